@@ -81,7 +81,8 @@ const exceptions: Record<string, string> = {
   "src/store/sqlite/writing/writer-worker.ts":
     "catches; what it misses reaches onerror of the other thread",
   "src/traces/exporter.ts": "aborts a signal",
-  "src/webhooks/deadlines.ts": "aborts a signal, rejects a promise",
+  "src/webhooks/exchange.ts": "destroys a request",
+  "src/webhooks/sender.ts": "aborts a signal, rejects a promise",
 };
 
 test("every timer and every listener catches what it throws", () => {

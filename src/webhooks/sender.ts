@@ -1,13 +1,17 @@
-import type { Socket } from "node:net";
+import { lookup as lookUp } from "node:dns/promises";
 import { InvalidField } from "../domain/running/errors.ts";
 import type { Network } from "../domain/values/networks.ts";
-import type { WebhookRequest, WebhookSender } from "../domain/webhooks/sender.ts";
+import type { WebhookSender } from "../domain/webhooks/sender.ts";
 import { isAllowed } from "./addresses.ts";
-import { connectToReceiver, type Lookup, resolveReceiver, systemLookup } from "./connection.ts";
-import { startDeadline, untilAborted } from "./deadlines.ts";
+import { exchange } from "./exchange.ts";
 import { AttemptFailure, explainFailure } from "./failures.ts";
-import { createResponseReader, parseRetryAfter, type ReceiverResponse } from "./responses.ts";
 import { parseReceiverUrl, type ReceiverUrl } from "./urls.ts";
+
+/** Returns all addresses of a host. Throws, or returns none, if it does not resolve. */
+export type Lookup = (host: string) => Promise<readonly string[]>;
+
+const systemLookup: Lookup = async (host) =>
+  (await lookUp(host, { all: true, order: "verbatim" })).map(({ address }) => address);
 
 export interface WebhookSenderOptions {
   /** Whether `http://` is allowed. */
@@ -23,8 +27,8 @@ export interface WebhookSenderOptions {
 }
 
 /**
- * Creates a sender that opens its own connections. `fetch` resolves the host again after any check,
- * so a name server could give it another address than the one that was checked.
+ * Creates a sender that resolves the host once per attempt. `fetch` resolves it again after any check, so
+ * a name server could give it another address than the one that was checked.
  */
 export function createWebhookSender({
   allowInsecure,
@@ -34,34 +38,50 @@ export function createWebhookSender({
   ca,
   now = Date.now,
 }: WebhookSenderOptions): WebhookSender {
-  /** Resolves the host once. One forbidden address is enough to contact none of them. */
-  async function resolve(url: ReceiverUrl, signal: AbortSignal) {
-    const addresses = await resolveReceiver(url, lookup, signal);
+  /**
+   * Returns the addresses of a receiver, in the order of the resolver; none if it does not resolve. One
+   * forbidden address is enough to contact none of them.
+   */
+  async function resolve({ host, isLiteral }: ReceiverUrl, signal: AbortSignal) {
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    signal.addEventListener("abort", () => reject(signal.reason));
+    // Systems have many codes for a failed lookup. After any of them, a later attempt may succeed.
+    const found = isLiteral ? [host] : lookup(host).catch(() => []);
+    const addresses = await Promise.race([found, aborted]);
     const forbidden = addresses.find((address) => !isAllowed(address, allowedNetworks));
     return { addresses, forbidden };
   }
 
-  async function exchange(
-    request: WebhookRequest,
-    url: ReceiverUrl,
-    endsAt: number,
-    signal: AbortSignal,
-  ): Promise<ReceiverResponse> {
-    const { addresses, forbidden } = await resolve(url, signal);
-    if (forbidden !== undefined) throw new AttemptFailure(`${forbidden} is not a public address`);
-    const leftMs = () => Math.max(1, endsAt - performance.now());
-    const socket = await connectToReceiver(url, addresses, { ca, leftMs }, signal);
-    return sendOn(socket, formatRequest(url, request), signal);
+  /** Does work that ends when `outer` aborts, and when the time of an attempt is over. */
+  async function within<T>(
+    outer: AbortSignal | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    // Not AbortSignal.any: its memory would be kept as long as `outer`, which lives until the stop.
+    const attempt = new AbortController();
+    const end = (message: string) => attempt.abort(new AttemptFailure(message));
+    const cancel = () => end("the attempt was cancelled");
+    const late = setTimeout(() => end(`no response within ${timeoutMs / 1_000} s`), timeoutMs);
+    outer?.addEventListener("abort", cancel);
+    if (outer?.aborted) cancel();
+    try {
+      attempt.signal.throwIfAborted();
+      return await work(attempt.signal);
+    } catch (error) {
+      throw attempt.signal.reason ?? error;
+    } finally {
+      clearTimeout(late);
+      outer?.removeEventListener("abort", cancel);
+    }
   }
 
   return {
     async checkUrl(text) {
       const url = parseReceiverUrl(text, allowInsecure);
-      const deadline = startDeadline(timeoutMs, "the host does not resolve");
       // Name servers that do not answer now may answer later.
-      const { addresses, forbidden } = await resolve(url, deadline.signal)
-        .catch(() => ({ addresses: [], forbidden: undefined }))
-        .finally(deadline.end);
+      const { addresses, forbidden } = await within(undefined, (signal) =>
+        resolve(url, signal),
+      ).catch(() => ({ addresses: [], forbidden: undefined }));
       if (forbidden !== undefined) {
         throw new InvalidField(
           "url",
@@ -71,70 +91,39 @@ export function createWebhookSender({
       return addresses.length > 0;
     },
 
-    async send(request, signal) {
+    async send(request, outer) {
       const startedAt = performance.now();
-      const message = `no response within ${timeoutMs / 1_000} s`;
-      const deadline = startDeadline(timeoutMs, message, signal);
-      const durationMs = () => Math.round(performance.now() - startedAt);
+      const passedMs = () => performance.now() - startedAt;
       let host = "";
       try {
         const url = parseReceiverUrl(request.url, allowInsecure);
         host = url.host;
-        const response = await exchange(request, url, startedAt + timeoutMs, deadline.signal);
-        const { status, text } = response;
-        const retryAfterMs = parseRetryAfter(response.retryAfter, now());
-        return { status, error: null, retryAfterMs, durationMs: durationMs(), text };
+        const { status, retryAfter, text } = await within(outer, async (signal) => {
+          const { addresses, forbidden } = await resolve(url, signal);
+          if (forbidden !== undefined) {
+            throw new AttemptFailure(`${forbidden} is not a public address`);
+          }
+          const leftMs = () => timeoutMs - passedMs();
+          return exchange(url, addresses, request, { ca, signal, leftMs });
+        });
+        const retryAfterMs = parseRetryAfter(retryAfter, now());
+        return { status, error: null, retryAfterMs, durationMs: Math.round(passedMs()), text };
       } catch (failure) {
         const isRule = failure instanceof InvalidField;
         const error = isRule ? `the URL ${failure.rule}` : explainFailure(failure, host);
-        return { status: null, error, retryAfterMs: null, durationMs: durationMs(), text: "" };
-      } finally {
-        deadline.end();
+        const durationMs = Math.round(passedMs());
+        return { status: null, error, retryAfterMs: null, durationMs, text: "" };
       }
     },
   };
 }
 
-function formatRequest({ authority, target }: ReceiverUrl, request: WebhookRequest): string {
-  const headers = {
-    host: authority,
-    ...request.headers,
-    "content-length": Buffer.byteLength(request.body),
-    connection: "close",
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `POST ${target} HTTP/1.1\r\n${lines.join("")}\r\n${request.body}`;
-}
+const httpDate = /^[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/;
 
-/** Sends the request, reads the response, and closes the connection. */
-async function sendOn(
-  socket: Socket,
-  message: string,
-  signal: AbortSignal,
-): Promise<ReceiverResponse> {
-  const reader = createResponseReader();
-  try {
-    await untilAborted<void>(signal, (resolve, reject) => {
-      socket.on("data", (bytes: Buffer) => {
-        try {
-          if (reader.push(bytes)) resolve();
-        } catch (error) {
-          reject(error);
-        }
-      });
-      socket.on("end", resolve);
-      socket.on("close", resolve);
-      socket.on("error", reject);
-      socket.write(message);
-      return () => {};
-    });
-  } catch (error) {
-    if (!reader.response()) throw error;
-  } finally {
-    // Also if the attempt was cancelled just after the connection was made.
-    socket.destroy();
-  }
-  const response = reader.response();
-  if (!response) throw new AttemptFailure("the connection closed before a response");
-  return response;
+/** Converts Retry-After to a duration: seconds, or a date as RFC 9110 says to send it. */
+function parseRetryAfter(text: string | undefined, now: number): number | null {
+  if (text === undefined) return null;
+  if (/^[0-9]+$/.test(text)) return Math.min(Number(text) * 1_000, Number.MAX_SAFE_INTEGER);
+  const time = httpDate.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? null : Math.max(0, time - now);
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseAddress, parseNetwork } from "../../src/domain/values/networks.ts";
-import type { Lookup } from "../../src/webhooks/connection.ts";
+import type { Lookup } from "../../src/webhooks/sender.ts";
 import { createWebhookSender } from "../../src/webhooks/sender.ts";
 import { type Listener, listenableAddresses, startListener } from "../support/listeners.ts";
 

@@ -1,6 +1,6 @@
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
-import { parseInstant } from "../../domain/values/instants.ts";
 import { isJsonObject, JsonNumber, parseJson } from "../../domain/values/json.ts";
+import { parseInstant } from "../../domain/values/times.ts";
 import { readJsonText, readOptionalText } from "../messages/body.ts";
 import { bodyRequired, invalidJson } from "../messages/error-messages.ts";
 import { rejectUnknownField } from "../messages/unknown-names.ts";

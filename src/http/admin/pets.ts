@@ -13,7 +13,7 @@ import * as lifecycle from "../../domain/shop/pet-lifecycle.ts";
 import { petExists } from "../../domain/shop/pet-lifecycle.ts";
 import { int64Max, int64Min, int64Pattern, parseInt64 } from "../../domain/values/int64.ts";
 import { JsonNumber } from "../../domain/values/json.ts";
-import { reasonCharactersMax } from "../../domain/values/reasons.ts";
+import { reasonCharactersMax } from "../../domain/values/texts.ts";
 import { boundedInteger, reference } from "../api/contract/schema.ts";
 import { jsonBody, mergePatchBody } from "../api/operation.ts";
 import {

@@ -8,7 +8,7 @@ import { type Entry, petNotFound, quantityMax } from "../../domain/ledger/invent
 import type { Change, Rejected } from "../../domain/ledger/ledger.ts";
 import { ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
 import { applyChanges as storeChanges } from "../../domain/shop/shop.ts";
-import { reasonCharactersMax } from "../../domain/values/reasons.ts";
+import { reasonCharactersMax } from "../../domain/values/texts.ts";
 import { jsonTypes, readJsonText } from "../messages/body.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";

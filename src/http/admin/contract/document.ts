@@ -67,7 +67,7 @@ export function describeAdminApi(operations: readonly AdminOperation[]) {
             "Missing or invalid operator key, or the session has ended. `message` names what the sent text shows by itself, such as an API key or a typing error. The response is the same for an unknown, an expired and a revoked key.",
           examples: { unauthorized: missingOperatorKey },
         },
-        not_found: { description: "There is nothing with this ID.", examples: {} },
+        not_found: { description: "There is nothing with this ID." },
         version_conflict: {
           ...errors.version_conflict,
           description:

@@ -1,6 +1,6 @@
 import { operatorScope, scopes } from "../../../domain/keys/keys.ts";
 import { planNames } from "../../../domain/limits/plans.ts";
-import { nameCharactersMax } from "../../../domain/values/names.ts";
+import { nameCharactersMax } from "../../../domain/values/texts.ts";
 import {
   boundedInteger,
   reference,

@@ -1,7 +1,7 @@
 import { petStatuses, quantityMax } from "../../../domain/ledger/inventory.ts";
 import { causes } from "../../../domain/ledger/ledger.ts";
 import { int64Pattern } from "../../../domain/values/int64.ts";
-import { nameCharactersMax } from "../../../domain/values/names.ts";
+import { nameCharactersMax } from "../../../domain/values/texts.ts";
 import { petsMax, urlCharactersMax } from "../../../domain/webhooks/terms.ts";
 import { webhookStates } from "../../../domain/webhooks/webhook.ts";
 import {

@@ -246,7 +246,7 @@ function describeErrors(
     if (code === "unsupported_media_type" && body) {
       return { [code]: unsupportedMediaType(body.mediaTypes), compressed_body: compressedBody };
     }
-    const messages = contract.messages?.[code] ?? errors[code].examples;
+    const messages = contract.messages?.[code] ?? errors[code].examples ?? {};
     return code === "invalid_request" ? { ...messages, ...unknownNames(known) } : messages;
   };
   const examples = codes.flatMap((code) =>
@@ -283,8 +283,13 @@ function headerReferences(ids: readonly HeaderId[]) {
   return Object.fromEntries(ids.map((id) => [headerName(id), reference("headers", id)]));
 }
 
-function describeHeader({ description, required, schema, example }: Header) {
-  return { description, required, schema, example };
+function describeHeader({
+  description,
+  isOptional,
+  schema,
+  example = String(schema.const),
+}: Header) {
+  return { description, required: !isOptional, schema, example };
 }
 
 function instant(time: number): string {

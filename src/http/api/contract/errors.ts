@@ -9,8 +9,8 @@ export interface ErrorDescription {
   readonly description: string;
   /** Added to the description on operations that change data. */
   readonly afterUpdate?: string;
-  /** The messages the service sends, by the name of their example. Empty if operations differ. */
-  readonly examples: Readonly<Record<string, string>>;
+  /** The messages the service sends, by the name of their example. Absent if operations differ. */
+  readonly examples?: Readonly<Record<string, string>>;
   readonly headers?: readonly HeaderId[];
 }
 
@@ -19,7 +19,6 @@ export const errors = {
   invalid_request: {
     description:
       "A part of the request is invalid. `message` names the part and the rule. Do not retry the request unchanged.",
-    examples: {},
   },
   unauthorized: {
     description:
@@ -29,7 +28,6 @@ export const errors = {
   },
   insufficient_scope: {
     description: "The API key is valid but does not have the scope that this operation requires.",
-    examples: {},
     headers: ["ScopeChallenge"],
   },
   cross_origin: {
@@ -54,20 +52,16 @@ export const errors = {
   insufficient_stock: {
     description:
       "A delta would make a quantity negative, or larger than 2^53 − 1. Nothing was changed.",
-    examples: {},
   },
   version_conflict: {
     description:
       "An entry does not have the `expectedVersion`. Nothing was changed. Read the entry, decide again and send a new request.",
-    examples: {},
   },
   already_exists: {
     description: "There is one with this ID already. Nothing was changed.",
-    examples: {},
   },
   already_running: {
     description: "The same work is running already. Try again when it has ended.",
-    examples: {},
   },
   idempotency_key_reused: {
     description:

@@ -1,9 +1,6 @@
-import type { Database } from "bun:sqlite";
 import { existsSync, type Stats, statSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
-import { createDatabaseCheck } from "./database-check.ts";
 import type { FileName, StoreFiles } from "./files.ts";
-import { createWalCheck } from "./wal-check.ts";
 
 /** A change to a file of the store that was not made through SQLite, while this process had it open. */
 export interface Damage {
@@ -39,21 +36,17 @@ export interface DamageCheck {
    * the time of its next write exactly, and each flush of the log would then have to store it.
    */
   findQuickly(): Damage | undefined;
-  /** Whether the last check could not decide if the database file was overwritten. */
-  isUndecided(): boolean;
   /** Whether SQLite can still be used for reading. Costs one `stat`. */
   isReadable(): boolean;
   /** Whether another process has put a non-empty file in the place of this one. */
   isReplaced(name: FileName): boolean;
 }
 
-/** How long a database file may be unreadable before it counts as overwritten. */
-const unreadableMsMax = 500;
-
+/** `findOverwritten` is called when every file is in its place, with the database file as found. */
 export function createDamageCheck(
   files: StoreFiles,
-  database: Database,
   names: readonly FileName[],
+  findOverwritten?: (database: Stats | undefined) => FileName | undefined,
 ): DamageCheck {
   // A side file that does not exist yet, as in a store that no process serves, is not checked.
   const openedFiles = names
@@ -61,16 +54,11 @@ export function createDamageCheck(
     .filter((one): one is { name: FileName; opened: Stats } => one.opened !== undefined);
   let watched = openedFiles;
   const bytes = new Map(watched.map(({ name, opened }) => [name, opened.size]));
-  const databaseCheck = createDatabaseCheck(files, database);
-  const hasWal = watched.some(({ name }) => name === "wal");
-  const walCheck = hasWal ? createWalCheck(files) : undefined;
   const haveNamesChanged = watchFolders(files);
   let damage: Damage | undefined;
-  let unreadableSince: number | undefined;
 
   function search(skipped?: FileName): Damage | undefined {
     let database: Stats | undefined;
-    // The identity of every file before the content of any, because reading content uses the index.
     for (const { name, opened } of watched) {
       if (name === skipped) continue;
       const found = statOf(files[name]);
@@ -88,21 +76,8 @@ export function createDamageCheck(
       }
       bytes.set(name, found.size);
     }
-    const overwritten = walCheck?.findOverwritten();
-    if (overwritten) return describe(files, overwritten, "overwritten");
-    // A complete backup copied over the files is consistent.
-    if (!skipped && databaseCheck.hasGoneBack()) return describe(files, "wal", "overwritten");
-    return database && searchContent(database);
-  }
-
-  function searchContent(found: Stats): Damage | undefined {
-    const content = databaseCheck.check(found);
-    if (content === "ours") unreadableSince = undefined;
-    else unreadableSince ??= performance.now();
-    const isOverwritten =
-      content === "foreign" ||
-      (unreadableSince !== undefined && performance.now() - unreadableSince > unreadableMsMax);
-    return isOverwritten ? describe(files, "database", "overwritten") : undefined;
+    const overwritten = findOverwritten?.(database);
+    return overwritten && describe(files, overwritten, "overwritten");
   }
 
   function find(skipped?: FileName): Damage | undefined {
@@ -118,7 +93,6 @@ export function createDamageCheck(
   return {
     find: () => find(),
     findQuickly: () => (haveNamesChanged() ? find() : find("wal")),
-    isUndecided: () => unreadableSince !== undefined,
     isReadable() {
       if (damage && !damage.isReadable) return false;
       // SQLite maps the index into memory. Reading it after it was truncated would end the process.

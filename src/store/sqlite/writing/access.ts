@@ -49,13 +49,7 @@ export function openServiceAccess(
   log: Log,
 ): Access {
   const changes = createChangeReceiver(database, files);
-  const check = createDamageCheck(files, database, [
-    "database",
-    "wal",
-    "walIndex",
-    "servingLock",
-    "changes",
-  ]);
+  const check = createDamageCheck(files, ["database", "wal", "walIndex", "servingLock", "changes"]);
   const handler = createDamageHandler(files, check, changes, writer, log);
 
   /** Inspects at once, so that the reason is logged with the first error. */
@@ -71,6 +65,12 @@ export function openServiceAccess(
     log,
     handler.inspect,
   );
+  // The writer also checks what the files contain, before every commit and here without one.
+  const stopAsking = every(inspectEveryMs, "inspection by the writing thread", log, () =>
+    handler.damage()
+      ? undefined
+      : writer.call("inspect").catch(() => handler.handle(writer.findDamage())),
+  );
   const stopPolling = every(pollEveryMs, "poll for changes", log, () => {
     if (handler.isReadable()) changes.poll();
   });
@@ -85,7 +85,7 @@ export function openServiceAccess(
       } catch (error) {
         // Damage that was not found yet may have caused the error.
         handler.inspect();
-        throw handler.isReadable() && !check.isUndecided() ? error : unreadable();
+        throw handler.isReadable() ? error : unreadable();
       }
     },
     async write(work) {
@@ -104,6 +104,7 @@ export function openServiceAccess(
     },
     close() {
       stopInspecting();
+      stopAsking();
       stopPolling();
       changes.close();
       handler.close();
@@ -181,7 +182,7 @@ function createDamageHandler(
 /** Access for a command. It has no timers and checks when it needs to know. */
 export function openCommandAccess(database: Database, files: StoreFiles): Access {
   const changes = createChangeSender(files);
-  const check = createDamageCheck(files, database, ["database", "wal", "walIndex"]);
+  const check = createDamageCheck(files, ["database", "wal", "walIndex"]);
 
   return {
     version: createDataVersionReader(database),

@@ -9,6 +9,7 @@ import { openForWriting } from "../engine/connection.ts";
 import { createDamageCheck, type Damage, describeDamage } from "../engine/damage.ts";
 import { guarded, unknownOutcomeOr, wrapMethods } from "../engine/failures.ts";
 import { filesOf, prepareFiles } from "../engine/files.ts";
+import { createOverwriteCheck } from "../engine/overwritten.ts";
 import { isServed } from "../engine/serving-lock.ts";
 import { createKeyWriter } from "../keys.ts";
 import { createMaintenanceWriter } from "../maintenance.ts";
@@ -46,8 +47,6 @@ export type BlockingWriter = ReturnType<typeof openWriter>;
  */
 export const busyWaitMs = 8_000;
 
-const undecidedWaitMs = 20;
-
 /** A commit may get the lock this much later than it waits for it. Its caller waits longer still. */
 const graceMs = 500;
 
@@ -64,7 +63,11 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
   const ledger = createLedgerWriter(database, isServed);
   const { loadIdempotency, pruneIdempotency } = ledger;
   const { liftBan, ...counters } = createUsageWriter(database);
-  const damage = createDamageCheck(files, database, ["database", "wal", "walIndex"]);
+  const damage = createDamageCheck(
+    files,
+    ["database", "wal", "walIndex"],
+    isServed ? undefined : createOverwriteCheck(files, database),
+  );
   let waitMs = busyWaitMs;
   let queuedMs = 0;
   /** When the request was sent, by `performance.now()`. Undefined if its caller cannot give up. */
@@ -85,12 +88,7 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
   }
 
   function assertUndamaged(): void {
-    let found = damage.findQuickly();
-    // The check decides within a bounded time, and this thread may block.
-    while (!found && damage.isUndecided()) {
-      Bun.sleepSync(undecidedWaitMs);
-      found = damage.findQuickly();
-    }
+    const found = damage.findQuickly();
     if (!found) return;
     saveStrandedWal();
     throw unavailable("unwritable", describeDamage(found));
@@ -171,6 +169,7 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
       ...waiting(0, { ...counters, pruneIdempotency, ...createCheckpointWriter(database) }),
       ...waiting(0, createDeliveryWriter(database)),
       ...waiting(0, createUsageHistoryWriter(database)),
+      inspect: guarded(assertUndamaged),
       saveStrandedWal,
       close: () => database.close(),
     },

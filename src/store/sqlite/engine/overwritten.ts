@@ -1,0 +1,157 @@
+import { constants, Database } from "bun:sqlite";
+import { randomInt } from "node:crypto";
+import { openSync, readSync, type Stats, statSync, writeSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import type { FileName, StoreFiles } from "./files.ts";
+
+/**
+ * Returns a function that finds a file of a store which was truncated or overwritten in place. Only for
+ * the process that serves the store, on its writing thread.
+ */
+export function createOverwriteCheck(
+  files: StoreFiles,
+  database: Database,
+): (found: Stats | undefined) => FileName | undefined {
+  const findInLog = createLogCheck(files);
+  const isOverwritten = createHeadCheck(files, database);
+  return (found) => findInLog() ?? (found && isOverwritten(found) ? "database" : undefined);
+}
+
+/** The index begins with two copies of its header (https://www.sqlite.org/walformat.html). */
+const headerBytes = 48;
+const indexSaltsAt = 32;
+/** Four bytes that SQLite never reads or writes: the format reserves them for later versions. */
+const numberAt = 132;
+const logHeaderBytes = 32;
+const logSaltsAt = 16;
+const frameHeaderBytes = 24;
+const frameSaltsAt = 8;
+const saltsBytes = 8;
+
+/**
+ * The index must have the number that this process has written into it last. A commit repairs the header
+ * of an index that was overwritten, but not its list of frames. The log must have the salts that the
+ * index has, at its start and in its last frame. Until SQLite begins the log again, with other salts, it
+ * must also keep the frame that was its last one at the check before.
+ */
+function createLogCheck(files: StoreFiles): () => "wal" | "walIndex" | undefined {
+  // Never closed: that would drop every lock that SQLite holds on the index in this process.
+  const index = openSync(files.walIndex, "r+");
+  const log = openSync(files.wal, "r");
+  const header = Buffer.alloc(numberAt + 4);
+  const salts = Buffer.alloc(saltsBytes);
+  const last = Buffer.alloc(frameHeaderBytes);
+  const again = Buffer.alloc(frameHeaderBytes);
+  const known = { at: 0, frame: Buffer.alloc(frameHeaderBytes) };
+  const number = Uint32Array.of(randomInt(2 ** 32));
+  writeSync(index, number, 0, number.byteLength, numberAt);
+
+  function fill(file: number, target: Buffer, at: number): boolean {
+    return readSync(file, target, 0, target.length, at) === target.length;
+  }
+
+  /** Whether the salts in a buffer are those in the header of the index. */
+  function hasSalts(buffer: Buffer, at: number): boolean {
+    const end = indexSaltsAt + saltsBytes;
+    return header.compare(buffer, at, at + saltsBytes, indexSaltsAt, end) === 0;
+  }
+
+  function isLogIntact(lastAt: number): boolean {
+    const isEndThere =
+      fill(log, salts, logSaltsAt) &&
+      hasSalts(salts, 0) &&
+      fill(log, last, lastAt) &&
+      hasSalts(last, frameSaltsAt);
+    if (!isEndThere || !hasSalts(known.frame, frameSaltsAt)) return isEndThere;
+    return fill(log, again, known.at) && again.equals(known.frame);
+  }
+
+  return () => {
+    if (!fill(index, header, 0) || header.readUInt32LE(numberAt) !== number[0]) return "walIndex";
+    // The two copies differ while another process commits. The next check decides.
+    if (header.compare(header, 0, headerBytes, headerBytes, 2 * headerBytes) !== 0)
+      return undefined;
+    const frames = header.readUInt32LE(16);
+    if (frames === 0) return undefined;
+    const pageBytes = header.readUInt16LE(14);
+    const frameBytes = frameHeaderBytes + (pageBytes === 1 ? 65_536 : pageBytes);
+    const lastAt = logHeaderBytes + (frames - 1) * frameBytes;
+    if (isLogIntact(lastAt)) {
+      if (last.equals(known.frame)) return undefined;
+      known.at = lastAt;
+      last.copy(known.frame);
+      // An older copy of the index has another number.
+      number[0]! += 1;
+      writeSync(index, number, 0, number.byteLength, numberAt);
+      return undefined;
+    }
+    // Another process may have begun the log again since the index was read.
+    const before = Buffer.from(header);
+    return fill(index, header, 0) && header.compare(before, 0, headerBytes, 0, headerBytes) !== 0
+      ? undefined
+      : "wal";
+  };
+}
+
+/** How long the database file may be unreadable, and how often it is read again. */
+const unreadableMsMax = 500;
+const readEveryMs = 20;
+
+type Head = readonly [epoch: string, seq: number, keysVersion: number];
+
+/**
+ * With a log, only checkpoints write to the database file, and they replace pages only with newer ones.
+ * The head in the file without its log therefore never moves back, and never passes the head of the
+ * store. The file is read only when its time or its size has changed.
+ */
+function createHeadCheck(files: StoreFiles, database: Database): (found: Stats) => boolean {
+  const headText = "SELECT epoch, seq, keys_version FROM head";
+  const ofStore = database.query(headText);
+  const toHead = ([epoch, seq, keysVersion]: unknown[]): Head => [
+    epoch as string,
+    Number(seq),
+    Number(keysVersion),
+  ];
+  const address = `${pathToFileURL(files.database).href}?immutable=1`;
+  const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
+  let checked = { mtimeMs: 0, size: 0 };
+  let inFile: Head | undefined;
+
+  /** Throws if the file cannot be read, for example while a checkpoint after VACUUM writes it. */
+  function readFile(isShorter: boolean): Head {
+    using file = new Database(address, flags);
+    // A checkpoint that stops for a reader may leave out the last pages, which this allows.
+    if (!isShorter) file.run("PRAGMA writable_schema = ON");
+    return toHead(file.query(headText).values()[0]!);
+  }
+
+  function isPossible([epoch, seq, keysVersion]: Head): boolean {
+    const [storeEpoch, storeSeq, storeKeysVersion] = toHead(ofStore.values()[0]!);
+    if (seq > storeSeq || keysVersion > storeKeysVersion) return false;
+    if (!inFile) return true;
+    if (seq < inFile[1] || keysVersion < inFile[2]) return false;
+    return epoch === inFile[0] || epoch === storeEpoch;
+  }
+
+  return (found) => {
+    if (found.mtimeMs === checked.mtimeMs && found.size === checked.size) return false;
+    let isWrong = false;
+    for (let waitedMs = 0; waitedMs < unreadableMsMax; waitedMs += readEveryMs) {
+      try {
+        const { mtimeMs, size } = statSync(files.database);
+        const head = readFile(size < checked.size);
+        if (isPossible(head)) {
+          [checked, inFile] = [{ mtimeMs, size }, head];
+          return false;
+        }
+        // Twice, because a page that is being written may be half old and half new.
+        if (isWrong) return true;
+        isWrong = true;
+      } catch {
+        // Tried again below.
+      }
+      Bun.sleepSync(readEveryMs);
+    }
+    return true;
+  };
+}
