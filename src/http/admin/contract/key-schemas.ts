@@ -1,15 +1,14 @@
 import { operatorScope, scopes } from "../../../domain/keys/keys.ts";
 import { planNames } from "../../../domain/limits/plans.ts";
-import { nameCharactersMax } from "../../../domain/values/names.ts";
+import { nameCharactersMax } from "../../../domain/values/texts.ts";
 import {
   boundedInteger,
   reference,
   responseObject,
   type Schema,
 } from "../../api/contract/schema.ts";
-import { overlapSecondsMax } from "../overlaps.ts";
-import { exampleKeyId, exampleTime } from "./examples.ts";
-import { count, time, timeOrNull } from "./fields.ts";
+import { overlapSecondsMax } from "../fields.ts";
+import { count, exampleKeyId, exampleTime, time, timeOrNull } from "./fields.ts";
 
 const exampleUse = { used: 42, limit: 1000, resetsAt: "2026-11-16T08:01:00.000Z" };
 const exampleSecret = { createdAt: "2026-11-01T09:30:00.000Z", expiresAt: null };

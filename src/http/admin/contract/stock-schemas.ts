@@ -1,7 +1,7 @@
 import { listItemsMax, textCharactersMax } from "../../../domain/catalogue/imports.ts";
 import { changesMax } from "../../../domain/ledger/changes.ts";
 import { quantityMax } from "../../../domain/ledger/inventory.ts";
-import { reasonCharactersMax } from "../../../domain/values/reasons.ts";
+import { reasonCharactersMax } from "../../../domain/values/texts.ts";
 import { changeSchemas } from "../../api/changes.ts";
 import { exampleItem, examplePet } from "../../api/contract/examples.ts";
 import {

@@ -1,7 +1,7 @@
 import { petStatuses, quantityMax } from "../../../domain/ledger/inventory.ts";
 import { causes } from "../../../domain/ledger/ledger.ts";
 import { int64Pattern } from "../../../domain/values/int64.ts";
-import { nameCharactersMax } from "../../../domain/values/names.ts";
+import { nameCharactersMax } from "../../../domain/values/texts.ts";
 import { petsMax, urlCharactersMax } from "../../../domain/webhooks/terms.ts";
 import { webhookStates } from "../../../domain/webhooks/webhook.ts";
 import {
@@ -12,8 +12,8 @@ import {
   type Schema,
   seq,
 } from "../../api/contract/schema.ts";
-import { overlapSecondsMax } from "../overlaps.ts";
-import { exampleTime } from "./examples.ts";
+import { overlapSecondsMax } from "../fields.ts";
+import { exampleTime } from "./fields.ts";
 
 export const exampleId = "wh_7mLs2CxWbNd4uVfKq0ZrT1";
 export const exampleSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
