@@ -35,6 +35,13 @@ export const rooms: Readonly<
     ["store.ts", "opens a store"],
     ["upgrade.ts", "tells what a start would migrate, and tries it on a copy"],
   ],
+  "src/store/postgres/": [
+    ["engine", "connections, the primary, transactions, parameters"],
+    ["schema", "the tables, and their migration"],
+    ["*.ts", "the SQL, one file per noun"],
+    ["store.ts", "the ports of the store"],
+    ["upgrade.ts", "tells what a start would migrate, and tries it on a copy"],
+  ],
   "src/http/": [
     ["messages", "requests and responses: bodies, headers, tags, encodings, errors"],
     ["list", "the list as bytes, kept up to date"],

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { createCommitter } from "../src/domain/commits/commits.ts";
 import type { Committed, LedgerRow, Unit } from "../src/domain/ledger/ledger.ts";
+import { createTestClock } from "./support/clock.ts";
 import { controlledStore, oneAtATime, turns, unitOf, unknown } from "./support/committing.ts";
 import { setUnit } from "./support/units.ts";
 
 const unit = (petId: bigint) => setUnit(petId, 1);
+const { elapsedMs, advance } = createTestClock();
+const mayOverlap = () => false;
 
 /** A store that records the request ids of each transaction, and delays the first one. */
 function recordingStore() {
@@ -13,6 +16,7 @@ function recordingStore() {
   return {
     transactions,
     releaseFirst: first.resolve,
+    mayOverlap,
     async commit(units: readonly Unit[]): Promise<Committed> {
       transactions.push(units.map(({ requestId }) => requestId));
       if (transactions.length === 1) await first.promise;
@@ -27,6 +31,7 @@ test("no update waits for a disk that hangs, and what the disk stores in the end
   const row = { seq: 1, petId: 1n } as LedgerRow;
   let commits = 0;
   const store = {
+    mayOverlap,
     async commit(units: readonly Unit[]): Promise<Committed> {
       commits += 1;
       if (commits === 1) await hanging.promise;
@@ -34,11 +39,11 @@ test("no update waits for a disk that hangs, and what the disk stores in the end
     },
   };
   const bounds = { groupMax: 10, queueMax: 10, timeoutMs: 50, grouping: oneAtATime };
-  const committer = createCommitter(store, bounds, (rows) => committed.push(rows));
+  const committer = createCommitter(store, bounds, elapsedMs, (rows) => committed.push(rows));
   const refused = expect.objectContaining({ code: "unavailable" });
 
   const first = committer.submit(unit(1n));
-  const behind = Bun.sleep(10).then(() => committer.submit(unit(2n)));
+  const behind = turns(2).then(() => committer.submit(unit(2n)));
   const [sent, unsent] = await Promise.allSettled([first, behind]);
   expect(sent).toEqual({ status: "rejected", reason: refused });
   expect(sent).toMatchObject({ reason: { message: expect.stringContaining("not known whether") } });
@@ -58,12 +63,12 @@ test("no update waits for a disk that hangs, and what the disk stores in the end
 test("if a commit fails after more than a second, the updates behind it are rejected and not sent", async () => {
   const store = controlledStore();
   const bounds = { groupMax: 10, queueMax: 40, timeoutMs: 60_000, grouping: oneAtATime };
-  const committer = createCommitter(store, bounds, () => {});
+  const committer = createCommitter(store, bounds, elapsedMs, () => {});
   const submit = (id: string) => committer.submit(unitOf(1, id)).catch((error) => error);
   const failing = submit("failing");
   await store.begun(1);
   const behind = submit("behind");
-  await Bun.sleep(1_010);
+  advance(1_010);
   const failure = new Error("lost");
   store.transactions[0]!.fail(failure);
   expect(await failing).toBe(failure);
@@ -82,7 +87,7 @@ describe("a group", () => {
 
   test("is bounded by its changes, not its units, and keeps the order of arrival", async () => {
     const store = recordingStore();
-    const committer = createCommitter(store, bounds, () => {});
+    const committer = createCommitter(store, bounds, elapsedMs, () => {});
     const sizes = [2, 2, 1, 3, 1, 1, 1, 1, 4, 3, 1];
     const done = sizes.map((size, at) => committer.submit(unitOf(size, String(at))));
     store.releaseFirst();
@@ -98,7 +103,7 @@ describe("a group", () => {
 
   test("contains nothing else if it contains a unit that is larger than the bound", async () => {
     const store = recordingStore();
-    const committer = createCommitter(store, bounds, () => {});
+    const committer = createCommitter(store, bounds, elapsedMs, () => {});
     const done = [1, 9, 1, 5].map((size, at) => committer.submit(unitOf(size, String(at))));
     store.releaseFirst();
     await Promise.all(done);
@@ -109,11 +114,11 @@ describe("a group", () => {
 test("the queue is bounded by its changes, and rejected or dropped units leave room for others", async () => {
   const store = recordingStore();
   const bounds = { groupMax: 10, queueMax: 5, timeoutMs: 1_000, grouping: oneAtATime };
-  const committer = createCommitter(store, bounds, () => {});
+  const committer = createCommitter(store, bounds, elapsedMs, () => {});
   const full = { code: "unavailable", message: expect.stringContaining("Too many updates") };
   const underWay = committer.submit(unitOf(5, "under way"));
   await expect(committer.submit(unitOf(1, "rejected"))).rejects.toMatchObject(full);
-  await Bun.sleep(1);
+  await turns(2);
   // A transaction has taken the first unit, so the whole queue is free again.
   const connection = new AbortController();
   const dropped = committer.submit(unitOf(3, "dropped", "a"), connection.signal);
@@ -131,9 +136,11 @@ test("rows are announced before the callers learn the outcome, and only when the
   const events: string[] = [];
   const row = { seq: 1, petId: 1n } as LedgerRow;
   let rows: LedgerRow[] = [];
-  const store = { commit: async (units: readonly Unit[]) => ({ ...unknown(units), rows }) };
+  const commit = async (units: readonly Unit[]) => ({ ...unknown(units), rows });
   const bounds = { groupMax: 4, queueMax: 4, timeoutMs: 1_000, grouping: oneAtATime };
-  const committer = createCommitter(store, bounds, () => void events.push("announced"));
+  const committer = createCommitter({ commit, mayOverlap }, bounds, elapsedMs, () =>
+    events.push("announced"),
+  );
   const submit = () => committer.submit(unit(1n)).then(() => events.push("resolved"));
   await submit();
   rows = [row];
@@ -144,7 +151,7 @@ test("rows are announced before the callers learn the outcome, and only when the
 test("a group is sent before the callers of the group before it get their outcomes", async () => {
   const store = controlledStore();
   const bounds = { groupMax: 4, queueMax: 20, timeoutMs: 1_000, grouping: oneAtATime };
-  const committer = createCommitter(store, bounds, () => {});
+  const committer = createCommitter(store, bounds, elapsedMs, () => {});
   const sentBefore: number[] = [];
   const submit = (id: string) =>
     committer.submit(unitOf(1, id)).then(

@@ -1,16 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import { createCommitter } from "../src/domain/commits/commits.ts";
+import { createTestClock } from "./support/clock.ts";
 import { controlledStore, oneAtATime, turns, unitOf } from "./support/committing.ts";
 
 /** No key keeps the updates of another from being stored. */
 
+const { elapsedMs, advance } = createTestClock();
 const timeoutMs = 60_000;
 const bounds = { groupMax: 8, queueMax: 100, timeoutMs, grouping: oneAtATime };
 
 /** A committer whose first transaction is under way until the test ends it, and units by key. */
 async function busyCommitter(given = bounds) {
   const store = controlledStore();
-  const committer = createCommitter(store, given, () => {});
+  const committer = createCommitter(store, given, elapsedMs, () => {});
   const outcomes: Promise<unknown>[] = [];
   /** The first letter of a name is the key. */
   const submit = (size: number, ...names: readonly string[]) => {
@@ -116,20 +118,18 @@ describe("a key may have as many changes waiting as it leaves free:", () => {
 });
 
 test("an update that has waited too long is rejected alone, and is not sent", async () => {
-  const waitMs = 3_000;
-  const { committer, submit, next, end } = await busyCommitter({ ...bounds, timeoutMs: waitMs });
-  const submittedAt = performance.now();
+  const { committer, submit, next, end } = await busyCommitter();
   submit(8, "a1");
   const late = committer.submit(unitOf(1, "a2", "a")).catch((error) => error);
   await turns(2);
   // The others have half of the time left when the first one has none.
-  await Bun.sleep(waitMs / 2);
+  advance(timeoutMs / 2);
   submit(8, "b1");
   submit(1, "c1");
   await turns(2);
   expect(await next()).toEqual(["a1"]);
   expect(await next()).toEqual(["b1"]);
-  await Bun.sleep(Math.max(0, submittedAt + waitMs + 1 - performance.now()));
+  advance(timeoutMs / 2);
   expect(await next()).toEqual(["c1"]);
   expect(await late).toMatchObject({ code: "unavailable", reason: "timeout" });
   await end();

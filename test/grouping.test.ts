@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { createCommitter } from "../src/domain/commits/commits.ts";
+import { createTestClock } from "./support/clock.ts";
 import { controlledStore, turns, unitOf } from "./support/committing.ts";
 
 const bounds = {
@@ -8,12 +9,13 @@ const bounds = {
   timeoutMs: 60_000,
   grouping: { transactionsMax: 1, overlapMin: 0, callersMax: 8, waitMsMax: 60_000 },
 };
-/** The duration of a transaction. Half of it is long enough for callers to return. */
-const lastingMs = 800;
+const { elapsedMs, advance } = createTestClock();
+/** The duration of a transaction. Callers have half of it to return. */
+const lastingMs = 20;
 
 test("callers that return after their outcomes share one transaction, however they arrive", async () => {
   const store = controlledStore();
-  const committer = createCommitter(store, bounds, () => {});
+  const committer = createCommitter(store, bounds, elapsedMs, () => {});
   const callers = ["a", "b", "c", "d"];
   const done = callers.map(async (id, at) => {
     await committer.submit(unitOf(1, id));
@@ -21,7 +23,7 @@ test("callers that return after their outcomes share one transaction, however th
     await committer.submit(unitOf(1, id));
   });
   await store.begun(1);
-  await Bun.sleep(lastingMs);
+  advance(lastingMs);
   store.transactions[0]!.end();
   await store.begun(2);
   store.transactions[1]!.end();
@@ -31,14 +33,13 @@ test("callers that return after their outcomes share one transaction, however th
 
 test("a caller that is alone does not wait for others", async () => {
   const store = controlledStore();
-  const committer = createCommitter(store, bounds, () => {});
+  const committer = createCommitter(store, bounds, elapsedMs, () => {});
   const first = committer.submit(unitOf(1, "first"));
   await store.begun(1);
-  await Bun.sleep(lastingMs);
+  advance(lastingMs);
   store.transactions[0]!.end();
   await first;
   const second = committer.submit(unitOf(1, "second"));
-  // Sent long before half of the last transaction's duration has passed.
   await turns(5);
   expect(store.transactions).toHaveLength(2);
   store.transactions[1]!.end();
@@ -47,15 +48,16 @@ test("a caller that is alone does not wait for others", async () => {
 
 test("a group waits for callers that do not return, but not for ever", async () => {
   const store = controlledStore();
-  const committer = createCommitter(store, bounds, () => {});
+  const committer = createCommitter(store, bounds, elapsedMs, () => {});
   const gone = ["a", "b", "c"].map((id) => committer.submit(unitOf(1, id)));
   await store.begun(1);
-  await Bun.sleep(lastingMs);
+  advance(lastingMs);
   store.transactions[0]!.end();
   await Promise.all(gone);
   const single = committer.submit(unitOf(1, "single"));
   await turns(5);
   expect(store.transactions).toHaveLength(1);
+  advance(lastingMs / 2);
   await store.begun(2);
   store.transactions[1]!.end();
   await single;
@@ -70,7 +72,7 @@ test("a group waits for callers that do not return, but not for ever", async () 
 
 test("units that gather after a failed transaction are stored, and it is idle only after that", async () => {
   const store = controlledStore();
-  const committer = createCommitter(store, bounds, () => {});
+  const committer = createCommitter(store, bounds, elapsedMs, () => {});
   const outcomes: string[] = [];
   const submit = (id: string) =>
     committer.submit(unitOf(1, id)).then(
@@ -81,13 +83,15 @@ test("units that gather after a failed transaction are stored, and it is idle on
   await store.begun(1);
   // One waits behind the transaction that fails, one arrives while the next group gathers.
   const behind = submit("behind");
-  await Bun.sleep(lastingMs);
+  advance(lastingMs);
   store.transactions[0]!.fail(new Error("lost"));
   await Promise.all(failed);
   expect(outcomes).toEqual(["a failed", "b failed", "c failed"]);
   expect(store.transactions).toHaveLength(1);
   const gathering = submit("gathering");
   const isIdle = committer.idle().then(() => outcomes.push("idle"));
+  await turns(2);
+  advance(lastingMs / 2);
   await store.begun(2);
   store.transactions[1]!.end();
   await Promise.all([behind, gathering, isIdle]);
@@ -98,10 +102,10 @@ test("units that gather after a failed transaction are stored, and it is idle on
 
 test("more units than it gathers are sent at once", async () => {
   const store = controlledStore();
-  const committer = createCommitter(store, bounds, () => {});
+  const committer = createCommitter(store, bounds, elapsedMs, () => {});
   const many = Array.from({ length: 9 }, (_, at) => committer.submit(unitOf(1, `${at}`)));
   await store.begun(1);
-  await Bun.sleep(lastingMs);
+  advance(lastingMs);
   store.transactions[0]!.end();
   await Promise.all(many);
   const single = committer.submit(unitOf(1, "single"));

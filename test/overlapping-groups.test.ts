@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
 import { createCommitter } from "../src/domain/commits/commits.ts";
 import { createGrouping } from "../src/domain/commits/grouping.ts";
+import { createTestClock } from "./support/clock.ts";
 import { controlledStore, turns, unitOf } from "./support/committing.ts";
 
 /** Groups that are sent before the ones before them have ended. */
 
 const bounds = { groupMax: 100, queueMax: 100, timeoutMs: 60_000 };
+const { elapsedMs } = createTestClock();
 /** The duration of a transaction, if it matters. */
 const lastingMs = 300;
 
@@ -21,7 +23,7 @@ const overlapping = {
 async function afterCallers(count: number, timeoutMs = bounds.timeoutMs) {
   const store = controlledStore();
   const announced: number[] = [];
-  const committer = createCommitter(store, { ...overlapping, timeoutMs }, (rows) =>
+  const committer = createCommitter(store, { ...overlapping, timeoutMs }, elapsedMs, (rows) =>
     announced.push(rows[0]!.seq),
   );
   const submit = (ids: readonly number[]) =>
@@ -182,7 +184,10 @@ test("a group that may not overlap waits for those before it, and nothing is sen
 });
 
 test("what waits while nothing is under way is sent at once, unless it is little or others write", () => {
-  const grouping = createGrouping({ ...overlapping.grouping, overlapMin: 4, callersMax: 8 });
+  const grouping = createGrouping(
+    { ...overlapping.grouping, overlapMin: 4, callersMax: 8 },
+    elapsedMs,
+  );
   let row = 0;
   const transaction = (changes: number, foreignRows = 0) => {
     grouping.begun(changes);

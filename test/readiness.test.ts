@@ -1,44 +1,53 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { isReady } from "../src/compose/readiness.ts";
 import { createCommitter } from "../src/domain/commits/commits.ts";
 import { createFollower } from "../src/domain/inventory/follower.ts";
 import { unavailable } from "../src/domain/running/errors.ts";
 import { createInventoryList } from "../src/http/list/list.ts";
+import { createTestClock } from "./support/clock.ts";
 import { oneAtATime } from "./support/committing.ts";
 import { boundless, startFleet, until } from "./support/instances/fleet.ts";
 import { startPostgres } from "./support/postgres.ts";
-import { engines, startTestService } from "./support/service.ts";
+import { engines, startTestService, type TestService } from "./support/service.ts";
 import { setUnit } from "./support/units.ts";
 
 /** A store whose commits are slow: updates wait for it in vain, while reads work. */
 
 /** More than the second from which on a commit is slow. */
 const slowMs = 1_010;
-/** Not ready for five seconds after the last slow commit. */
-const readyMsMax = 15_000;
+/** How long a service is not ready after the last slow commit. */
+const slownessMs = 5_000;
+const patienceMs = 15_000;
 
 describe.each(engines)("a service on %s", (engine) => {
-  /** The parts that decide about readiness, with a store whose commits take their time. */
-  async function withSlowStore(stack: AsyncDisposableStack) {
-    const service = await startTestService(engine);
-    stack.defer(() => service.stop());
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService(engine);
     await service.addPets({ petId: 1n });
+  });
+  afterAll(() => service.stop());
+
+  /** The parts that decide about readiness, with a store whose commits take their time. */
+  function withSlowStore() {
+    const { elapsedMs, advance } = createTestClock();
     const { inventory } = service.store;
     /** Runs before a commit reaches the store. */
     let delay = async () => {};
-    const slow: Pick<typeof inventory, "commit"> = {
+    const slow: Pick<typeof inventory, "commit" | "mayOverlap"> = {
+      mayOverlap: () => false,
       async commit(...args) {
         await delay();
         return inventory.commit(...args);
       },
     };
     const bounds = { groupMax: 10, queueMax: 40, timeoutMs: 2_000, grouping: oneAtATime };
-    const committer = createCommitter(slow, bounds, () => {});
+    const committer = createCommitter(slow, bounds, elapsedMs, () => {});
     const list = createInventoryList({ chunkEntries: 100, onSuperseded: () => {} });
     const follower = createFollower(inventory, list, () => {});
     const parts = { store: service.store, committer, follower };
     return {
+      advance,
       idle: committer.idle,
       ready: () => isReady({ connect: async () => true }, parts),
       update: () =>
@@ -46,68 +55,65 @@ describe.each(engines)("a service on %s", (engine) => {
           () => "stored",
           (error) => error.reason,
         ),
-      delayBy(next: () => Promise<void>) {
-        delay = next;
+      /** Commits take this long, and then fail if an error is given. */
+      delayBy(ms: number, error?: Error) {
+        delay = async () => {
+          advance(ms);
+          if (error) throw error;
+        };
+      },
+      delayUntil(promise: Promise<void>) {
+        delay = () => promise;
       },
     };
   }
 
-  const failSlowly = async () => {
-    await Bun.sleep(slowMs);
-    throw unavailable("unreachable");
-  };
-
   test("is not ready after an update failed because a commit was slow, until one is fast", async () => {
-    await using stack = new AsyncDisposableStack();
-    const { ready, update, delayBy } = await withSlowStore(stack);
+    const { ready, update, delayBy } = withSlowStore();
     expect(await update()).toBe("stored");
     expect(await ready()).toBe(true);
-    delayBy(failSlowly);
+    delayBy(slowMs, unavailable("unreachable"));
     expect(await update()).toBe("unreachable");
     expect(await ready()).toBe(false);
     // A commit that is slow and succeeds changes nothing.
-    delayBy(() => Bun.sleep(slowMs));
+    delayBy(slowMs);
     expect(await update()).toBe("stored");
     expect(await ready()).toBe(false);
-    delayBy(async () => {});
-    const isFast = async () => (await update()) === "stored" && (await ready());
-    await until(isFast, readyMsMax, "a fast commit");
+    delayBy(0);
+    expect(await update()).toBe("stored");
+    expect(await ready()).toBe(true);
   });
 
   test("is not ready while an update takes longer than its client waits, nor right after it", async () => {
-    await using stack = new AsyncDisposableStack();
-    const { ready, update, delayBy, idle } = await withSlowStore(stack);
+    const { ready, update, advance, delayBy, delayUntil, idle } = withSlowStore();
     const { promise, resolve } = Promise.withResolvers<void>();
-    delayBy(() => promise);
+    delayUntil(promise);
     expect(await update()).toBe("unknownOutcome");
     expect(await ready()).toBe(false);
+    advance(slowMs);
     resolve();
     await idle();
     expect(await ready()).toBe(false);
-    delayBy(async () => {});
-    const isFast = async () => (await update()) === "stored" && (await ready());
-    await until(isFast, readyMsMax, "a fast commit");
+    delayBy(0);
+    expect(await update()).toBe("stored");
+    expect(await ready()).toBe(true);
   });
 
   test("is ready again by itself if it gets no updates", async () => {
-    await using stack = new AsyncDisposableStack();
-    const { ready, update, delayBy } = await withSlowStore(stack);
-    delayBy(failSlowly);
+    const { ready, update, advance, delayBy } = withSlowStore();
+    delayBy(slowMs, unavailable("unreachable"));
     expect(await update()).toBe("unreachable");
     expect(await ready()).toBe(false);
-    await until(ready, readyMsMax, "readiness");
+    advance(slownessMs);
+    expect(await ready()).toBe(true);
   });
 
   test("stays ready if updates are slow and succeed, or if they wait for a lock in vain", async () => {
-    await using stack = new AsyncDisposableStack();
-    const { ready, update, delayBy } = await withSlowStore(stack);
-    delayBy(() => Bun.sleep(slowMs));
+    const { ready, update, delayBy } = withSlowStore();
+    delayBy(slowMs);
     expect(await update()).toBe("stored");
     expect(await ready()).toBe(true);
-    delayBy(async () => {
-      await Bun.sleep(slowMs);
-      throw unavailable("busy");
-    });
+    delayBy(slowMs, unavailable("busy"));
     expect(await update()).toBe("busy");
     expect(await ready()).toBe(true);
   });
@@ -132,11 +138,11 @@ test("an instance whose database stores nothing in time is not ready, and is aga
   // Commits wait for a standby that does not exist. Reads, and the counts of requests, do not.
   await operator.unsafe("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
   await operator.unsafe("SELECT pg_reload_conf()");
-  await until(async () => (await patch(2)) === 503, readyMsMax, "a commit that waits");
+  await until(async () => (await patch(2)) === 503, patienceMs, "a commit that waits");
   expect(await ready()).toBe(503);
   expect((await fleet.call(0, "GET", "/inventory", { key })).status).toBe(200);
   await operator.unsafe("ALTER SYSTEM RESET synchronous_standby_names");
   await operator.unsafe("SELECT pg_reload_conf()");
-  await until(async () => (await ready()) === 200, readyMsMax, "readiness");
+  await until(async () => (await ready()) === 200, patienceMs, "readiness");
   expect(await patch(3)).toBe(200);
 });

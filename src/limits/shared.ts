@@ -10,7 +10,7 @@ import {
   type Usage,
 } from "../domain/limits/limits.ts";
 import type { Limits } from "../domain/limits/plans.ts";
-import type { MaybePromise } from "../domain/running/clock.ts";
+import type { Clock, MaybePromise } from "../domain/running/clock.ts";
 import { unavailable } from "../domain/running/errors.ts";
 import type { Log } from "../domain/running/events.ts";
 import type { ClockWatch } from "../domain/usage/clock-watch.ts";
@@ -44,72 +44,13 @@ const waitingMax = 10_000;
 const cachedMax = 100_000;
 
 /**
- * The rate limiter of several processes, which count in the database that they share. While one
- * statement is running, new requests queue, and the next statement counts all of them at once. A
- * request that must be rejected, because a window is known to be exhausted or a ban to be in force,
- * is rejected without a query. A request of a busy key is admitted without one if the database has
- * counted it in advance.
- *
- * Time is the database's, so that the clocks of the instances do not matter.
+ * Groups requests: while one statement is running, new requests queue, and the next statement counts all
+ * of them at once.
  */
-export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
-  const { usage: store, rules, serverTime, log } = options;
-  /** Without the requests that are in reserve. */
-  const cache = new Map<string, Usage>();
-  /** Usage read since keys or bans last changed. Only this may reject a request. */
-  let fresh = new WeakSet<Usage>();
-  /** The database's time minus this process's, as of the last response. */
-  let clockOffset = Date.now() - performance.now();
+function createQueue(settle: (group: ReadonlyMap<string, WaitingRequests>) => Promise<void>) {
   let waiting = new Map<string, WaitingRequests>();
   let waitingCount = 0;
   let running: Promise<void> | undefined;
-  /** Only the database starts bans, so the rules applied here never start one. */
-  const rulesWithoutBans: BanRules = { ...rules, strikesMin: Infinity };
-  const strikes = createStrikes({
-    usage: store,
-    rules,
-    log,
-    onCounted: (keyId, counted, sentAt) => update(keyId, counted, sentAt),
-  });
-  const reserves = createReserves(store, log);
-
-  /**
-   * The database's time, or later. An earlier time could treat a window as exhausted that is over. A
-   * later time only causes a query.
-   */
-  function now(): number {
-    return store.clock ? store.clock.now() : Math.ceil(performance.now() + clockOffset);
-  }
-
-  /**
-   * Replaces what is cached for a key with what the database returned. The `granted` requests go to
-   * the reserve, from where they are admitted.
-   */
-  function update(keyId: string, { usage, now, granted }: CountedUsage, sentAt: number): void {
-    clockOffset = now - sentAt;
-    const reserved = reserves.add(keyId, usage, granted);
-    usage.minuteCount -= reserved;
-    usage.dayCount -= reserved;
-    strikes.update(keyId, usage);
-    // From here on counts only strikes of this process that the database has not counted yet.
-    usage.strikes = 0;
-    const before = cache.get(keyId);
-    if (before) keepFirstRefusals(before, usage);
-    else if (cache.size >= cachedMax) cache.clear();
-    cache.set(keyId, usage);
-    fresh.add(usage);
-  }
-
-  /** Makes the next statement count requests of a key. */
-  function count(keyId: string, limits: Limits): WaitingRequests {
-    let requests = waiting.get(keyId);
-    if (!requests) {
-      requests = { limits, waiters: [] };
-      waiting.set(keyId, requests);
-    }
-    running ??= run();
-    return requests;
-  }
 
   async function run(): Promise<void> {
     // Waits one turn of the event loop, so that requests that arrived together share a statement.
@@ -123,10 +64,100 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
     running = undefined;
   }
 
+  /** Makes the next statement count requests of a key. */
+  function count(keyId: string, limits: Limits): WaitingRequests {
+    let requests = waiting.get(keyId);
+    if (!requests) {
+      requests = { limits, waiters: [] };
+      waiting.set(keyId, requests);
+    }
+    running ??= run();
+    return requests;
+  }
+
+  return {
+    count,
+    wait(keyId: string, limits: Limits): Promise<LimitDecision> {
+      if (waitingCount >= waitingMax) throw unavailable("tooManyRequests");
+      waitingCount += 1;
+      return new Promise((resolve, reject) => {
+        count(keyId, limits).waiters.push({ resolve, reject });
+      });
+    },
+    async close(): Promise<void> {
+      while (running) await running;
+    },
+  };
+}
+
+/** What the database last returned, without the requests that are in reserve, and its time. */
+function createKnownUsage(clock: Clock | undefined) {
+  const cache = new Map<string, Usage>();
+  /** Usage read since keys or bans last changed. */
+  let fresh = new WeakSet<Usage>();
+  /** The database's time minus this process's, as of the last response. */
+  let clockOffset = Date.now() - performance.now();
+
+  return {
+    /**
+     * The database's time, or later. An earlier time could treat a window as exhausted that is over. A
+     * later time only causes a query.
+     */
+    now: (): number => (clock ? clock.now() : Math.ceil(performance.now() + clockOffset)),
+    get: (keyId: string) => cache.get(keyId),
+    /** Only this usage may reject a request. */
+    isFresh: (usage: Usage) => fresh.has(usage),
+    put(keyId: string, usage: Usage, now: number, sentAt: number): void {
+      clockOffset = now - sentAt;
+      const before = cache.get(keyId);
+      if (before) keepFirstRefusals(before, usage);
+      else if (cache.size >= cachedMax) cache.clear();
+      cache.set(keyId, usage);
+      fresh.add(usage);
+    },
+    /** Makes the next request of each key query the database. Returns the keys that are banned. */
+    expire(at: number): string[] {
+      fresh = new WeakSet();
+      return [...cache].flatMap(([keyId, { bannedUntil }]) => (at < bannedUntil ? keyId : []));
+    },
+  };
+}
+
+/**
+ * The rate limiter of several processes, which count in the database that they share. A request that
+ * must be rejected, because a window is known to be exhausted or a ban to be in force, is rejected
+ * without a query. A request of a busy key is admitted without one if the database has counted it in
+ * advance.
+ *
+ * Time is the database's, so that the clocks of the instances do not matter.
+ */
+export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
+  const { usage: store, rules, serverTime, log } = options;
+  const known = createKnownUsage(store.clock);
+  /** Only the database starts bans, so the rules applied here never start one. */
+  const rulesWithoutBans: BanRules = { ...rules, strikesMin: Infinity };
+  const strikes = createStrikes({ usage: store, rules, log, onCounted: update });
+  const reserves = createReserves(store, log);
+  const queue = createQueue(settle);
+
+  /**
+   * Replaces what is cached for a key with what the database returned. The `granted` requests go to
+   * the reserve, from where they are admitted.
+   */
+  function update(keyId: string, { usage, now, granted }: CountedUsage, sentAt: number): void {
+    const reserved = reserves.add(keyId, usage, granted);
+    usage.minuteCount -= reserved;
+    usage.dayCount -= reserved;
+    strikes.update(keyId, usage);
+    // From here on counts only strikes of this process that the database has not counted yet.
+    usage.strikes = 0;
+    known.put(keyId, usage, now, sentAt);
+  }
+
   async function settle(group: ReadonlyMap<string, WaitingRequests>): Promise<void> {
     const requests: TakeRequest[] = [];
     for (const [keyId, { limits, waiters }] of group) {
-      const ahead = reserves.wanted(keyId, limits, cache.get(keyId));
+      const ahead = reserves.wanted(keyId, limits, known.get(keyId));
       requests.push({ keyId, limits, wanted: waiters.length + ahead });
     }
     const sentAt = performance.now();
@@ -166,41 +197,33 @@ export function createSharedLimiter(options: SharedLimiterOptions): Limiter {
 
   /** The decision, unless the database has banned the key meanwhile. */
   function bannedOr(decision: LimitDecision, keyId: string, limits: Limits): LimitDecision {
-    const current = limitState(cache.get(keyId) ?? newUsage(), limits, now());
+    const current = limitState(known.get(keyId) ?? newUsage(), limits, known.now());
     return current.outcome === "banned" ? current : decision;
   }
 
   return {
     take(keyId, limits) {
-      const usage = cache.get(keyId);
-      const at = now();
+      const usage = known.get(keyId);
+      const at = known.now();
       const isReserved = reserves.arrive(keyId, limits, usage, at);
-      if (usage && fresh.has(usage) && (isReserved || isExhausted(usage, limits, at))) {
-        if (isReserved && reserves.isLow(keyId)) count(keyId, limits);
+      if (usage && known.isFresh(usage) && (isReserved || isExhausted(usage, limits, at))) {
+        if (isReserved && reserves.isLow(keyId)) queue.count(keyId, limits);
         return decide(keyId, usage, limits, at);
       }
-      if (waitingCount >= waitingMax) throw unavailable("tooManyRequests");
-      waitingCount += 1;
-      return new Promise((resolve, reject) => {
-        count(keyId, limits).waiters.push({ resolve, reject });
-      });
+      return queue.wait(keyId, limits);
     },
-    lastKnown: (keyId, limits) => limitState(cache.get(keyId) ?? newUsage(), limits, now()),
+    lastKnown: (keyId, limits) => limitState(known.get(keyId) ?? newUsage(), limits, known.now()),
     findUsage(keyId) {
-      const usage = cache.get(keyId);
-      return usage && !isAhead(usage, now()) ? usage : undefined;
+      const usage = known.get(keyId);
+      return usage && !isAhead(usage, known.now()) ? usage : undefined;
     },
     refresh() {
       // A ban may have been lifted, with the strikes that led to it, or a plan may have changed, so
       // the next request of each key queries the database.
-      const at = now();
-      for (const [keyId, { bannedUntil }] of cache) {
-        if (at < bannedUntil) strikes.forget(keyId);
-      }
-      fresh = new WeakSet();
+      for (const keyId of known.expire(known.now())) strikes.forget(keyId);
     },
     async close() {
-      while (running) await running;
+      await queue.close();
       await Promise.all([strikes.close(), reserves.close()]);
     },
   };

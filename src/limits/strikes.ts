@@ -37,7 +37,8 @@ const flushEveryMs = 500;
  * Collects strikes and adds them to those of the other instances, in one statement for many
  * rejected requests. The same statement returns bans that other instances started.
  */
-export function createStrikes({ usage: store, rules, log, onCounted }: StrikesOptions) {
+export function createStrikes(options: StrikesOptions) {
+  const { usage: store, rules, log, onCounted } = options;
   const pending = new Map<string, Pending>();
   /** Strikes in the running statement. */
   const sent = new Map<string, Count>();
@@ -66,25 +67,10 @@ export function createStrikes({ usage: store, rules, log, onCounted }: StrikesOp
     for (const { keyId, limits } of batch) {
       const total = found.get(keyId);
       if (!total) continue;
-      await banIfDue(keyId, total, limits);
+      await banIfDue(options, keyId, total, limits);
       onCounted(keyId, total, sentAt);
     }
     if (isMore) await flush();
-  }
-
-  /** Applies the domain's rule to the strikes of all instances, within the minute of the strikes. */
-  async function banIfDue(
-    keyId: string,
-    { usage, now }: CountedUsage,
-    limits: Limits,
-  ): Promise<void> {
-    const previousStart = usage.banStartedAt;
-    const at = Math.min(now, usage.strikesMinute + minuteMs - 1);
-    if (usage.strikes === 0 || at < usage.bannedUntil) return;
-    if (!strike(usage, limits, rules, at, 0)) return;
-    if (await store.startBan(keyId, usage.banStartedAt, usage.bannedUntil, previousStart)) {
-      log("key banned", { keyId, until: new Date(usage.bannedUntil).toISOString() });
-    }
   }
 
   function scheduleFlush(): void {
@@ -131,12 +117,9 @@ export function createStrikes({ usage: store, rules, log, onCounted }: StrikesOp
      * none. If a ban is likely, returns a promise that resolves when the database has decided.
      */
     add(keyId: string, usage: Usage, limits: Limits): Promise<void> | undefined {
-      let own = pending.get(keyId);
-      if (!own) {
-        own = { limits, counts: new Map() };
-        pending.set(keyId, own);
-      }
+      const own = pending.get(keyId) ?? { limits, counts: new Map() };
       own.limits = limits;
+      pending.set(keyId, own);
       if (usage.strikes > 0) {
         const { strikesMinute, strikes } = usage;
         usage.strikes = 0;
@@ -151,4 +134,20 @@ export function createStrikes({ usage: store, rules, log, onCounted }: StrikesOp
       await flushNow();
     },
   };
+}
+
+/** Applies the domain's rule to the strikes of all instances, within the minute of the strikes. */
+async function banIfDue(
+  { usage: store, rules, log }: StrikesOptions,
+  keyId: string,
+  { usage, now }: CountedUsage,
+  limits: Limits,
+): Promise<void> {
+  const previousStart = usage.banStartedAt;
+  const at = Math.min(now, usage.strikesMinute + minuteMs - 1);
+  if (usage.strikes === 0 || at < usage.bannedUntil) return;
+  if (!strike(usage, limits, rules, at, 0)) return;
+  if (await store.startBan(keyId, usage.banStartedAt, usage.bannedUntil, previousStart)) {
+    log("key banned", { keyId, until: new Date(usage.bannedUntil).toISOString() });
+  }
 }

@@ -15,6 +15,7 @@ import type {
 } from "../domain/ledger/ledger.ts";
 import type { VersionedEntry } from "../domain/ledger/store.ts";
 import type { EndingSecret } from "../domain/operations/inspection.ts";
+import type { MaintenanceRecord, MaintenanceTask } from "../domain/operations/maintenance.ts";
 import type { Checkpoint, CheckpointPart } from "../domain/snapshots/store.ts";
 import type { Ban, SavedUsage } from "../domain/usage/usage.ts";
 import type { Step, UsagePoint } from "../domain/usage/usage-history.ts";
@@ -26,11 +27,33 @@ import { int64Min } from "../domain/values/int64.ts";
  */
 export type Row = readonly unknown[];
 
-export const ledgerColumns = `seq, pet_id, quantity_before, quantity_after, status_before,
-  status_after, previous, cause, key_id, request_id, reason, at`;
+/** A value that both engines store. */
+export type Value = string | number | bigint | Uint8Array | null;
+
+/**
+ * The columns of the ledger, with their types in PostgreSQL. `toLedgerRow` and `pushLedgerValues` have the
+ * same order.
+ */
+const ledgerTypes = {
+  seq: "int8",
+  pet_id: "int8",
+  quantity_before: "int8",
+  quantity_after: "int8",
+  status_before: "text",
+  status_after: "text",
+  previous: "int8",
+  cause: "text",
+  key_id: "text",
+  request_id: "text",
+  reason: "text",
+  at: "int8",
+};
+
+export const ledgerColumns = Object.keys(ledgerTypes).join(", ");
 
 /** The columns of a row that is added: its content and its hash. */
 export const storedLedgerColumns = `${ledgerColumns}, hash`;
+export const storedLedgerTypes = [...Object.values(ledgerTypes), "bytea"];
 
 export const entryColumns = "pet_id, quantity, status, version";
 
@@ -91,14 +114,32 @@ export function toLedgerRow(row: Row): LedgerRow {
   };
 }
 
+/** Appends the values of a row, so that many rows need one array. */
+export function pushLedgerValues(values: Value[], row: LedgerRow): void {
+  const { before, after } = row;
+  values.push(
+    row.seq,
+    row.petId,
+    before ? before.quantity : null,
+    after ? after.quantity : null,
+    before ? before.status : null,
+    after ? after.status : null,
+    row.previous,
+    row.cause,
+    row.keyId,
+    row.requestId,
+    row.reason,
+    row.at,
+  );
+}
+
 /** For a query that joins `ledger` and `keys`. */
-export const namedRowColumns = `${ledgerColumns
-  .split(",")
-  .map((column) => `ledger.${column.trim()}`)
+export const namedRowColumns = `${Object.keys(ledgerTypes)
+  .map((column) => `ledger.${column}`)
   .join()}, keys.name`;
 
 export function toNamedRow(row: Row): NamedRow {
-  return { ...toLedgerRow(row), keyName: row[12] as string | null };
+  return { ...toLedgerRow(row), keyName: row.at(-1) as string | null };
 }
 
 /** A row with the entry's columns and the epoch of its version. */
@@ -249,4 +290,17 @@ export function firstIdAfter(petId: bigint | null): bigint {
 
 export function toNumber(value: unknown): number | null {
   return value === null ? null : Number(value);
+}
+
+export const maintenanceColumns = "task, started_at, succeeded_at, failed_at, result, error";
+
+export function toMaintenanceRecord(row: Row): MaintenanceRecord {
+  return {
+    task: row[0] as MaintenanceTask,
+    startedAt: Number(row[1]),
+    succeededAt: toNumber(row[2]),
+    failedAt: toNumber(row[3]),
+    result: row[4] as string | null,
+    error: row[5] as string | null,
+  };
 }

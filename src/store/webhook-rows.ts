@@ -98,17 +98,17 @@ export function toAttempt(row: Row): WebhookAttempt {
 }
 
 /**
- * The attempts that remain in the log. Texts come from other servers: NUL, which PostgreSQL cannot
- * store, becomes the replacement character on both engines.
+ * The attempts that remain in the log. Texts come from other servers: NUL and half a surrogate pair,
+ * which PostgreSQL cannot store, become the replacement character on both engines.
  */
 export function attemptsToAdd({ attempts }: Delivered): WebhookAttempt[] {
   return attempts.slice(-attemptsKept).map((attempt) => ({
     ...attempt,
-    error: attempt.error && withoutNul(attempt.error),
-    answer: withoutNul(attempt.answer),
+    error: attempt.error && storable(attempt.error),
+    answer: storable(attempt.answer),
   }));
 }
 
-function withoutNul(text: string): string {
-  return text.replaceAll("\0", "\ufffd");
+function storable(text: string): string {
+  return text.replaceAll("\0", "\ufffd").toWellFormed();
 }

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { renameSync } from "node:fs";
 import { createStoreStates } from "../../src/domain/operations/store-states.ts";
 import { unavailableOr } from "../../src/store/sqlite/engine/failures.ts";
+import { createTestClock } from "../support/clock.ts";
 import { startTestService } from "../support/service.ts";
 
 /** Short, so that the test does not wait, but longer than a busy machine takes for the next request. */
@@ -89,15 +90,20 @@ test("a full disk is named as the cause, and a write that succeeds meanwhile is 
   expect(states.isFailing).toBe(true);
 });
 
-test("a slow commit is logged once, while commits stay slow", () => {
+test("a slow commit is logged once, while commits stay slow, and so is their end", () => {
+  const clock = createTestClock();
   const logged: unknown[] = [];
   const states = createStoreStates({
     log: (event, details) => void logged.push({ event, ...details }),
     isShared: true,
     canWrite: () => true,
+    monotonicMs: clock.elapsedMs,
   });
   for (const durationMs of [900, 1_500, 2_000, 3, 1_200]) {
     states.groupEnded({ changes: 7, durationMs });
   }
   expect(logged).toEqual([{ event: "commits slow", changes: 7, commitMs: 1_500 }]);
+  clock.advance(5_000);
+  states.groupEnded({ changes: 7, durationMs: 3 });
+  expect(logged.slice(1)).toEqual([{ event: "commits fast again", failures: 3, durationMs: 0 }]);
 });

@@ -2,17 +2,9 @@ import type { Committed, LedgerRow, Outcome, Unit } from "../ledger/ledger.ts";
 import type { InventoryStore } from "../ledger/store.ts";
 import { yieldToEventLoop } from "../running/background.ts";
 import type { Trace } from "../running/clock.ts";
-import { ServiceError, type UnavailableReason, unavailable } from "../running/errors.ts";
-import { createSlowness, slowCommitMs } from "../running/slowness.ts";
+import { ServiceError, unavailable } from "../running/errors.ts";
 import { createGrouping, type GroupingBounds } from "./grouping.ts";
-import {
-  changesOf,
-  createOwnCounts,
-  createUnitQueue,
-  isWithinShare,
-  keyOf,
-  sizeOf,
-} from "./unit-queue.ts";
+import { changesOf, createUnitQueue } from "./unit-queue.ts";
 
 export interface CommitBounds {
   /** Changes in one transaction. A larger unit gets its own transaction. */
@@ -58,49 +50,42 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** The store stops waiting for locks this long before the caller stops waiting for the store. */
-const responseReserveMs = 1_000;
-
 /**
  * Groups writes. While a transaction commits, new units queue, and a later transaction takes all of
- * them. One disk flush is shared by all units of a group.
+ * them. One disk flush is shared by all units of a group. `monotonicMs` is a clock that never jumps.
  */
 export function createCommitter(
   store: Pick<InventoryStore, "commit" | "mayOverlap">,
   bounds: CommitBounds,
+  monotonicMs: () => number,
   onCommitted: (rows: readonly LedgerRow[], epoch: string) => void,
   onGroup: (group: CommittedGroup) => void = () => {},
 ): Committer {
-  /** Units that are submitted together. */
-  let arriving: Waiting[] = [];
-  let arrivingChanges = 0;
-  const queue = createUnitQueue<Waiting>(bounds.groupMax);
-  const own = createOwnCounts(() => [...queue.units, ...arriving], keyOf, sizeOf);
-  const grouping = createGrouping(bounds.grouping);
+  const { groupMax, queueMax, timeoutMs } = bounds;
+  const queue = createUnitQueue<Waiting>(groupMax, queueMax);
+  const grouping = createGrouping(bounds.grouping, monotonicMs);
+  const rejectWaiting = () => rejectAll(queue.clear(), unavailable("timeout"));
+  const parts = { store, timeoutMs, monotonicMs, onGroup, rejectWaiting };
+  const transactions = createTransactions(parts);
   let gathering: ReturnType<typeof setTimeout> | undefined;
   const running = new Set<Promise<void>>();
   /** Whether others may overlap with those that are under way. */
   let mayOverlap = true;
   /** Give callers their outcomes, in the order in which the transactions ended. */
   let answers: (() => void)[] = [];
-  /** Transactions that take longer than callers wait. */
-  let late = 0;
-  const slowness = createSlowness();
 
   /** Queues the units that were submitted together, so that they join one group. */
   function admit(): void {
-    queue.add(arriving);
-    arriving = [];
-    arrivingChanges = 0;
-    if (late > 0) rejectWaiting();
+    queue.admit();
+    if (transactions.areLate) rejectWaiting();
     else sendGroups();
   }
 
   /** Sends what waits, unless it should wait longer. Returns true if a group was sent. */
   function sendGroups(): boolean {
     clearTimeout(gathering);
-    let isSent = false;
-    while (queue.units.length > 0) {
+    const before = running.size;
+    while (queue.changes > 0) {
       const waitMs = grouping.waitMs(queue.changes);
       if (waitMs > 0) {
         if (Number.isFinite(waitMs)) gathering = setTimeout(sendGroups, waitMs);
@@ -108,17 +93,14 @@ export function createCommitter(
       }
       if (grouping.transactions > 0 && !mayOverlap) break;
       const next = queue.next();
-      mayOverlap = store.mayOverlap?.(unitsOf(next)) === true;
+      mayOverlap = store.mayOverlap(unitsOf(next));
       if (grouping.transactions > 0 && !mayOverlap) break;
-      const taken = queue.take(next.length);
-      own.removed(taken);
-      const group = withoutExpired(withoutAborted(taken));
+      const group = stillWanted(queue.take(next.length), monotonicMs() - timeoutMs);
       if (group.length === 0) continue;
       const run = runGroup(group).finally(() => running.delete(run));
       running.add(run);
-      isSent = true;
     }
-    return isSent;
+    return running.size > before;
   }
 
   /**
@@ -126,18 +108,21 @@ export function createCommitter(
    * as writing responses, would otherwise keep the store idle.
    */
   async function runGroup(group: readonly Waiting[]): Promise<void> {
-    const begunAt = performance.now();
+    const begunAt = monotonicMs();
     const changes = changesOf(group);
     grouping.begun(changes);
-    slowness.begun();
-    let answer: () => void;
     try {
-      answer = await settle(group, begunAt);
-    } finally {
-      const durationMs = performance.now() - begunAt;
-      grouping.ended(changes, durationMs, arrivingChanges + queue.changes);
+      const { epoch, rows, outcomes } = await transactions.commit(group, begunAt);
+      if (rows.length > 0) grouping.stored(rows[0]!.seq, rows.at(-1)!.seq);
+      answers.push(() => {
+        // Also if the callers have already got an error: rows that were stored are shown.
+        if (rows.length > 0) onCommitted(rows, epoch);
+        for (let index = 0; index < group.length; index++) group[index]!.resolve(outcomes[index]!);
+      });
+    } catch (error) {
+      answers.push(() => rejectAll(group, error));
     }
-    answers.push(answer);
+    grouping.ended(changes, monotonicMs() - begunAt, queue.waiting);
     // Groups are sent when the turn of the event loop ends.
     if (sendGroups()) await new Promise((resolve) => setImmediate(resolve));
     const ended = answers;
@@ -145,104 +130,113 @@ export function createCommitter(
     for (const answer of ended) answer();
   }
 
-  /** Rejects units that have waited too long. The others of their group must not be late with them. */
-  function withoutExpired(taken: readonly Waiting[]): readonly Waiting[] {
-    const lastAt = performance.now() - bounds.timeoutMs;
-    const isExpired = ({ submittedAt }: Waiting) => submittedAt <= lastAt;
-    if (!taken.some(isExpired)) return taken;
-    rejectAll(taken.filter(isExpired), "timeout");
-    return taken.filter((one) => !isExpired(one));
+  return {
+    submit(unit, signal, trace) {
+      if (transactions.areLate) return Promise.reject(unavailable("timeout"));
+      const reason = queue.reasonToReject(unit);
+      if (reason) return Promise.reject(unavailable(reason));
+      return new Promise((resolve, reject) => {
+        // Requests that arrive in one turn of the event loop are also passed on together.
+        if (queue.waiting === queue.changes) queueMicrotask(admit);
+        queue.add({ unit, signal, trace, submittedAt: monotonicMs(), resolve, reject });
+      });
+    },
+    get isTooSlow() {
+      return transactions.areLate || transactions.areTooSlow;
+    },
+    get waiting() {
+      return queue.waiting;
+    },
+    async idle() {
+      while (running.size > 0 || queue.waiting > 0) {
+        await (running.size > 0 ? Promise.race(running) : yieldToEventLoop());
+      }
+    },
+  };
+}
+
+/** The store stops waiting for locks this long before the caller stops waiting for the store. */
+const responseReserveMs = 1_000;
+
+/** A commit that takes longer is slow. */
+export const slowCommitMs = 1_000;
+
+const slownessMs = 5_000;
+
+interface TransactionParts {
+  readonly store: Pick<InventoryStore, "commit">;
+  readonly timeoutMs: number;
+  readonly monotonicMs: () => number;
+  readonly onGroup: (group: CommittedGroup) => void;
+  /** Rejects the units that wait for a transaction. */
+  readonly rejectWaiting: () => void;
+}
+
+/** Commits groups, and knows whether commits take too long for their callers. */
+function createTransactions(parts: TransactionParts) {
+  const { store, timeoutMs, monotonicMs, onGroup, rejectWaiting } = parts;
+  /** Transactions that take longer than callers wait. */
+  let late = 0;
+  /**
+   * Commits are too slow from one that fails after more than a second until one takes less, or until
+   * none was under way for five seconds: a service that is not ready gets no updates from a load
+   * balancer, and would never learn that the disk is fast again.
+   */
+  let tooSlowUntil = 0;
+  const areTooSlow = () => monotonicMs() < tooSlowUntil;
+
+  function judge(durationMs: number, endedAt: number, error: unknown): void {
+    if (durationMs <= slowCommitMs) tooSlowUntil = 0;
+    else if (isFailure(error) || areTooSlow()) tooSlowUntil = endedAt + slownessMs;
   }
 
-  /** Commits a group. Returns a function that gives the callers their outcomes. */
-  async function settle(group: readonly Waiting[], begunAt: number): Promise<() => void> {
-    const leftMs = bounds.timeoutMs - (begunAt - oldestOf(group));
+  async function commit(group: readonly Waiting[], begunAt: number): Promise<Committed> {
+    const leftMs = timeoutMs - (begunAt - oldestOf(group));
+    if (areTooSlow()) tooSlowUntil = Number.POSITIVE_INFINITY;
     let isLate = false;
     let failure: unknown;
     const timeout = setTimeout(() => {
       isLate = true;
       late += 1;
-      rejectAll(group, "unknownOutcome");
+      rejectAll(group, unavailable("unknownOutcome"));
       rejectWaiting();
     }, leftMs);
-    let committed: Committed;
     try {
-      committed = await store.commit(unitsOf(group), wholeSeconds(leftMs - responseReserveMs));
+      return await store.commit(unitsOf(group), wholeSeconds(leftMs - responseReserveMs));
     } catch (error) {
       failure = error;
-      ended(group, begunAt, error);
-      // The next attempt may take as long, and none of those that wait has been sent.
-      if (performance.now() - begunAt > slowCommitMs) rejectWaiting();
-      return () => {
-        for (const one of group) one.reject(error);
-      };
+      throw error;
     } finally {
       clearTimeout(timeout);
+      const endedAt = monotonicMs();
+      const durationMs = endedAt - begunAt;
       if (isLate) late -= 1;
-      slowness.ended(performance.now() - begunAt, isLate ? unavailable("timeout") : failure);
+      judge(durationMs, endedAt, isLate ? unavailable("timeout") : failure);
+      for (const { trace, submittedAt } of group) {
+        trace?.span("commit wait", submittedAt, begunAt);
+        trace?.span("transaction", begunAt, endedAt);
+      }
+      onGroup({ changes: changesOf(group), durationMs, error: failure });
+      // The next attempt may take as long, and none of those that wait has been sent.
+      if (failure !== undefined && durationMs > slowCommitMs) rejectWaiting();
     }
-    ended(group, begunAt);
-    const { epoch, rows, outcomes } = committed;
-    if (rows.length > 0) grouping.stored(rows[0]!.seq, rows.at(-1)!.seq);
-    return () => {
-      // Also if the callers have already got an error: rows that were stored are shown.
-      if (rows.length > 0) onCommitted(rows, epoch);
-      for (let index = 0; index < group.length; index++) group[index]!.resolve(outcomes[index]!);
-    };
-  }
-
-  function ended(group: readonly Waiting[], begunAt: number, error?: unknown): void {
-    const endedAt = performance.now();
-    for (const { trace, submittedAt } of group) {
-      trace?.span("commit wait", submittedAt, begunAt);
-      trace?.span("transaction", begunAt, endedAt);
-    }
-    onGroup({ changes: changesOf(group), durationMs: endedAt - begunAt, error });
-  }
-
-  /** Why no more changes of a key may wait, if so. */
-  function reasonToReject(keyId: string | null, changes: number): UnavailableReason | undefined {
-    const taken = arrivingChanges + queue.changes;
-    if (taken + changes > bounds.queueMax) return "tooManyUpdates";
-    // Until half of the queue is taken, every key is within its share, and is not counted.
-    if (isWithinShare(taken, taken, changes, bounds.queueMax)) return undefined;
-    const isWithin = isWithinShare(own.of(keyId), taken, changes, bounds.queueMax);
-    return isWithin ? undefined : "tooManyOwnUpdates";
-  }
-
-  function rejectWaiting(): void {
-    const rejected = queue.clear();
-    own.removed(rejected);
-    rejectAll(rejected, "timeout");
   }
 
   return {
-    submit(unit, signal, trace) {
-      if (late > 0) return Promise.reject(unavailable("timeout"));
-      const changes = unit.changes.length;
-      const reason = reasonToReject(unit.keyId, changes);
-      if (reason) return Promise.reject(unavailable(reason));
-      return new Promise((resolve, reject) => {
-        // Requests that arrive in one turn of the event loop are also passed on together.
-        if (arriving.length === 0) queueMicrotask(admit);
-        arrivingChanges += changes;
-        const one = { unit, signal, trace, submittedAt: performance.now(), resolve, reject };
-        arriving.push(one);
-        own.added(one);
-      });
+    commit,
+    get areLate() {
+      return late > 0;
     },
-    get isTooSlow() {
-      return late > 0 || slowness.isTooSlow;
-    },
-    get waiting() {
-      return arrivingChanges + queue.changes;
-    },
-    async idle() {
-      while (running.size > 0 || arriving.length > 0 || queue.units.length > 0) {
-        await (running.size > 0 ? Promise.race(running) : yieldToEventLoop());
-      }
+    get areTooSlow() {
+      return areTooSlow();
     },
   };
+}
+
+/** A lock that was not free in time, for example during an import, does not mean that the store is slow. */
+function isFailure(error: unknown): boolean {
+  const isBusy = error instanceof ServiceError && error.reason === "busy";
+  return error !== undefined && !isBusy;
 }
 
 function unitsOf(group: readonly Waiting[]): readonly Unit[] {
@@ -261,22 +255,28 @@ function wholeSeconds(ms: number): number {
   return Math.max(0, Math.round(ms / 1_000) * 1_000);
 }
 
-function rejectAll(units: readonly Waiting[], reason: UnavailableReason): void {
-  const error = unavailable(reason);
+function rejectAll(units: readonly Waiting[], error: unknown): void {
   for (const one of units) one.reject(error);
+}
+
+/** Rejects units whose callers are gone, or were submitted before `lastAt`. Returns the others. */
+function stillWanted(taken: readonly Waiting[], lastAt: number): readonly Waiting[] {
+  return withoutExpired(withoutAborted(taken), lastAt);
+}
+
+/** Rejects units that have waited too long. The others of their group must not be late with them. */
+function withoutExpired(taken: readonly Waiting[], lastAt: number): readonly Waiting[] {
+  const isExpired = ({ submittedAt }: Waiting) => submittedAt <= lastAt;
+  if (!taken.some(isExpired)) return taken;
+  rejectAll(taken.filter(isExpired), unavailable("timeout"));
+  return taken.filter((one) => !isExpired(one));
 }
 
 /** Rejects units whose connection is gone: their clients would never see the response. */
 function withoutAborted(taken: readonly Waiting[]): readonly Waiting[] {
   if (!taken.some(isAborted)) return taken;
-  for (const one of taken.filter(isAborted)) {
-    one.reject(
-      new ServiceError(
-        "invalid_request",
-        "The connection was closed before the update was stored. Nothing was changed.",
-      ),
-    );
-  }
+  const message = "The connection was closed before the update was stored. Nothing was changed.";
+  rejectAll(taken.filter(isAborted), new ServiceError("invalid_request", message));
   return taken.filter((one) => !isAborted(one));
 }
 

@@ -45,7 +45,7 @@ const aloneMin = 8;
  * other processes write: then the store works on their groups meanwhile, and one large group costs less than
  * several.
  */
-export function createGrouping(bounds: GroupingBounds): Grouping {
+export function createGrouping(bounds: GroupingBounds, monotonicMs: () => number): Grouping {
   const { transactionsMax, overlapMin, callersMax, waitMsMax } = bounds;
   let transactions = 0;
   let changesUnderWay = 0;
@@ -70,7 +70,7 @@ export function createGrouping(bounds: GroupingBounds): Grouping {
       if (waiting >= share()) return 0;
       if (transactions > 0) return Number.POSITIVE_INFINITY;
       const isWorthAWait = callers <= (overlapMax() > 1 ? overlapMin : callersMax);
-      return isWorthAWait ? Math.max(0, waitUntil - performance.now()) : 0;
+      return isWorthAWait ? Math.max(0, waitUntil - monotonicMs()) : 0;
     },
     get transactions() {
       return transactions;
@@ -85,7 +85,7 @@ export function createGrouping(bounds: GroupingBounds): Grouping {
     },
     ended(changes, durationMs, queued) {
       callers = changesUnderWay + queued;
-      waitUntil = performance.now() + Math.min(waitShare * durationMs, waitMsMax);
+      waitUntil = monotonicMs() + Math.min(waitShare * durationMs, waitMsMax);
       transactions -= 1;
       changesUnderWay -= changes;
     },

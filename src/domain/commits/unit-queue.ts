@@ -1,4 +1,5 @@
 import type { Unit } from "../ledger/ledger.ts";
+import type { UnavailableReason } from "../running/errors.ts";
 
 /** Something that waits with a unit of changes. */
 export interface Queued {
@@ -7,50 +8,97 @@ export interface Queued {
 
 /** Units that wait for a transaction. If there are more than fit into one, keys take turns. */
 export interface UnitQueue<T extends Queued> {
-  /** In the order in which they will be taken, if no others arrive. */
-  readonly units: readonly T[];
+  /** Why no unit of this key and size may be added, if so. */
+  reasonToReject(unit: Unit): UnavailableReason | undefined;
+  /** Adds a unit. It can be taken when it is admitted. */
+  add(one: T): void;
+  /** Admits all units that were added. */
+  admit(): void;
+  /** The changes of the admitted units. */
   readonly changes: number;
-  add(units: readonly T[]): void;
-  /** The units that share the next transaction: at least one, if any waits. They stay in the queue. */
+  /** The changes of all units. */
+  readonly waiting: number;
+  /** The units that share the next transaction: at least one, if any is admitted. They stay in the queue. */
   next(): readonly T[];
   /** Removes the first units. They are those of `next`, if nothing was done in between. */
   take(count: number): readonly T[];
-  /** Removes all units. */
+  /** Removes all admitted units. */
   clear(): readonly T[];
 }
 
 /** In its turn, a key adds up to this share of a group, or one larger unit. */
 const turnShare = 1 / 8;
 
-export function createUnitQueue<T extends Queued>(groupMax: number): UnitQueue<T> {
-  let waiting: T[] = [];
+/** `queueMax` is the largest number of changes that may wait. */
+export function createUnitQueue<T extends Queued>(
+  groupMax: number,
+  queueMax: number,
+): UnitQueue<T> {
+  /** In the order in which they will be taken, if no others arrive. */
+  let admitted: T[] = [];
   let changes = 0;
+  let arriving: T[] = [];
+  let waiting = 0;
+  /** The changes of each key, counted from the first question on, until nothing waits any more. */
+  let counts: Map<string | null, number> | undefined;
 
-  function take(count: number): readonly T[] {
-    const taken = count < waiting.length ? waiting.splice(0, count) : waiting;
-    if (taken === waiting) waiting = [];
-    changes -= changesOf(taken);
+  function count(counted: Map<string | null, number>, { unit }: T, sign: 1 | -1): void {
+    const own = (counted.get(unit.keyId) ?? 0) + sign * unit.changes.length;
+    if (own === 0) counted.delete(unit.keyId);
+    else counted.set(unit.keyId, own);
+  }
+
+  function countOf(keyId: string | null): number {
+    if (!counts) {
+      counts = new Map();
+      for (const one of admitted) count(counts, one, 1);
+      for (const one of arriving) count(counts, one, 1);
+    }
+    return counts.get(keyId) ?? 0;
+  }
+
+  function take(taking: number): readonly T[] {
+    const taken = taking < admitted.length ? admitted.splice(0, taking) : admitted;
+    if (taken === admitted) admitted = [];
+    const size = changesOf(taken);
+    changes -= size;
+    waiting -= size;
+    if (counts) for (const one of taken) count(counts, one, -1);
+    if (counts?.size === 0) counts = undefined;
     return taken;
   }
 
   return {
-    get units() {
-      return waiting;
+    reasonToReject({ keyId, changes: { length } }) {
+      if (waiting + length > queueMax) return "tooManyUpdates";
+      // Until half of the queue is taken, every key is within its share, and is not counted.
+      if (isWithinShare(waiting, waiting, length, queueMax)) return undefined;
+      const isWithin = isWithinShare(countOf(keyId), waiting, length, queueMax);
+      return isWithin ? undefined : "tooManyOwnUpdates";
+    },
+    add(one) {
+      arriving.push(one);
+      waiting += sizeOf(one);
+      if (counts) count(counts, one, 1);
+    },
+    admit() {
+      for (const one of arriving) admitted.push(one);
+      arriving = [];
+      changes = waiting;
     },
     get changes() {
       return changes;
     },
-    add(units) {
-      for (const one of units) waiting.push(one);
-      changes += changesOf(units);
+    get waiting() {
+      return waiting;
     },
     next() {
-      if (changes <= groupMax) return waiting;
+      if (changes <= groupMax) return admitted;
       const group: T[] = [];
       const others: T[] = [];
       const passedOver = new Set<string | null>();
       let sum = 0;
-      for (const one of inTurns(waiting, keyOf, sizeOf, groupMax * turnShare)) {
+      for (const one of inTurns(admitted, keyOf, sizeOf, groupMax * turnShare)) {
         const isFitting = sum === 0 || sum + sizeOf(one) <= groupMax;
         if (isFitting && !passedOver.has(keyOf(one))) {
           group.push(one);
@@ -61,19 +109,19 @@ export function createUnitQueue<T extends Queued>(groupMax: number): UnitQueue<T
           passedOver.add(keyOf(one));
         }
       }
-      waiting = [...group, ...others];
+      admitted = [...group, ...others];
       return group;
     },
     take,
-    clear: () => take(waiting.length),
+    clear: () => take(admitted.length),
   };
 }
 
-export function keyOf({ unit }: Queued): string | null {
+function keyOf({ unit }: Queued): string | null {
   return unit.keyId;
 }
 
-export function sizeOf({ unit }: Queued): number {
+function sizeOf({ unit }: Queued): number {
   return unit.changes.length;
 }
 
@@ -91,50 +139,6 @@ export function changesOf(units: readonly Queued[]): number {
  */
 export function isWithinShare(own: number, taken: number, wanted: number, max: number): boolean {
   return own + taken + wanted <= max;
-}
-
-/** How much of what waits belongs to a key. */
-export interface OwnCounts<T> {
-  of(key: string | null): number;
-  added(one: T): void;
-  removed(some: readonly T[]): void;
-}
-
-/**
- * Counts from the first question on, until nothing waits any more. Where it hardly ever matters how much
- * a key has, counting costs nothing. `all` lists what waits.
- */
-export function createOwnCounts<T>(
-  all: () => readonly T[],
-  keyOf: (one: T) => string | null,
-  sizeOf: (one: T) => number,
-): OwnCounts<T> {
-  let counts: Map<string | null, number> | undefined;
-
-  function change(counted: Map<string | null, number>, one: T, sign: 1 | -1): void {
-    const key = keyOf(one);
-    const count = (counted.get(key) ?? 0) + sign * sizeOf(one);
-    if (count === 0) counted.delete(key);
-    else counted.set(key, count);
-  }
-
-  return {
-    of(key) {
-      if (!counts) {
-        counts = new Map();
-        for (const one of all()) change(counts, one, 1);
-      }
-      return counts.get(key) ?? 0;
-    },
-    added(one) {
-      if (counts) change(counts, one, 1);
-    },
-    removed(some) {
-      if (!counts) return;
-      for (const one of some) change(counts, one, -1);
-      if (counts.size === 0) counts = undefined;
-    },
-  };
 }
 
 /**

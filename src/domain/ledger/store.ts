@@ -54,11 +54,8 @@ export interface InventoryStore extends InventoryReader {
    * not affect the others. Waits for other writers for at most `withinMs`, or the engine's bound.
    */
   commit(units: readonly Unit[], withinMs?: number): Promise<Committed>;
-  /**
-   * True if these units can be committed concurrently with other units that also return true. An
-   * engine without this method never commits concurrently.
-   */
-  mayOverlap?(units: readonly Unit[]): boolean;
+  /** True if these units can be committed concurrently with other units that also return true. */
+  mayOverlap(units: readonly Unit[]): boolean;
   /** False once no write can succeed until the process restarts. */
   canWrite(): boolean;
 }

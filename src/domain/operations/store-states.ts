@@ -1,7 +1,6 @@
-import type { CommittedGroup } from "../commits/commits.ts";
-import { createCondition, failureDetails, isUnavailable } from "../running/conditions.ts";
+import { type CommittedGroup, slowCommitMs } from "../commits/commits.ts";
+import { createCondition, failureDetails, isUnavailable } from "../running/background.ts";
 import type { Log } from "../running/events.ts";
-import { slowCommitMs } from "../running/slowness.ts";
 import type { UsageStore } from "../usage/usage.ts";
 
 /**
@@ -25,6 +24,8 @@ export interface StoreStatesOptions {
   readonly isShared: boolean;
   /** False once the engine itself has logged why no write can succeed. */
   canWrite(): boolean;
+  /** A clock that never jumps. */
+  readonly monotonicMs?: () => number;
 }
 
 /** A small write may succeed on a disk that is full for others. */
@@ -43,17 +44,20 @@ const lostReasons: readonly (string | undefined)[] = [
 /** Failures of a write that say nothing about the store: a lock was not free in time, or a conflict. */
 const passingReasons: readonly (string | undefined)[] = ["rolledBack", "timeout"];
 
-export function createStoreStates({ log, isShared, canWrite }: StoreStatesOptions): StoreStates {
+export function createStoreStates(options: StoreStatesOptions): StoreStates {
+  const { log, isShared, canWrite, monotonicMs } = options;
   const reachable = createCondition(log, { began: "store lost", ended: "store back" });
   const writable = createCondition(log, {
     began: "store not writable",
     ended: "store writable again",
     quietMs: writableQuietMs,
+    monotonicMs,
   });
   const fast = createCondition(log, {
     began: "commits slow",
     ended: "commits fast again",
     quietMs: fastQuietMs,
+    monotonicMs,
   });
 
   function readEnded(error?: unknown): void {

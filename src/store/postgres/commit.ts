@@ -3,11 +3,12 @@ import { genesisHash } from "../../domain/ledger/chain.ts";
 import { epochOf } from "../../domain/ledger/epochs.ts";
 import { storedKeysOf } from "../../domain/ledger/idempotency.ts";
 import type { Entry } from "../../domain/ledger/inventory.ts";
-import type { Committed, LedgerRow, Tip, Unit } from "../../domain/ledger/ledger.ts";
+import type { Committed, Tip, Unit } from "../../domain/ledger/ledger.ts";
 import { unavailable } from "../../domain/running/errors.ts";
-import { entryColumns, storedLedgerColumns, toEntry, toEpochStart } from "../rows.ts";
-import { bytesArray, integerArray, textArray } from "./engine/arrays.ts";
+import { entryColumns, toEntry, toEpochStart } from "../rows.ts";
+import { integerArray, textArray } from "./engine/arrays.ts";
 import { lockHeadForGroup, readTip } from "./engine/head-lock.ts";
+import { insertRows, rowArrays } from "./engine/ledger-rows.ts";
 import type { Rows, Session } from "./engine/session.ts";
 import { assertCommitted, begin, confirmed } from "./engine/transaction.ts";
 import {
@@ -30,18 +31,11 @@ const readGroup = `
  * transaction that changes the inventory holds that lock.
  */
 const writeGroup = `
-  WITH written AS (
-    INSERT INTO ledger (${storedLedgerColumns})
-    SELECT $1::int8 + n, pet_id, quantity_before, quantity_after, status_before, status_after,
-           previous, cause, key_id, request_id, reason, $2::int8, hash
-    FROM unnest($5::int8[], $6::int8[], $7::int8[], $8::text[], $9::text[], $10::int8[],
-                $11::text[], $12::text[], $13::text[], $14::text[], $15::bytea[]) WITH ORDINALITY
-      AS row(pet_id, quantity_before, quantity_after, status_before, status_after, previous,
-             cause, key_id, request_id, reason, hash, n)),
+  WITH written AS (${insertRows(9)}),
   moved AS (
     UPDATE inventory SET quantity = entry.quantity, status = entry.status, version = entry.version,
       changes = changes + 1, generation = (changes + 1) / 16
-    FROM unnest($16::tid[], $17::int8[], $18::text[], $19::int8[])
+    FROM unnest($5::tid[], $6::int8[], $7::text[], $8::int8[])
       AS entry(id, quantity, status, version)
     WHERE inventory.ctid = entry.id)
   UPDATE ledger_end SET seq = $3::int8, at = $2::int8, hash = $4::text WHERE seq = $1::int8`;
@@ -129,7 +123,7 @@ async function tryCommit(
   const storedKeys = storedKeysOf(appended);
   const committing = [
     epochs.record(query, timeline, before.seq),
-    query(writeGroup, [...positions, ...rowColumns(rows, hashes), ...entryArrays(moved, ctids)]),
+    query(writeGroup, [...positions, ...entryArrays(moved, ctids), ...rowArrays(rows, hashes)]),
     storedKeys && idempotency.store(query, storedKeys),
     sql`COMMIT`,
   ] as const;
@@ -158,22 +152,6 @@ function readState(found: Rows) {
     }
   }
   return { tip, entries, ctids };
-}
-
-function rowColumns(rows: readonly LedgerRow[], hashes: readonly string[]): string[] {
-  return [
-    integerArray(rows.map((row) => row.petId)),
-    integerArray(rows.map((row) => row.before?.quantity ?? null)),
-    integerArray(rows.map((row) => row.after?.quantity ?? null)),
-    textArray(rows.map((row) => row.before?.status ?? null)),
-    textArray(rows.map((row) => row.after?.status ?? null)),
-    integerArray(rows.map((row) => row.previous)),
-    textArray(rows.map((row) => row.cause)),
-    textArray(rows.map((row) => row.keyId)),
-    textArray(rows.map((row) => row.requestId)),
-    textArray(rows.map((row) => row.reason)),
-    bytesArray(hashes),
-  ];
 }
 
 function entryArrays(entries: readonly Entry[], ctids: ReadonlyMap<bigint, string>): string[] {

@@ -7,7 +7,7 @@ import type { Session } from "./engine/session.ts";
 import { hasRowText } from "./history.ts";
 import { createKeys } from "./keys.ts";
 import { createMaintenance } from "./maintenance.ts";
-import { checkRights, readVersion } from "./migrations.ts";
+import { checkRights, readVersion } from "./schema/migrations.ts";
 import { steps } from "./schema/steps.ts";
 import { createUsage } from "./usage.ts";
 import { createWebhooks } from "./webhooks.ts";
@@ -109,51 +109,35 @@ const factsText = `SELECT current_setting('server_version'),
 
 function toFacts(row: readonly unknown[]): readonly EngineFact[] {
   const [version, major, fsync, fullPages, synchronous, isolation, free, others] = row;
-  const fact = (name: string, found: string, bad?: Pick<EngineFact, "result" | "advice">) => ({
+  const connections = `${free} free on the server, ${others} others on this database`;
+  const fact = (name: string, found: unknown): EngineFact => ({
     name,
-    found,
-    ...(bad ?? { result: "ok" as const }),
+    found: String(found),
+    result: "ok",
   });
-  const warning = (isBad: boolean, advice: string) =>
-    isBad ? ({ result: "warning", advice } as const) : undefined;
-  const problem = (isBad: boolean, advice: string) =>
-    isBad ? ({ result: "problem", advice } as const) : undefined;
+  const unless = (isGood: boolean, fact: EngineFact, bad: Partial<EngineFact>): EngineFact =>
+    isGood ? fact : { ...fact, result: "warning", ...bad };
   return [
-    fact(
-      "PostgreSQL version",
-      String(version),
-      warning(
-        Number(major) < versionMin,
-        `Upgrade the server: ${versionMin} is the oldest tested.`,
-      ),
-    ),
-    fact(
-      "fsync",
-      `fsync is ${fsync}`,
-      problem(fsync !== "on", "Set fsync to on: a power failure can destroy the whole database."),
-    ),
-    fact(
-      "full_page_writes",
-      `full_page_writes is ${fullPages}`,
-      warning(
-        fullPages !== "on",
-        "Set full_page_writes to on, unless the file system never tears pages.",
-      ),
-    ),
+    unless(Number(major) >= versionMin, fact("PostgreSQL version", version), {
+      advice: `Upgrade the server: ${versionMin} is the oldest tested.`,
+    }),
+    unless(fsync === "on", fact("fsync", `fsync is ${fsync}`), {
+      result: "problem",
+      advice: "Set fsync to on: a power failure can destroy the whole database.",
+    }),
+    unless(fullPages === "on", fact("full_page_writes", `full_page_writes is ${fullPages}`), {
+      advice: "Set full_page_writes to on, unless the file system never tears pages.",
+    }),
     fact(
       "synchronous_commit",
       synchronous === "off"
         ? "off; the service waits for the disk anyway before it acknowledges an update"
-        : String(synchronous),
+        : synchronous,
     ),
     fact("isolation level", `${isolation}; the service sets its own for writes`),
-    fact(
-      "connections",
-      `${free} free on the server, ${others} others on this database`,
-      warning(
-        Number(free) < connectionsFreeMin,
+    unless(Number(free) >= connectionsFreeMin, fact("connections", connections), {
+      advice:
         "Raise max_connections, or end sessions: an instance uses four connections and one more each second.",
-      ),
-    ),
+    }),
   ];
 }

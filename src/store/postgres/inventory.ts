@@ -12,38 +12,32 @@ import {
   toUndoRow,
   undoColumns,
 } from "../rows.ts";
+import { checkedPages, checkedRows, withTimeline } from "./engine/checked-reads.ts";
 import { type PrimaryGuard, timelineNow } from "./engine/primary.ts";
-import type { Query, Rows } from "./engine/session.ts";
+import type { Query } from "./engine/session.ts";
 import type { Epochs } from "./epochs.ts";
 
 /**
  * Reads the head, with the timeline of the server. `timelineNow` fails on a server in recovery, so
  * this query never succeeds on a standby.
  */
-const headText = `SELECT epoch, ${timelineNow},
-    (SELECT seq FROM ledger_end ORDER BY seq DESC LIMIT 1), keys_version
+const headText = `SELECT epoch, (SELECT seq FROM ledger_end ORDER BY seq DESC LIMIT 1),
+    keys_version, ${timelineNow}
   FROM store WHERE id = 1`;
 
 const ledgerAfter = `SELECT ${ledgerColumns} FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2`;
 const stockAfter = withTimeline(
   `SELECT ${stockColumns} FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2`,
+  stockColumns,
 );
 const undoFrom = withTimeline(
   `SELECT ${undoColumns} FROM ledger WHERE seq <= $1 ORDER BY seq DESC LIMIT $2`,
-  ", NULL",
+  undoColumns,
 );
 const entriesFrom = withTimeline(
   `SELECT ${entryColumns} FROM inventory WHERE pet_id >= $1 ORDER BY pet_id LIMIT $2`,
+  entryColumns,
 );
-
-/**
- * Adds a row with the timeline of the server that sent the page, also to an empty page. Behind a
- * pooler each statement may reach another server. The page must have four columns, of which the
- * first is never null and the second is a number, and a null in `more` for each further one.
- */
-function withTimeline(page: string, more = ""): string {
-  return `(${page}) UNION ALL SELECT NULL, ${timelineNow}, NULL, NULL${more}`;
-}
 
 /** Requests wait for `quick`; `long` reads pages of many rows. */
 export function createInventoryReader(
@@ -52,18 +46,11 @@ export function createInventoryReader(
   quick: Query,
   long: Query,
 ): InventoryReader {
-  /** Reads a page made by `withTimeline` and checks which server sent it. */
-  async function readPage(text: string, values: readonly unknown[]): Promise<Rows> {
-    const rows = await long(text, values);
-    const timelineAt = rows.findLastIndex((row) => row[0] === null);
-    guard.confirm(Number(rows[timelineAt]![1]));
-    return rows.toSpliced(timelineAt, 1);
-  }
+  const readPage = checkedPages(guard, long);
 
   return {
     async readHead() {
-      const [row] = await quick(headText);
-      const [epoch, timeline, seq, keysVersion] = row!;
+      const [[epoch, seq, keysVersion, timeline] = []] = await quick(headText);
       guard.confirm(Number(timeline));
       return {
         epoch: epochs.nameOf(epoch as string, Number(timeline)),
@@ -80,10 +67,7 @@ export function createInventoryReader(
       petId === int64Max
         ? []
         : (await readPage(entriesFrom, [firstIdAfter(petId), rowsMax])).map(toEntry),
-    async listEpochs() {
-      const rows = await long(...epochs.listStatement);
-      guard.confirm(Number(rows[0]![2]));
-      return rows.map(toEpochStart);
-    },
+    listEpochs: async () =>
+      (await checkedRows(guard, long)(...epochs.listStatement)).map(toEpochStart),
   };
 }

@@ -1,11 +1,11 @@
 import type { AddedRow } from "../../domain/catalogue/pets.ts";
 import type { CatalogueStore } from "../../domain/catalogue/store.ts";
 import { appendRow, type RowContent } from "../../domain/ledger/append.ts";
-import type { LedgerRow } from "../../domain/ledger/ledger.ts";
 import { auditValues } from "../audit-rows.ts";
-import { detailValues, entryColumns, storedLedgerColumns, toEntry } from "../rows.ts";
+import { detailValues, entryColumns, toEntry } from "../rows.ts";
 import { addingEntry } from "./audit.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
+import { insertRows, rowArrays } from "./engine/ledger-rows.ts";
 import type { Query, Session } from "./engine/session.ts";
 import { begin, commitTransaction, limitWait, waitForDisk } from "./engine/transaction.ts";
 import type { Epochs } from "./epochs.ts";
@@ -13,9 +13,7 @@ import { lockCatalogue } from "./imports.ts";
 
 const addPet = `INSERT INTO pets (pet_id, name, category, tags, photo_urls)
   VALUES ($1::int8, $2, $3, $4, $5)`;
-const addRow = `INSERT INTO ledger (${storedLedgerColumns})
-  VALUES ($1::int8, $2::int8, $3::int8, $4::int8, $5, $6, $7::int8, $8, $9, $10, $11, $12::int8,
-          decode($13, 'hex'))`;
+const addRow = insertRows(1);
 const addEntry = `INSERT INTO inventory (${entryColumns}) VALUES ($1::int8, $2::int8, $3, $4::int8)`;
 const findEntry = `SELECT ${entryColumns} FROM inventory WHERE pet_id = $1::int8
   ORDER BY generation DESC LIMIT 1`;
@@ -60,7 +58,7 @@ export function createPets({
       const result = await work(session, async (content) => {
         const { row, tip: end } = appendRow(tip, content, tip.at);
         await epochs.record(session.query, timeline, tip.seq);
-        await session.query(addRow, rowValues(row, end.hash));
+        await session.query(addRow, rowArrays([row], [end.hash]));
         await session.query(moveTip, [tip.seq, end.seq, end.at, end.hash]);
         return { row, epoch };
       });
@@ -108,23 +106,3 @@ export function createPets({
 }
 
 type AddRow = (content: RowContent) => Promise<AddedRow>;
-
-/** The values of `addRow`. */
-function rowValues(row: LedgerRow, hash: string) {
-  const { before, after } = row;
-  return [
-    row.seq,
-    row.petId,
-    before?.quantity ?? null,
-    after?.quantity ?? null,
-    before?.status ?? null,
-    after?.status ?? null,
-    row.previous,
-    row.cause,
-    row.keyId,
-    row.requestId,
-    row.reason,
-    row.at,
-    hash,
-  ];
-}

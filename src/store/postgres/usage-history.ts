@@ -1,6 +1,5 @@
 import { prunedMax, type UsageHistoryStore } from "../../domain/usage/usage-history.ts";
 import { pointColumns, toUsagePoint } from "../rows.ts";
-import { integerArray, textArray } from "./engine/arrays.ts";
 import type { Query } from "./engine/session.ts";
 
 const readText = `SELECT ${pointColumns} FROM usage_points
@@ -10,7 +9,8 @@ const readText = `SELECT ${pointColumns} FROM usage_points
 const addText = `
   WITH added AS (
     INSERT INTO usage_points AS stored (${pointColumns})
-    SELECT * FROM unnest($1::text[], $2::text[], $3::int8[], $4::int8[], $5::int8[])
+    SELECT * FROM json_to_recordset($1::text::json)
+      AS point("keyId" text, step text, start int8, admitted int8, refused int8)
     ON CONFLICT (key_id, step, start) DO UPDATE
       SET admitted = stored.admitted + excluded.admitted,
           refused = stored.refused + excluded.refused)
@@ -31,13 +31,7 @@ export function createUsageHistory(query: Query): UsageHistoryStore {
     readCounts: async (keyId, step, from) =>
       (await query(readText, [keyId, step, from])).map(toUsagePoint),
     async addCounts(points) {
-      await query(addText, [
-        textArray(points.map(({ keyId }) => keyId)),
-        textArray(points.map(({ step }) => step)),
-        integerArray(points.map(({ start }) => start)),
-        integerArray(points.map(({ admitted }) => admitted)),
-        integerArray(points.map(({ refused }) => refused)),
-      ]);
+      await query(addText, [JSON.stringify(points)]);
     },
     async pruneCounts(step, before) {
       const [removed] = await query(pruneText, [step, before]);

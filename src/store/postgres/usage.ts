@@ -7,17 +7,20 @@ import { addingEntry } from "./audit.ts";
 import { integerArray, textArray } from "./engine/arrays.ts";
 import { nowMs } from "./engine/clock.ts";
 import type { Query } from "./engine/session.ts";
-import { waitForDisk } from "./engine/transaction.ts";
+import { touchKeysIf } from "./keys.ts";
 
 const loadUsage = `SELECT ${usageColumns} FROM counts`;
 
 /** Replaces the rows, because their current generations are not known here. */
 const saveUsage = `
-  WITH gone AS (DELETE FROM counts WHERE key_id = ANY($1::text[]) RETURNING key_id, generation)
+  WITH saved AS (
+    SELECT * FROM json_to_recordset($1::text::json) AS one("keyId" text, "minuteStart" int8,
+      "minuteCount" int8, "dayStart" int8, "dayCount" int8, "lastUsedAt" int8)),
+  gone AS (
+    DELETE FROM counts USING saved WHERE key_id = "keyId" RETURNING key_id, generation + 1 AS next)
   INSERT INTO counts (${usageColumns}, generation, changes)
-  SELECT saved.*, coalesce(gone.generation + 1, 0), coalesce(gone.generation + 1, 0) * 64
-  FROM unnest($1::text[], $2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[])
-    AS saved(${usageColumns}) LEFT JOIN gone USING (key_id)`;
+  SELECT saved.*, coalesce(next, 0), coalesce(next, 0) * 64
+  FROM saved LEFT JOIN gone ON key_id = "keyId"`;
 
 const loadBans = `
   SELECT DISTINCT ON (key_id) ${banColumns} FROM bans
@@ -42,8 +45,7 @@ const liftBan = `
     UPDATE standings SET strikes = 0, ban_started_at = 0, banned_until = 0
     FROM lifted WHERE standings.key_id = lifted.key_id),
   ${addingEntry(3, "lifted")}
-  UPDATE store SET keys_version = keys_version + 1 FROM lifted WHERE store.id = 1
-  RETURNING ${waitForDisk}`;
+  ${touchKeysIf("lifted")}`;
 
 /**
  * Reads and writes request counts and bans. Each call is one statement. `now` replaces the database's
@@ -53,14 +55,7 @@ export function createUsage(query: Query, patient: Query, now: () => number | nu
   return {
     loadUsage: async () => (await query(loadUsage)).map(toUsage),
     async saveUsage(rows) {
-      await query(saveUsage, [
-        textArray(rows.map((row) => row.keyId)),
-        integerArray(rows.map((row) => row.minuteStart)),
-        integerArray(rows.map((row) => row.minuteCount)),
-        integerArray(rows.map((row) => row.dayStart)),
-        integerArray(rows.map((row) => row.dayCount)),
-        integerArray(rows.map((row) => row.lastUsedAt)),
-      ]);
+      await query(saveUsage, [JSON.stringify(rows)]);
     },
     loadBans: async () => (await query(loadBans, [now()])).map(toBan),
     async saveBan(ban) {
@@ -83,18 +78,18 @@ const giveBackText =
   "SELECT petstore_give_back($1::text[], $2::int8[], $3::int8[], $4::int8[], $5::int8[])";
 
 /**
- * Adds strikes to those that other instances counted: $1 time or null, $2 keys, $3 minutes, $4
- * strikes. Rows are locked in the order of their keys, so that instances cannot deadlock.
+ * Adds strikes to those that other instances counted: $1 time or null, $2 strikes as
+ * JSON. Rows are locked in the order of their keys, so that instances cannot deadlock.
  */
 const addStrikesText = `
   WITH moment AS (
     SELECT set_config('synchronous_commit', 'off', true) AS relaxed, ${nowMs} AS ms),
   added AS (
     INSERT INTO standings (key_id, strikes_minute, strikes)
-    SELECT struck.key_id, struck.minute, struck.count
-    FROM moment, unnest($2::text[], $3::int8[], $4::int8[]) AS struck(key_id, minute, count)
+    SELECT "keyId", minute, count
+    FROM moment, json_to_recordset($2::text::json) AS struck("keyId" text, minute int8, count int8)
     WHERE relaxed = 'off'
-    ORDER BY struck.key_id
+    ORDER BY "keyId"
     ON CONFLICT (key_id) DO UPDATE SET
       strikes = CASE WHEN standings.strikes_minute > excluded.strikes_minute THEN standings.strikes
                      WHEN standings.strikes_minute = excluded.strikes_minute
@@ -209,12 +204,7 @@ export function createSharedUsage(query: Query, clock?: Clock): SharedUsageStore
       ]);
     },
     async addStrikes(strikes) {
-      const rows = await query(addStrikesText, [
-        now(),
-        textArray(strikes.map(({ keyId }) => keyId)),
-        integerArray(strikes.map(({ minute }) => minute)),
-        integerArray(strikes.map(({ count }) => count)),
-      ]);
+      const rows = await query(addStrikesText, [now(), JSON.stringify(strikes)]);
       return new Map(rows.map((row) => [row[0] as string, toCountedUsage(row)]));
     },
     async startBan(keyId, startedAt, until, previousStart) {

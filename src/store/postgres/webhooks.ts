@@ -10,7 +10,6 @@ import {
   webhookColumns,
 } from "../webhook-rows.ts";
 import { addingEntry } from "./audit.ts";
-import { integerArray, textArray } from "./engine/arrays.ts";
 import { nowMs } from "./engine/clock.ts";
 import type { Query } from "./engine/session.ts";
 import { waitForDisk } from "./engine/transaction.ts";
@@ -46,22 +45,22 @@ const releaseText = `UPDATE webhooks SET lease_holder = NULL, lease_until = 0
   WHERE lease_holder = $1`;
 
 /**
- * $1 is the holder, $2 to $11 one array for each column of what was delivered, $12 to $22 one for
- * each column of the attempts, $23 how many attempts a log keeps. An expired lease is still held
- * until another instance takes it: that instance waits for the lock of this statement.
+ * $1 is the holder, $2 what was delivered and $3 the attempts, each as JSON, $4 how many attempts a log
+ * keeps. An expired lease is still held until another instance takes it: that instance waits for the
+ * lock of this statement.
  */
 const saveText = `
   WITH held AS (
-    SELECT done.* FROM webhooks JOIN unnest($2::text[], $3::int8[], $4::text[], $5::int8[],
-      $6::int8[], $7::int8[], $8::int8[], $9::text[], $10::text[], $11::int8[])
-      AS done(id, replays, epoch, seq, failures, failing_since, next_attempt_at, ended, reason, attempts)
+    SELECT done.* FROM webhooks JOIN json_to_recordset($2::text::json) AS done(
+        id text, replays int8, epoch text, seq int8, failures int8, "failingSince" int8,
+        "nextAttemptAt" int8, ended text, reason text, attempts int8)
       USING (id)
     WHERE lease_holder = $1::text AND webhooks.replays = done.replays
     ORDER BY id FOR UPDATE OF webhooks),
   saved AS (
     UPDATE webhooks AS one SET
       cursor_epoch = held.epoch, cursor_seq = held.seq, failures = held.failures,
-      failing_since = held.failing_since, next_attempt_at = held.next_attempt_at,
+      failing_since = "failingSince", next_attempt_at = "nextAttemptAt",
       last_attempt = last_attempt + held.attempts,
       state = CASE WHEN state = 'active' AND ended IS NOT NULL THEN ended ELSE state END,
       state_reason = CASE WHEN state = 'active' AND ended IS NOT NULL THEN reason
@@ -70,13 +69,15 @@ const saveText = `
     RETURNING one.id, last_attempt, ${waitForDisk}),
   pruned AS (
     DELETE FROM webhook_attempts USING saved
-    WHERE webhook_id = saved.id AND number <= last_attempt - $23::int8),
+    WHERE webhook_id = saved.id AND number <= last_attempt - $4::int8),
   added AS (
     INSERT INTO webhook_attempts (webhook_id, number, ${attemptColumns})
-    SELECT saved.id, last_attempt - later, ${attemptColumns}
-    FROM saved JOIN unnest($12::text[], $13::int8[], $14::int8[], $15::text[], $16::int8[],
-      $17::int8[], $18::int8[], $19::int8[], $20::int8[], $21::text[], $22::text[])
-      AS made(webhook_id, later, ${attemptColumns}) ON made.webhook_id = saved.id)
+    SELECT saved.id, last_attempt - later, at, "messageId", "firstSeq", "lastSeq", changes,
+      "durationMs", status, error, answer
+    FROM saved JOIN json_to_recordset($3::text::json) AS made(
+        id text, later int8, at int8, "messageId" text, "firstSeq" int8, "lastSeq" int8,
+        changes int8, "durationMs" int8, status int8, error text, answer text)
+      USING (id))
   SELECT id FROM saved`;
 
 /** Reads and writes webhooks. Each call is one statement and therefore one transaction. */
@@ -115,36 +116,17 @@ export function createWebhooks(query: Query, now: () => number | null): WebhookS
     async saveDelivered(holder, delivered) {
       if (delivered.length === 0) return [];
       const logs = delivered.map(attemptsToAdd);
-      const made = logs.flatMap((attempts, index) =>
-        attempts.map((attempt, at) => ({
-          ...attempt,
-          webhookId: delivered[index]!.id,
-          later: attempts.length - 1 - at,
-        })),
+      const done = delivered.map(({ id, replays, progress, ended }, index) => ({
+        ...{ id, replays, ...progress, ...progress.cursor },
+        ...{ ended: ended?.state, reason: ended?.reason, attempts: logs[index]!.length },
+      }));
+      const made = delivered.flatMap(({ id }, index) =>
+        logs[index]!.map((attempt, at, { length }) => ({ ...attempt, id, later: length - 1 - at })),
       );
       const rows = await query(saveText, [
         holder,
-        textArray(delivered.map(({ id }) => id)),
-        integerArray(delivered.map(({ replays }) => replays)),
-        textArray(delivered.map(({ progress }) => progress.cursor.epoch)),
-        integerArray(delivered.map(({ progress }) => progress.cursor.seq)),
-        integerArray(delivered.map(({ progress }) => progress.failures)),
-        integerArray(delivered.map(({ progress }) => progress.failingSince)),
-        integerArray(delivered.map(({ progress }) => progress.nextAttemptAt)),
-        textArray(delivered.map(({ ended }) => ended?.state ?? null)),
-        textArray(delivered.map(({ ended }) => ended?.reason ?? null)),
-        integerArray(logs.map((attempts) => attempts.length)),
-        textArray(made.map(({ webhookId }) => webhookId)),
-        integerArray(made.map(({ later }) => later)),
-        integerArray(made.map(({ at }) => at)),
-        textArray(made.map(({ messageId }) => messageId)),
-        integerArray(made.map(({ firstSeq }) => firstSeq)),
-        integerArray(made.map(({ lastSeq }) => lastSeq)),
-        integerArray(made.map(({ changes }) => changes)),
-        integerArray(made.map(({ durationMs }) => durationMs)),
-        integerArray(made.map(({ status }) => status)),
-        textArray(made.map(({ error }) => error)),
-        textArray(made.map(({ answer }) => answer)),
+        JSON.stringify(done),
+        JSON.stringify(made),
         attemptsKept,
       ]);
       const saved = new Set(rows.map(([id]) => id));

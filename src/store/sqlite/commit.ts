@@ -5,7 +5,7 @@ import { append, appendRow, type RowContent } from "../../domain/ledger/append.t
 import type { Entry, PetStatus } from "../../domain/ledger/inventory.ts";
 import type { Committed, LedgerRow, Unit } from "../../domain/ledger/ledger.ts";
 import { unavailable } from "../../domain/running/errors.ts";
-import { storedLedgerColumns, tipColumns, toTip } from "../rows.ts";
+import { pushLedgerValues, storedLedgerColumns, tipColumns, toTip, type Value } from "../rows.ts";
 import { placeholders } from "../tables.ts";
 import { inTransaction } from "./engine/connection.ts";
 import { readEpoch, setEpoch } from "./epochs.ts";
@@ -158,12 +158,13 @@ function createRowInserter(
   const insert = createValueInserter(database);
   return (rows, hashes) => {
     const values: Value[] = [];
-    for (let at = 0; at < rows.length; at++) pushValues(values, rows[at]!, hashes[at]!);
+    for (let at = 0; at < rows.length; at++) {
+      pushLedgerValues(values, rows[at]!);
+      values.push(Uint8Array.fromHex(hashes[at]!));
+    }
     insert(values);
   };
 }
-
-export type Value = string | number | bigint | Uint8Array | null;
 
 /**
  * Inserts ledger rows from their values, several rows per statement: calling SQLite costs as much as
@@ -186,23 +187,4 @@ export function createValueInserter(database: Database): (values: Value[]) => vo
       }
     }
   };
-}
-
-function pushValues(values: Value[], row: LedgerRow, hash: string): void {
-  const { before, after } = row;
-  values.push(
-    row.seq,
-    row.petId,
-    before ? before.quantity : null,
-    after ? after.quantity : null,
-    before ? before.status : null,
-    after ? after.status : null,
-    row.previous,
-    row.cause,
-    row.keyId,
-    row.requestId,
-    row.reason,
-    row.at,
-    Uint8Array.fromHex(hash),
-  );
 }

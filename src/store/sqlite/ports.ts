@@ -140,6 +140,7 @@ function createInventoryStore(parts: Parts): InventoryStore {
     }),
     commit: (units, withinMs = busyWaitMs) =>
       access.write(() => writer.commit(units, clock.now(), withinMs)),
+    mayOverlap: () => false,
     canWrite: () => writer.isAlive() && access.canWrite(),
   };
 }

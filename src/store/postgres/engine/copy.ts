@@ -1,7 +1,6 @@
+import type { Value } from "../../rows.ts";
 import { bytesText } from "./arrays.ts";
 import type { Session } from "./session.ts";
-
-export type Value = string | number | bigint | boolean | Uint8Array | null;
 
 /**
  * Streams rows into a table with COPY, the fastest method: a million rows take about a second.
@@ -11,7 +10,7 @@ export async function copyIn<T>(
   { sql }: Session,
   target: string,
   batches: AsyncIterable<readonly T[]>,
-  values: (record: T) => readonly Value[],
+  values: (record: T) => readonly (Value | boolean)[],
 ): Promise<number> {
   const copy = sql.unsafe(`COPY ${target} FROM STDIN`);
   const writer = copy.writable().getWriter();
@@ -45,7 +44,7 @@ const escapes: Record<string, string> = {
 };
 
 /** One line in the text format of COPY: tabs between columns, special characters escaped. */
-function line(values: readonly Value[]): string {
+function line(values: readonly (Value | boolean)[]): string {
   let text = "";
   for (let index = 0; index < values.length; index++) {
     if (index > 0) text += "\t";

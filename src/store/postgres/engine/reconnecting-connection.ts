@@ -47,10 +47,6 @@ const retryDelayMs = 100;
 export function createReconnectingConnection(options: ReconnectingOptions): ReconnectingConnection {
   const { connect, isCurrent, deadlineMs, onUnprepared } = options;
   let session: Session | undefined;
-  let connecting: Promise<Session> | undefined;
-  let retryAt = 0;
-  /** Why the last attempt to connect failed. */
-  let lastCause: unknown;
   let closed = false;
   /** Sessions that are replaced, but still finish the statements of other callers. */
   const retired = new Set<Session>();
@@ -58,29 +54,14 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
   let exclusiveEnd: Promise<unknown> = Promise.resolve();
   let sharedEnd: Promise<unknown> = Promise.resolve();
 
-  function newSession(): Promise<Session> {
-    if (closed || performance.now() < retryAt) {
-      return Promise.reject(unavailable("unreachable", lastCause));
-    }
-    connecting ??= connect()
-      .then(
-        (opened) => {
-          if (closed) opened.close();
-          else session = opened;
-          return opened;
-        },
-        (error) => {
-          retryAt = performance.now() + retryDelayMs;
-          const failure = unreachable(error);
-          lastCause = failure.cause;
-          throw failure;
-        },
-      )
-      .finally(() => {
-        connecting = undefined;
-      });
-    return withConnectTimeout(connecting);
-  }
+  const open = spacedOpening(connect, (opened) => {
+    if (closed) opened.close();
+    else session = opened;
+  });
+  const newSession = async () => {
+    if (closed) throw unavailable("unreachable");
+    return open();
+  };
 
   function drop(lost: Session): void {
     lost.close();
@@ -157,6 +138,38 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
     get isOpen() {
       return session?.isOpen === true;
     },
+  };
+}
+
+/** Opens sessions: one at a time, and none for a moment after one could not be opened. */
+function spacedOpening(
+  connect: () => Promise<Session>,
+  onOpened: (session: Session) => void,
+): () => Promise<Session> {
+  let connecting: Promise<Session> | undefined;
+  let retryAt = 0;
+  /** Why the last attempt to connect failed. */
+  let lastCause: unknown;
+
+  async function open(): Promise<Session> {
+    try {
+      const opened = await connect();
+      onOpened(opened);
+      return opened;
+    } catch (error) {
+      retryAt = performance.now() + retryDelayMs;
+      const failure = unreachable(error);
+      lastCause = failure.cause;
+      throw failure;
+    } finally {
+      connecting = undefined;
+    }
+  }
+
+  return async () => {
+    if (performance.now() < retryAt) throw unavailable("unreachable", lastCause);
+    connecting ??= open();
+    return withConnectTimeout(connecting);
   };
 }
 
