@@ -28,9 +28,9 @@ const headerBytes = 16;
 
 const states = { none: 0n, serving: 1n, damaged: 2n } as const;
 
-function openFile({ changes }: StoreFiles): number {
+function openFile({ changes }: StoreFiles, flags = 0): number {
   createPrivate(changes);
-  return openSync(changes, constants.O_RDWR);
+  return openSync(changes, constants.O_RDWR | flags);
 }
 
 function writeHeader(handle: number, seenBytes: number, state: bigint): void {
@@ -114,8 +114,7 @@ const responseMsMax = 10_000;
 
 /** A command's side of the file. */
 export function createChangeSender(files: StoreFiles) {
-  const handle = openFile(files);
-  const appending = openSync(files.changes, constants.O_WRONLY | constants.O_APPEND);
+  const handle = openFile(files, constants.O_APPEND);
 
   /** True once no process has to see the change any more. */
   function isSeen(size: number): boolean {
@@ -131,7 +130,7 @@ export function createChangeSender(files: StoreFiles) {
     /** Notifies the serving process of a change and waits until it has seen the change. */
     async send(): Promise<void> {
       try {
-        writeSync(appending, new Uint8Array(1));
+        writeSync(handle, new Uint8Array(1));
       } catch {
         // No disk space for one byte. The serving process polls SQLite's data version too.
         return;
@@ -149,10 +148,7 @@ export function createChangeSender(files: StoreFiles) {
         await Bun.sleep(pollEveryMs);
       }
     },
-    close(): void {
-      closeSync(handle);
-      closeSync(appending);
-    },
+    close: () => closeSync(handle),
   };
 }
 
