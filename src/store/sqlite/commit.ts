@@ -11,35 +11,15 @@ import { inTransaction } from "./engine/connection.ts";
 import { readEpoch, setEpoch } from "./epochs.ts";
 import { createIdempotencyMemory } from "./idempotency.ts";
 
-export interface LedgerWriter {
-  /**
-   * Stores nothing and throws if the write lock is obtained after `giveUpAt`, by `performance.now()`: the
-   * callers may have their responses, and another process may have stored later updates.
-   */
-  commit(units: readonly Unit[], now: number, giveUpAt: number): Committed;
-  /** Runs `work` in a transaction in which it can add one row to the ledger. */
-  transact<T>(now: number, work: (add: AddRow) => T): T;
-  /**
-   * Begins an epoch. If that fails, the next commit begins it: in a store that was restored from a
-   * backup, the last epoch may already have had other rows under the next numbers.
-   */
-  beginEpoch(epoch: string): void;
-  /**
-   * Reads some of the stored idempotency keys into memory, so that the first commit that needs them
-   * does not have to read all. Returns false when none is left.
-   */
-  loadIdempotency(): boolean;
-  /** Deletes idempotency keys of at most `commitsMax` commits. Returns the number of commits. */
-  pruneIdempotency(before: number, commitsMax: number): number;
-}
+export type LedgerWriter = ReturnType<typeof createLedgerWriter>;
 
-export type AddRow = (content: RowContent) => AddedRow;
+type AddRow = (content: RowContent) => AddedRow;
 
 /**
  * Writes the ledger and the inventory, on a connection that may block its thread. `isServed` tells
  * whether a service runs on the store; undefined if this is the service.
  */
-export function createLedgerWriter(database: Database, isServed?: () => boolean): LedgerWriter {
+export function createLedgerWriter(database: Database, isServed?: () => boolean) {
   const headOf = database.query(`SELECT ${tipColumns}, epoch FROM head`);
   const setEntry = database.query(
     "UPDATE inventory SET quantity = ?, version = ? WHERE pet_id = ?",
@@ -101,13 +81,18 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
   const prune = inTransaction(database, idempotency.prune);
 
   return {
-    commit(units, now, giveUpAt) {
+    /**
+     * Stores nothing and throws if the write lock is obtained after `giveUpAt`, by `performance.now()`:
+     * the callers may have their responses, and another process may have stored later updates.
+     */
+    commit(units: readonly Unit[], now: number, giveUpAt: number): Committed {
       const { appended, stored } = commitUnits(units, now, giveUpAt, readUnservedEpoch());
       epochToBegin = undefined;
       if (stored) idempotency.committed(stored);
       return appended;
     },
-    transact(now, work) {
+    /** Runs `work` in a transaction in which it can add one row to the ledger. */
+    transact<T>(now: number, work: (add: AddRow) => T): T {
       const unservedEpoch = readUnservedEpoch();
       const transaction = inTransaction(database, () => {
         beginPendingEpoch();
@@ -124,13 +109,22 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       epochToBegin = undefined;
       return result;
     },
-    beginEpoch(epoch) {
+    /**
+     * Begins an epoch. If that fails, the next commit begins it: in a store that was restored from a
+     * backup, the last epoch may already have had other rows under the next numbers.
+     */
+    beginEpoch(epoch: string): void {
       epochToBegin = epoch;
       begin();
       epochToBegin = undefined;
     },
+    /**
+     * Reads some of the stored idempotency keys into memory, so that the first commit that needs them
+     * does not have to read all. Returns false when none is left.
+     */
     loadIdempotency: idempotency.load,
-    pruneIdempotency(before, commitsMax) {
+    /** Deletes idempotency keys of at most `commitsMax` commits. Returns the number of commits. */
+    pruneIdempotency(before: number, commitsMax: number): number {
       const pruned = prune(before, commitsMax);
       // After the commit: what was not deleted after all must be found again.
       idempotency.pruned();
