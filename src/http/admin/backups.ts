@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { auditEntry } from "../../domain/audit/audit.ts";
 import type { MaintenanceRecord, MaintenanceTask } from "../../domain/operations/maintenance.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
+import { isoOrNull } from "../../domain/values/times.ts";
 import {
   boundedInteger,
   nullable,
@@ -14,7 +15,6 @@ import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { exampleTime } from "./contract/fields.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
-import { isoOrNull } from "./times.ts";
 
 const exampleFile = {
   name: "production-20261116T080000Z.petstore",

@@ -1,6 +1,7 @@
 import { environments } from "../../domain/keys/keys.ts";
 import { endSession as end, startSession as start } from "../../domain/keys/sessions.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
+import { isoOrNull } from "../../domain/values/times.ts";
 import { reference, responseObject, type Schema } from "../api/contract/schema.ts";
 import { signInWithKey } from "../messages/error-messages.ts";
 import { keyIn } from "../pipeline/authentication.ts";
@@ -10,7 +11,6 @@ import { exampleOperatorId } from "./contract/fields.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 import { rejectForeignSignIn } from "./same-origin.ts";
 import { sessionCookie, sessionTokenIn } from "./session-cookie.ts";
-import { isoOrNull } from "./times.ts";
 
 const exampleSession = {
   operator: { id: exampleOperatorId, name: "Ada" },
