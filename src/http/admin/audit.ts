@@ -8,6 +8,8 @@ import {
   responseObject,
   type Schema,
   seq,
+  textOrNull,
+  time,
 } from "../api/contract/schema.ts";
 import {
   keyIdPattern,
@@ -23,8 +25,6 @@ import {
   exampleOperatorId,
   exampleRequestId,
   exampleTime,
-  textOrNull,
-  time,
 } from "./contract/fields.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
@@ -125,7 +125,6 @@ const listAudit: AdminDeclaration = {
         description: "One page of the audit log.",
         headers: ["NextPage"],
         schema: { type: "array", items: reference("schemas", "AuditRow") },
-        examples: { rows: { summary: "One row", value: [exampleRow] } },
       },
     },
     messages: {

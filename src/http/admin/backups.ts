@@ -4,16 +4,20 @@ import type { MaintenanceRecord, MaintenanceTask } from "../../domain/operations
 import { ServiceError } from "../../domain/running/errors.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import {
-  boundedInteger,
+  listOf,
   nullable,
   reference,
   responseObject,
   type Schema,
   seq,
+  text,
+  textOrNull,
+  time,
+  timeOrNull,
 } from "../api/contract/schema.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { exampleTime } from "./contract/fields.ts";
+import { count, exampleTime } from "./contract/fields.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
 const exampleFile = {
@@ -38,73 +42,45 @@ const exampleBackups = {
   files: [exampleFile],
 };
 
-const exampleMade = { ...exampleFile, seq: 1207 };
-
-const integer = (description: string): Schema => ({
-  ...boundedInteger(0, Number.MAX_SAFE_INTEGER),
-  description,
-});
-
-const time = (description: string): Schema => ({
-  type: ["string", "null"],
-  format: "date-time",
-  description,
-});
-
-const createdAt: Schema = {
-  type: "string",
-  format: "date-time",
-  description: "When the backup was started.",
+const fileFields: Record<string, Schema> = {
+  name: text("The name of the file in the folder."),
+  bytes: count("The size of the file."),
+  createdAt: time("When the backup was started."),
 };
 
 export const backupSchemas: Readonly<Record<string, Schema>> = {
-  BackupFile: responseObject(
-    "A backup that the service made.",
-    {
-      name: { type: "string", description: "The name of the file in the folder." },
-      bytes: integer("The size of the file."),
-      createdAt,
-    },
-    exampleFile,
-  ),
+  BackupFile: responseObject("A backup that the service made.", fileFields, exampleFile),
   MaintenanceRuns: responseObject(
     "The last runs of a task.",
     {
-      startedAt: time("When the service last started it. Null if only commands have done it."),
-      succeededAt: time("When it last succeeded."),
-      failedAt: time("When it last failed."),
-      error: { type: ["string", "null"], description: "Why it last failed." },
+      startedAt: timeOrNull(
+        "When the service last started it. Null if only commands have done it.",
+      ),
+      succeededAt: timeOrNull("When it last succeeded."),
+      failedAt: timeOrNull("When it last failed."),
+      error: textOrNull("Why it last failed."),
     },
     exampleRuns,
   ),
   Backups: responseObject(
     "The backups that the service makes, and their folder.",
     {
-      folder: { type: "string", description: "The folder on the machine of the service." },
+      folder: text("The folder on the machine of the service."),
       everySeconds: {
         type: ["number", "null"],
         description: "How often the service makes a backup. Null without a schedule.",
       },
-      keep: integer("How many backups the service keeps."),
+      keep: count("How many backups the service keeps."),
       last: nullable("MaintenanceRuns", "The last backups. Null if there was none."),
       drill: nullable("MaintenanceRuns", "The last drills. Null if there was none."),
-      files: {
-        type: "array",
-        items: reference("schemas", "BackupFile"),
-        description: "The newest first, at most 1,000.",
-      },
+      files: listOf("BackupFile", "The newest first, at most 1,000."),
     },
     exampleBackups,
   ),
   MadeBackup: responseObject(
     "A new backup.",
-    {
-      name: { type: "string", description: "The name of the file in the folder." },
-      bytes: integer("The size of the file."),
-      createdAt,
-      seq: seq("The last ledger row that it contains."),
-    },
-    exampleMade,
+    { ...fileFields, seq: seq("The last ledger row that it contains.") },
+    { ...exampleFile, seq: 1207 },
   ),
 };
 
@@ -122,7 +98,6 @@ const listBackups: AdminDeclaration = {
       200: {
         description: "The backups.",
         schema: reference("schemas", "Backups"),
-        examples: { hourly: { summary: "One backup an hour", value: exampleBackups } },
       },
     },
   },
@@ -160,7 +135,6 @@ const makeBackup: AdminDeclaration = {
       201: {
         description: "The backup is complete.",
         schema: reference("schemas", "MadeBackup"),
-        examples: { made: { summary: "A new backup", value: exampleMade } },
       },
     },
     errors: ["already_running"],

@@ -68,7 +68,6 @@ const undoChange: AdminDeclaration = {
       description: "Why, and whether to overwrite later changes.",
       isOptional: true,
       schema: reference("schemas", "Undo"),
-      examples: { undo: { summary: "With a reason", value: exampleUndo } },
     },
     success: {
       200: {

@@ -14,7 +14,7 @@ import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { exampleKeyId } from "./contract/fields.ts";
-import { exampleKey, exampleKeyText, exampleNewKey } from "./contract/key-schemas.ts";
+import { exampleNewKey } from "./contract/key-schemas.ts";
 import {
   bodyMessages,
   type Fields,
@@ -42,10 +42,7 @@ const tag = "Keys";
 export const keyNotFound = "There is no key with this id.";
 const notFound = { not_found: { not_found: keyNotFound } };
 
-const one = {
-  schema: reference("schemas", "Key"),
-  examples: { key: { summary: "A key", value: exampleKey } },
-};
+const one = { schema: reference("schemas", "Key") };
 
 const revokedMessage = `Key ${exampleKeyId} is revoked; issue a new one.`;
 
@@ -64,7 +61,6 @@ const listKeys: AdminDeclaration = {
       200: {
         description: "All keys.",
         schema: { type: "array", items: reference("schemas", "Key") },
-        examples: { keys: { summary: "One key", value: [exampleKey] } },
       },
     },
   },
@@ -92,15 +88,7 @@ const createKey: AdminDeclaration = {
         operator: { summary: "An operator key", value: { name: "Ada", kind: "operator" } },
       },
     },
-    success: {
-      201: {
-        description: "The new key.",
-        schema: reference("schemas", "IssuedKey"),
-        examples: {
-          key: { summary: "A new key", value: { ...exampleKey, key: exampleKeyText } },
-        },
-      },
-    },
+    success: { 201: { description: "The new key.", schema: reference("schemas", "IssuedKey") } },
     messages: {
       invalid_request: {
         ...bodyMessages,
@@ -210,16 +198,6 @@ const rotateKey: AdminDeclaration = {
       200: {
         description: "The key with its new text.",
         schema: reference("schemas", "RotatedKey"),
-        examples: {
-          key: {
-            summary: "A new text",
-            value: {
-              ...exampleKey,
-              key: exampleKeyText,
-              oldValidUntil: "2026-11-17T08:00:00.000Z",
-            },
-          },
-        },
       },
     },
     errors: ["not_found"],

@@ -5,9 +5,18 @@ import { type Attention, listAttention } from "../../domain/operations/attention
 import { minutesCounted } from "../../domain/usage/change-counts.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import type { Webhook } from "../../domain/webhooks/webhook.ts";
-import { nullable, reference, responseObject, type Schema } from "../api/contract/schema.ts";
+import {
+  listOf,
+  named,
+  nullable,
+  reference,
+  responseObject,
+  type Schema,
+  text,
+  time,
+} from "../api/contract/schema.ts";
 import { stockTotals } from "../list/totals.ts";
-import { count, exampleTime, time } from "./contract/fields.ts";
+import { count, exampleTime } from "./contract/fields.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
 const exampleTotal = { entries: 120, quantity: 1840 };
@@ -58,10 +67,7 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
   StockTotals: responseObject(
     "The stock by status.",
     Object.fromEntries(
-      petStatuses.map((status) => [
-        status,
-        { ...reference("schemas", "StockTotal"), description: `Entries that are ${status}.` },
-      ]),
+      petStatuses.map((status) => [status, named("StockTotal", `Entries that are ${status}.`)]),
     ),
     exampleStock,
   ),
@@ -89,15 +95,15 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
         description:
           "`problem` if something does not work, `warning` if something may stop working.",
       },
-      text: { type: "string", description: "What it is, in a sentence." },
-      view: { type: "string", description: "The view of the console that shows more." },
+      text: text("What it is, in a sentence."),
+      view: text("The view of the console that shows more."),
     },
     exampleAttention,
   ),
   Service: responseObject(
     "The state of the service.",
     {
-      version: { type: "string", description: "The version of the service." },
+      version: text("The version of the service."),
       environment: { type: "string", enum: environments, description: "Its environment." },
       engine: {
         type: "string",
@@ -107,8 +113,8 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
       schema: count("The version of the store's schema."),
       startedAt: time("When this instance was started."),
       now: time("The time of the service."),
-      ledger: { ...reference("schemas", "LedgerHead"), description: "The end of the ledger." },
-      stock: { ...reference("schemas", "StockTotals"), description: "The stock by status." },
+      ledger: named("LedgerHead", "The end of the ledger."),
+      stock: named("StockTotals", "The stock by status."),
       changesPerMinute: {
         type: "array",
         items: count("Changes in one minute."),
@@ -118,13 +124,9 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
           "The changes in each of the last 60 minutes, the oldest first. The last minute is not over.",
       },
       isReady: { type: "boolean", description: "The same as `/readyz`." },
-      webhooks: { ...reference("schemas", "WebhookCounts"), description: "The webhooks." },
+      webhooks: named("WebhookCounts", "The webhooks."),
       backup: nullable("LastBackup", "The last backup, or null if there is none."),
-      attention: {
-        type: "array",
-        items: reference("schemas", "Attention"),
-        description: "What an operator should look at, problems first.",
-      },
+      attention: listOf("Attention", "What an operator should look at, problems first."),
     },
     exampleService,
   ),
@@ -140,11 +142,7 @@ const getService: AdminDeclaration = {
     description:
       "Returns facts about the service, totals of the stock, the pace of changes, and what needs attention. The totals include every change that was confirmed before you sent the request.",
     success: {
-      200: {
-        description: "The state of the service.",
-        schema: reference("schemas", "Service"),
-        examples: { service: { summary: "A service", value: exampleService } },
-      },
+      200: { description: "The state of the service.", schema: reference("schemas", "Service") },
     },
   },
   async handle(context, call) {

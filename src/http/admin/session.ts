@@ -2,7 +2,14 @@ import { environments } from "../../domain/keys/keys.ts";
 import { endSession as end, startSession as start } from "../../domain/keys/sessions.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
-import { reference, responseObject, type Schema } from "../api/contract/schema.ts";
+import {
+  named,
+  reference,
+  responseObject,
+  type Schema,
+  text,
+  timeOrNull,
+} from "../api/contract/schema.ts";
 import { signInWithKey } from "../messages/error-messages.ts";
 import { keyIn } from "../pipeline/authentication.ts";
 import type { Context } from "../pipeline/context.ts";
@@ -23,36 +30,30 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
   Operator: responseObject(
     "An operator: the owner of an operator key.",
     {
-      id: { type: "string", description: "The ID of the operator key." },
-      name: { type: "string", description: "The name of the operator key." },
+      id: text("The ID of the operator key."),
+      name: text("The name of the operator key."),
     },
     exampleSession.operator,
   ),
   Session: responseObject(
     "Who is signed in, and where.",
     {
-      operator: { ...reference("schemas", "Operator"), description: "Who is signed in." },
+      operator: named("Operator", "Who is signed in."),
       environment: {
         type: "string",
         enum: environments,
         description: "The environment of the service.",
       },
-      version: { type: "string", description: "The version of the service." },
-      expiresAt: {
-        type: ["string", "null"],
-        format: "date-time",
-        description:
-          "When the session ends by itself. For a request with a key, when the key expires; null if it does not.",
-      },
+      version: text("The version of the service."),
+      expiresAt: timeOrNull(
+        "When the session ends by itself. For a request with a key, when the key expires; null if it does not.",
+      ),
     },
     exampleSession,
   ),
 };
 
-const body = {
-  schema: reference("schemas", "Session"),
-  examples: { session: { summary: "A session", value: exampleSession } },
-};
+const body = { schema: reference("schemas", "Session") };
 
 /** Exchanges the operator key for a session. Every session has a new token. */
 const startSession: AdminDeclaration = {

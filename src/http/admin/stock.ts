@@ -28,7 +28,7 @@ import { mergePatchBody } from "../api/operation.ts";
 import { petIdParameter, petIdRule, readPetId } from "../api/parameters.ts";
 import { compressed, preferredEncoding } from "../messages/encodings.ts";
 import { exampleConflict, versionConflict } from "./conflicts.ts";
-import { exampleStock, exampleVersioned } from "./contract/stock-schemas.ts";
+import { exampleStock } from "./contract/stock-schemas.ts";
 import { bodyMessages, readFields } from "./fields.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
@@ -120,7 +120,6 @@ const updateStock: AdminDeclaration = {
         description: "The entry after the change.",
         headers: ["Idempotent-Replayed"],
         schema: reference("schemas", "VersionedItem"),
-        examples: { entry: { summary: "The new count", value: exampleVersioned } },
       },
     },
     errors: ["not_found", "insufficient_stock", "version_conflict", "idempotency_key_reused"],

@@ -11,7 +11,6 @@ import { reference } from "../api/contract/schema.ts";
 import { keyIdPattern, queryOf, singleValue } from "../api/parameters.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { exampleKeyId } from "./contract/fields.ts";
-import { exampleUsage } from "./contract/stock-schemas.ts";
 import { keyNotFound, readKeyId } from "./keys.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
@@ -50,7 +49,6 @@ const getKeyUsage: AdminDeclaration = {
       200: {
         description: "The usage of the key.",
         schema: reference("schemas", "Usage"),
-        examples: { usage: { summary: "The first points", value: exampleUsage } },
       },
     },
     errors: ["not_found"],
@@ -82,9 +80,6 @@ const getUsage: AdminDeclaration = {
       200: {
         description: "The usage of all keys.",
         schema: reference("schemas", "TotalUsage"),
-        examples: {
-          usage: { summary: "The first points", value: { ...exampleUsage, withoutKey: [0, 3, 0] } },
-        },
       },
     },
     messages: { invalid_request: { invalid_step: stepRule } },

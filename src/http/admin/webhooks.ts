@@ -17,12 +17,7 @@ import { jsonBody } from "../api/operation.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import {
-  exampleAttempt,
-  exampleId,
-  exampleSecret,
-  exampleWebhook,
-} from "./contract/webhook-schemas.ts";
+import { exampleId } from "./contract/webhook-schemas.ts";
 import {
   type Fields,
   given,
@@ -47,10 +42,9 @@ const webhookId = {
 
 const notFound = { not_found: { not_found: `There is no webhook ${exampleId}.` } };
 
-const one = (description: string, schema: string, value: unknown) => ({
+const one = (description: string, schema: string) => ({
   description,
   schema: reference("schemas", schema),
-  examples: { webhook: { summary: "A webhook", value } },
 });
 
 /** An operation that changes the state of a webhook and returns it. */
@@ -60,7 +54,7 @@ function change(summary: string, description: string): AdminContract {
     summary,
     description,
     parameters: [webhookId],
-    success: { 200: one("The webhook.", "Webhook", exampleWebhook) },
+    success: { 200: one("The webhook.", "Webhook") },
     errors: ["not_found"],
     messages: { ...notFound, unavailable: { busy: unavailableMessages.busy } },
   };
@@ -81,7 +75,6 @@ const listWebhooks: AdminDeclaration = {
       200: {
         description: "The webhooks.",
         schema: { type: "array", items: reference("schemas", "Webhook") },
-        examples: { one: { summary: "One webhook", value: [exampleWebhook] } },
       },
     },
   },
@@ -102,20 +95,8 @@ const createWebhook: AdminDeclaration = {
     body: {
       description: "The webhook.",
       schema: reference("schemas", "NewWebhook"),
-      examples: {
-        low_stock: {
-          summary: "Changes in which a quantity falls below 5",
-          value: { url: exampleWebhook.url, name: "Reorders", below: 5 },
-        },
-      },
     },
-    success: {
-      201: one("The new webhook.", "CreatedWebhook", {
-        ...exampleWebhook,
-        secret: exampleSecret,
-        isResolved: true,
-      }),
-    },
+    success: { 201: one("The new webhook.", "CreatedWebhook") },
     messages: {
       invalid_request: { invalid_url: "Field 'url' must be https://HOST/…." },
     },
@@ -154,12 +135,7 @@ const getWebhook: AdminDeclaration = {
     summary: "Get a webhook",
     description: "Returns a webhook and its last 50 attempts.",
     parameters: [webhookId],
-    success: {
-      200: one("The webhook.", "WebhookWithAttempts", {
-        ...exampleWebhook,
-        attempts: [exampleAttempt],
-      }),
-    },
+    success: { 200: one("The webhook.", "WebhookWithAttempts") },
     errors: ["not_found"],
     messages: notFound,
   },
@@ -225,7 +201,6 @@ const replayWebhook: AdminDeclaration = {
     body: {
       description: "Where to deliver from.",
       schema: reference("schemas", "Replay"),
-      examples: { again: { summary: "From row 1200 on", value: { from: 1200 } } },
     },
     errors: ["not_found"],
     messages: {
@@ -257,11 +232,8 @@ const rotateWebhookSecret: AdminDeclaration = {
       description: "The overlap.",
       isOptional: true,
       schema: reference("schemas", "SecretRotation"),
-      examples: { hour: { summary: "An hour", value: { overlapSeconds: 3_600 } } },
     },
-    success: {
-      200: one("The webhook.", "WebhookWithSecret", { ...exampleWebhook, secret: exampleSecret }),
-    },
+    success: { 200: one("The webhook.", "WebhookWithSecret") },
     errors: ["not_found"],
     messages: {
       ...notFound,

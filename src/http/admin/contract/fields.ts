@@ -7,23 +7,6 @@ export const count = (description: string): Schema => ({
   description,
 });
 
-export const time = (description: string): Schema => ({
-  type: "string",
-  format: "date-time",
-  description,
-});
-
-export const timeOrNull = (description: string): Schema => ({
-  type: ["string", "null"],
-  format: "date-time",
-  description,
-});
-
-export const textOrNull = (description: string): Schema => ({
-  type: ["string", "null"],
-  description,
-});
-
 export const exampleOperatorId = "key_4uVfKq0ZrT1xWbNd7mLs2C";
 export const exampleKeyId = "key_9aXpR2tQvB6yHcEw3jGk5M";
 export const exampleTime = "2026-11-16T08:00:00.000Z";
