@@ -3,7 +3,9 @@ import { auditEntry } from "../../domain/audit/audit.ts";
 import type { MaintenanceRecord, MaintenanceTask } from "../../domain/operations/maintenance.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
+import { exampleTime } from "../api/contract/examples.ts";
 import {
+  count,
   listOf,
   nullable,
   reference,
@@ -17,7 +19,6 @@ import {
 } from "../api/contract/schema.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { count, exampleTime } from "./contract/fields.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
 const exampleFile = {

@@ -6,6 +6,7 @@ import { dayMs, minuteMs } from "../../domain/limits/limits.ts";
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import { inOrder } from "../../domain/values/json.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
+import { exampleKeyId } from "../api/contract/examples.ts";
 import type { Parameter } from "../api/contract/operation.ts";
 import { reference } from "../api/contract/schema.ts";
 import { jsonBody, mergePatchBody } from "../api/operation.ts";
@@ -13,7 +14,6 @@ import { keyIdPattern } from "../api/parameters.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { exampleKeyId } from "./contract/fields.ts";
 import { exampleNewKey } from "./contract/key-schemas.ts";
 import {
   bodyMessages,

@@ -5,7 +5,9 @@ import { type Attention, listAttention } from "../../domain/operations/attention
 import { minutesCounted } from "../../domain/usage/change-counts.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import type { Webhook } from "../../domain/webhooks/webhook.ts";
+import { exampleTime } from "../api/contract/examples.ts";
 import {
+  count,
   listOf,
   named,
   nullable,
@@ -16,7 +18,6 @@ import {
   time,
 } from "../api/contract/schema.ts";
 import { stockTotals } from "../list/totals.ts";
-import { count, exampleTime } from "./contract/fields.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
 const exampleTotal = { entries: 120, quantity: 1840 };

@@ -68,6 +68,11 @@ export const quantity = (description: string): Schema => ({
   description,
 });
 
+export const count = (description: string): Schema => ({
+  ...boundedInteger(0, Number.MAX_SAFE_INTEGER),
+  description,
+});
+
 export const seq = (description: string): Schema => ({ ...boundedInteger(0, seqMax), description });
 
 /** A field that is a named schema. */
