@@ -1,13 +1,5 @@
 import type { Pet, PetDetails, PetName } from "../../domain/catalogue/pets.ts";
-import {
-  type Entry,
-  isPetStatus,
-  petNotFound,
-  petStatuses,
-  quantityRule,
-  readQuantity,
-  type Stock,
-} from "../../domain/ledger/inventory.ts";
+import { type Entry, isPetStatus, petNotFound, petStatuses, quantityRule, readQuantity, type Stock } from "../../domain/ledger/inventory.ts";
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import * as lifecycle from "../../domain/shop/pet-lifecycle.ts";
 import { petExists } from "../../domain/shop/pet-lifecycle.ts";

@@ -20,7 +20,6 @@ type AddRow = (content: RowContent) => AddedRow;
  * whether a service runs on the store; undefined if this is the service.
  */
 export function createLedgerWriter(database: Database, isServed?: () => boolean) {
-  const headOf = database.query(`SELECT ${tipColumns}, epoch FROM head`);
   const setEntry = database.query(
     "UPDATE inventory SET quantity = ?, version = ? WHERE pet_id = ?",
   );
@@ -32,24 +31,11 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
   const findEntries = entryFinder(database);
   const addRows = createRowInserter(database);
   const idempotency = createIdempotencyMemory(database);
+  const { readHead, readUnservedEpoch } = createHeadReader(database, isServed);
   let epochToBegin: string | undefined;
 
   function beginPendingEpoch(): void {
     if (epochToBegin !== undefined) setEpoch(database, epochToBegin);
-  }
-
-  /** Reads the head in a transaction. `newEpoch` must be set with the first row. */
-  function readHead(unservedEpoch: string | undefined) {
-    const head = headOf.values()[0]!;
-    const lastEpoch = head[3] as string;
-    const newEpoch = lastEpoch === unservedEpoch ? randomUUID() : undefined;
-    return { tip: toTip(head), epoch: newEpoch ?? lastEpoch, newEpoch };
-  }
-
-  /** Read before the transaction. If a service starts later, the epoch that it begins shows that. */
-  function readUnservedEpoch(): string | undefined {
-    const epoch = isServed && readEpoch(database);
-    return isServed?.() === false ? epoch : undefined;
   }
 
   const commitUnits = inTransaction(
@@ -60,7 +46,7 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       const { tip, epoch, newEpoch } = readHead(unservedEpoch);
       const entries = findEntries(units);
       const epochOf = (row: number) => epochAt.values(row)[0]?.[0] as string | undefined;
-      const remembered = idempotency.find(units, epochOf);
+      const remembered = units.some(isIdempotent) ? idempotency.find(units, epochOf) : new Map();
       const appended = append({ epoch, tip, entries, remembered, epochOf }, units, now);
       if (appended.rows.length > 0 && newEpoch !== undefined) setEpoch(database, newEpoch);
       addRows(appended.rows, appended.hashes);
@@ -72,9 +58,10 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       for (const { petId, before, after } of appended.rows) {
         if (before!.status !== after!.status) setStatus.run(after!.status, petId);
       }
-      const end = appended.tip;
-      if (end !== tip) setTip.run(end.seq, end.at, end.hash);
-      return { appended, stored: idempotency.store(appended) };
+      const { seq, at, hash } = appended.tip;
+      if (seq > tip.seq) setTip.run(seq, at, hash);
+      const stored = appended.usedKeys.length > 0 ? idempotency.store(appended) : undefined;
+      return { appended, stored };
     },
   );
   const begin = inTransaction(database, beginPendingEpoch);
@@ -129,6 +116,28 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       // After the commit: what was not deleted after all must be found again.
       idempotency.pruned();
       return pruned;
+    },
+  };
+}
+
+function isIdempotent({ idempotency }: Unit): boolean {
+  return idempotency !== undefined;
+}
+
+function createHeadReader(database: Database, isServed?: () => boolean) {
+  const headOf = database.query(`SELECT ${tipColumns}, epoch FROM head`);
+  return {
+    /** Reads the head in a transaction. `newEpoch` must be set with the first row. */
+    readHead(unservedEpoch: string | undefined) {
+      const head = headOf.values()[0]!;
+      const lastEpoch = head[3] as string;
+      const newEpoch = lastEpoch === unservedEpoch ? randomUUID() : undefined;
+      return { tip: toTip(head), epoch: newEpoch ?? lastEpoch, newEpoch };
+    },
+    /** Read before the transaction. If a service starts later, the epoch that it begins shows that. */
+    readUnservedEpoch(): string | undefined {
+      const epoch = isServed && readEpoch(database);
+      return isServed?.() === false ? epoch : undefined;
     },
   };
 }
