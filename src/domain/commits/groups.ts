@@ -1,0 +1,269 @@
+import type { Unit } from "../ledger/ledger.ts";
+import type { UnavailableReason } from "../running/errors.ts";
+
+/** What an engine gains from large groups and from transactions that overlap. */
+export interface GroupingBounds {
+  /** Transactions under way at the same time, if no other process writes. */
+  readonly transactionsMax: number;
+  /** The fewest changes for which a transaction overlaps with another. Fewer wait until it has ended. */
+  readonly overlapMin: number;
+  /**
+   * With at most this many callers and an idle store, a group waits briefly for callers to send their
+   * next change. Worth it where a transaction costs much more than a change in it. Where transactions
+   * may overlap, `overlapMin` is the limit.
+   */
+  readonly callersMax: number;
+  /** The longest time that a group waits for them. */
+  readonly waitMsMax: number;
+}
+
+/** Decides when the changes that wait are sent. Callers are counted in changes. */
+export interface Grouping {
+  /**
+   * How long the changes that wait should still wait: 0 if they should be sent now, `Infinity` if until
+   * more arrive or a transaction ends.
+   */
+  waitMs(waiting: number): number;
+  /** Transactions that have begun and not ended. */
+  readonly transactions: number;
+  begun(changes: number): void;
+  /** Tells which rows of the ledger a group became. Rows in between are those of other processes. */
+  stored(first: number, last: number): void;
+  /** `queued` are the changes that wait at that moment, and those that have just arrived. */
+  ended(changes: number, durationMs: number, queued: number): void;
+}
+
+/**
+ * A group waits for returning callers for at most this share of the last transaction's duration. Timers
+ * are exact to a millisecond.
+ */
+const waitShare = 0.5;
+
+/** After this many groups in a row without rows of other processes, transactions may overlap. */
+const aloneMin = 8;
+
+/**
+ * Callers are divided among as many groups as transactions may be under way, so that the store works on one
+ * group while the callers of another get their outcomes and return. Few callers share one group. All do if
+ * other processes write: then the store works on their groups meanwhile, and one large group costs less than
+ * several.
+ */
+export function createGrouping(bounds: GroupingBounds, monotonicMs: () => number): Grouping {
+  const { transactionsMax, overlapMin, callersMax, waitMsMax } = bounds;
+  let transactions = 0;
+  let changesUnderWay = 0;
+  /** Changes that were queued or under way when the last transaction ended. Their callers may return. */
+  let callers = 0;
+  /** Until when a group waits for them. */
+  let waitUntil = 0;
+  /** The last row of this process, and the groups since rows of others were seen. */
+  let lastRow = 0;
+  let aloneGroups = 0;
+
+  const overlapMax = () => (aloneGroups < aloneMin ? 1 : transactionsMax);
+
+  /** The share of the callers that makes a group. */
+  function share(): number {
+    return Math.min(callers, Math.max(overlapMin, callers / overlapMax()));
+  }
+
+  return {
+    waitMs(waiting) {
+      if (transactions >= overlapMax()) return Number.POSITIVE_INFINITY;
+      if (waiting >= share()) return 0;
+      if (transactions > 0) return Number.POSITIVE_INFINITY;
+      const isWorthAWait = callers <= (overlapMax() > 1 ? overlapMin : callersMax);
+      return isWorthAWait ? Math.max(0, waitUntil - monotonicMs()) : 0;
+    },
+    get transactions() {
+      return transactions;
+    },
+    begun(changes) {
+      transactions += 1;
+      changesUnderWay += changes;
+    },
+    stored(first, last) {
+      aloneGroups = first === lastRow + 1 ? aloneGroups + 1 : 0;
+      lastRow = last;
+    },
+    ended(changes, durationMs, queued) {
+      callers = changesUnderWay + queued;
+      waitUntil = monotonicMs() + Math.min(waitShare * durationMs, waitMsMax);
+      transactions -= 1;
+      changesUnderWay -= changes;
+    },
+  };
+}
+
+/** Something that waits with a unit of changes. */
+export interface Queued {
+  readonly unit: Unit;
+}
+
+/** Units that wait for a transaction. If there are more than fit into one, keys take turns. */
+export interface UnitQueue<T extends Queued> {
+  /** Why no unit of this key and size may be added, if so. */
+  reasonToReject(unit: Unit): UnavailableReason | undefined;
+  /** Adds a unit. It can be taken when it is admitted. */
+  add(one: T): void;
+  /** Admits all units that were added. */
+  admit(): void;
+  /** The changes of the admitted units. */
+  readonly changes: number;
+  /** The changes of all units. */
+  readonly waiting: number;
+  /** The units that share the next transaction: at least one, if any is admitted. They stay in the queue. */
+  next(): readonly T[];
+  /** Removes the first units. They are those of `next`, if nothing was done in between. */
+  take(count: number): readonly T[];
+  /** Removes all admitted units. */
+  clear(): readonly T[];
+}
+
+/** In its turn, a key adds up to this share of a group, or one larger unit. */
+const turnShare = 1 / 8;
+
+/** `queueMax` is the largest number of changes that may wait. */
+export function createUnitQueue<T extends Queued>(
+  groupMax: number,
+  queueMax: number,
+): UnitQueue<T> {
+  /** In the order in which they will be taken, if no others arrive. */
+  let admitted: T[] = [];
+  let changes = 0;
+  let arriving: T[] = [];
+  let waiting = 0;
+  /** The changes of each key, counted from the first question on, until nothing waits any more. */
+  let counts: Map<string | null, number> | undefined;
+
+  function count(counted: Map<string | null, number>, { unit }: T, sign: 1 | -1): void {
+    const own = (counted.get(unit.keyId) ?? 0) + sign * unit.changes.length;
+    if (own === 0) counted.delete(unit.keyId);
+    else counted.set(unit.keyId, own);
+  }
+
+  function countOf(keyId: string | null): number {
+    if (!counts) {
+      counts = new Map();
+      for (const one of admitted) count(counts, one, 1);
+      for (const one of arriving) count(counts, one, 1);
+    }
+    return counts.get(keyId) ?? 0;
+  }
+
+  function take(taking: number): readonly T[] {
+    const taken = taking < admitted.length ? admitted.splice(0, taking) : admitted;
+    if (taken === admitted) admitted = [];
+    const size = changesOf(taken);
+    changes -= size;
+    waiting -= size;
+    if (counts) for (const one of taken) count(counts, one, -1);
+    if (counts?.size === 0) counts = undefined;
+    return taken;
+  }
+
+  return {
+    reasonToReject({ keyId, changes: { length } }) {
+      if (waiting + length > queueMax) return "tooManyUpdates";
+      // Until half of the queue is taken, every key is within its share, and is not counted.
+      if (isWithinShare(waiting, waiting, length, queueMax)) return undefined;
+      const isWithin = isWithinShare(countOf(keyId), waiting, length, queueMax);
+      return isWithin ? undefined : "tooManyOwnUpdates";
+    },
+    add(one) {
+      arriving.push(one);
+      waiting += sizeOf(one);
+      if (counts) count(counts, one, 1);
+    },
+    admit() {
+      for (const one of arriving) admitted.push(one);
+      arriving = [];
+      changes = waiting;
+    },
+    get changes() {
+      return changes;
+    },
+    get waiting() {
+      return waiting;
+    },
+    next() {
+      if (changes <= groupMax) return admitted;
+      const group: T[] = [];
+      const others: T[] = [];
+      const passedOver = new Set<string | null>();
+      let sum = 0;
+      for (const one of inTurns(admitted, keyOf, sizeOf, groupMax * turnShare)) {
+        const isFitting = sum === 0 || sum + sizeOf(one) <= groupMax;
+        if (isFitting && !passedOver.has(keyOf(one))) {
+          group.push(one);
+          sum += sizeOf(one);
+        } else {
+          // Those behind it that fit are taken, but not of its own key, which keeps its order.
+          others.push(one);
+          passedOver.add(keyOf(one));
+        }
+      }
+      admitted = [...group, ...others];
+      return group;
+    },
+    take,
+    clear: () => take(admitted.length),
+  };
+}
+
+function keyOf({ unit }: Queued): string | null {
+  return unit.keyId;
+}
+
+function sizeOf({ unit }: Queued): number {
+  return unit.changes.length;
+}
+
+export function changesOf(units: readonly Queued[]): number {
+  let changes = 0;
+  for (const one of units) changes += sizeOf(one);
+  return changes;
+}
+
+/** How keys share what is bounded, so that no key keeps another from being served. */
+
+/**
+ * Whether a key may take more places. It may have at most as many as are still free: half of all if it
+ * is alone, a third if another key wants as much. The first place that a key wants only has to be free.
+ */
+export function isWithinShare(own: number, taken: number, wanted: number, max: number): boolean {
+  return own + taken + wanted <= max;
+}
+
+/**
+ * Arranges what waits so that keys take turns. The key that is first stays first, and every key keeps
+ * its own order. A turn has up to `turnMax`, or one that is larger. If the first ones are removed and
+ * others added at the end, another call continues with the turn of the next key.
+ */
+export function inTurns<T>(
+  waiting: readonly T[],
+  keyOf: (one: T) => string | null,
+  sizeOf: (one: T) => number,
+  turnMax: number,
+): T[] {
+  const lanes = new Map<string | null, { readonly own: T[]; next: number }>();
+  for (const one of waiting) {
+    const lane = lanes.get(keyOf(one));
+    if (lane) lane.own.push(one);
+    else lanes.set(keyOf(one), { own: [one], next: 0 });
+  }
+  const arranged: T[] = [];
+  while (lanes.size > 0) {
+    for (const [key, lane] of lanes) {
+      const { own } = lane;
+      let size = 0;
+      do {
+        size += sizeOf(own[lane.next]!);
+        arranged.push(own[lane.next]!);
+        lane.next += 1;
+      } while (lane.next < own.length && size + sizeOf(own[lane.next]!) <= turnMax);
+      if (lane.next === own.length) lanes.delete(key);
+    }
+  }
+  return arranged;
+}
