@@ -2,7 +2,9 @@ import { basename } from "node:path";
 import { auditEntry } from "../../domain/audit/audit.ts";
 import type { MaintenanceRecord, MaintenanceTask } from "../../domain/operations/maintenance.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
+import { exampleTime } from "../api/contract/examples.ts";
 import {
+  count,
   listOf,
   nullable,
   reference,
@@ -16,7 +18,6 @@ import {
 } from "../api/contract/schema.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { count, exampleTime } from "./contract/fields.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 import { isoOrNull } from "./times.ts";
 

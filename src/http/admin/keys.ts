@@ -1,6 +1,7 @@
 import * as lifecycle from "../../domain/keys/lifecycle.ts";
 import { fixedForOperators, type KeyChange, rejectFixedTerms } from "../../domain/keys/terms.ts";
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
+import { exampleKeyId } from "../api/contract/examples.ts";
 import type { Parameter } from "../api/contract/operation.ts";
 import { reference } from "../api/contract/schema.ts";
 import { jsonBody, mergePatchBody } from "../api/operation.ts";
@@ -8,7 +9,6 @@ import { keyIdPattern } from "../api/parameters.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { exampleKeyId } from "./contract/fields.ts";
 import { exampleNewKey } from "./contract/key-schemas.ts";
 import {
   bodyMessages,

@@ -4,7 +4,9 @@ import { petStatuses } from "../../domain/ledger/inventory.ts";
 import { type Attention, listAttention } from "../../domain/operations/attention.ts";
 import { minutesCounted } from "../../domain/usage/change-counts.ts";
 import type { Webhook } from "../../domain/webhooks/webhook.ts";
+import { exampleTime } from "../api/contract/examples.ts";
 import {
+  count,
   listOf,
   named,
   nullable,
@@ -15,7 +17,6 @@ import {
   time,
 } from "../api/contract/schema.ts";
 import { stockTotals } from "../list/totals.ts";
-import { count, exampleTime } from "./contract/fields.ts";
 import type { AdminDeclaration } from "./operation.ts";
 import { isoOrNull } from "./times.ts";
 

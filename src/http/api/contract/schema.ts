@@ -71,6 +71,12 @@ export const quantity = (description: string): Schema => ({
   description,
 });
 
+/** A number that is not negative. */
+export const count = (description: string): Schema => ({
+  ...boundedInteger(0, Number.MAX_SAFE_INTEGER),
+  description,
+});
+
 export const seq = (description: string): Schema => ({ ...boundedInteger(0, seqMax), description });
 
 /** A field that is a named schema. */
