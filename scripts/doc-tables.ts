@@ -3,11 +3,15 @@
  * nothing and fails if a table differs from the code.
  */
 
+import { readFileSync } from "node:fs";
 import { topics } from "../src/cli/command.ts";
 import { commands } from "../src/cli/commands.ts";
 import { exitCodes } from "../src/cli/exit-codes.ts";
 import { synopsisOf } from "../src/cli/help.ts";
+import { readConfig } from "../src/config.ts";
 import { type EventKind, events } from "../src/domain/running/events.ts";
+import type { ApiOperation } from "../src/http/api/operation.ts";
+import { apiBasePath, apiOperations } from "../src/http/api/operations.ts";
 import { metrics } from "../src/metrics/table.ts";
 import type { Setting } from "../src/settings/setting.ts";
 import { settingGroups } from "../src/settings.ts";
@@ -15,7 +19,12 @@ import { drawRooms } from "./layers.ts";
 
 /** The tables of each page, by the name in its comments. */
 export const docTables: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+  "README.md": {
+    operations: () => operationTable(({ stability }) => stability !== "beta"),
+    "beta operations": () => operationTable(({ stability }) => stability === "beta"),
+  },
   "ARCHITECTURE.md": { rooms: () => `\`\`\`\n${drawRooms()}\n\`\`\`` },
+  "client/README.md": { methods: methodTable },
   "docs/commands.md": { commands: commandTables, "exit codes": exitCodeTable },
   "docs/configuration.md": { settings: settingTables },
   "docs/logs.md": { events: eventTable },
@@ -29,6 +38,49 @@ export function withTables(path: string, page: string): string {
     if (!pattern.test(text)) throw new Error(`${path} has no comments for the table of ${name}`);
     return text.replace(pattern, (_, start, end) => `${start}\n${content()}\n\n${end}`);
   }, page);
+}
+
+function operationTable(isListed: (operation: ApiOperation) => boolean): string {
+  const rows = apiOperations(readConfig({}, {}))
+    .filter(isListed)
+    .map(({ method, path, contract, stability, deprecation }) => [
+      code(`${method} ${apiBasePath}${path}`),
+      firstSentence(contract.description) +
+        (stability === "experimental" ? " Experimental." : "") +
+        (deprecation ? " Deprecated: returns 410 from its sunset date on." : ""),
+    ]);
+  return table(["Operation", "Description"], rows);
+}
+
+/** The methods of the client, from their comments. */
+function methodTable(): string {
+  const source = readFileSync(new URL("../client/src/client.ts", import.meta.url), "utf8");
+  const methods = /\/\*\*((?:(?!\*\/).)*)\*\/\n {2}(\w+)\((.*?)\): (\S[^{]*) \{/gs;
+  const rows = [...source.matchAll(methods)].map(([, comment, name, parameters, result]) => [
+    code(`${name}(${argumentsIn(parameters!)})`),
+    `${firstSentence(comment!.replace(/\s+\* |\s+/g, " ").trim())}${marksIn(comment!)}`,
+    code(result!.replace(/^ApiPromise<(.*)>$/, "$1").replace(", void, undefined", "")),
+  ]);
+  return table(["Method", "Description", "Result"], rows);
+}
+
+/** "petId: Id, options: CallOptions = {}" becomes "petId, options?". */
+function argumentsIn(parameters: string): string {
+  const names = parameters
+    .trim()
+    .split(/,\s*(?=\w+:|$)/)
+    .filter(Boolean);
+  return names.map((one) => one.replace(/:.*/, one.endsWith("= {}") ? "?" : "")).join(", ");
+}
+
+function marksIn(comment: string): string {
+  const marks = ["Beta", "Experimental", "Deprecated"];
+  const found = marks.filter((mark) => new RegExp(`(?<![\\w])@?${mark}\\b`, "i").test(comment));
+  return found.map((mark) => ` ${mark}.`).join("");
+}
+
+function firstSentence(text: string): string {
+  return /^.*?\.(?=\s|$)/s.exec(text)![0];
 }
 
 /** The pages that describe a command in more detail. */

@@ -19,6 +19,9 @@ interface Schema {
 }
 
 export interface OpenApiDocument {
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly operationId: string }>>>
+  >;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
@@ -33,6 +36,14 @@ export type LongInteger = "bigint" | "string";
 /** Returns the types of all schemas of a document. */
 export function typesFrom(document: OpenApiDocument, longInteger: LongInteger = "bigint"): string {
   return new Types(document, longInteger).declareAll().join("\n\n");
+}
+
+/** Returns the type of the ids of all operations of a document. */
+export function operationsFrom({ paths }: OpenApiDocument): string {
+  const ids = Object.values(paths).flatMap((path) =>
+    Object.values(path).map(({ operationId }) => `\n  | ${JSON.stringify(operationId)}`),
+  );
+  return `/** The operations of the service, by their \`operationId\` in openapi.json. */\nexport type Operation =${ids.join("")};`;
 }
 
 class Types {
@@ -193,21 +204,32 @@ interface Output {
   readonly document: string;
   readonly types: string;
   readonly longInteger: LongInteger;
+  /** Whether the ids of the operations are needed, too. */
+  readonly hasOperations?: true;
 }
 
 const outputs: readonly Output[] = [
-  { document: "openapi.json", types: "client/src/types.ts", longInteger: "bigint" },
+  {
+    document: "openapi.json",
+    types: "client/src/types.ts",
+    longInteger: "bigint",
+    hasOperations: true,
+  },
   { document: "openapi-admin.json", types: "src/console/client/types.ts", longInteger: "string" },
 ];
 
 if (import.meta.main) {
-  for (const { document, types, longInteger } of outputs) {
+  for (const { document, types, longInteger, hasOperations } of outputs) {
     const file = Bun.file(new URL(`../${types}`, import.meta.url));
-    const declared = typesFrom(
-      await Bun.file(new URL(`../${document}`, import.meta.url)).json(),
-      longInteger,
-    );
-    const expected = `// Generated from ${document} by scripts/types.ts. Do not edit.\n\n${declared}\n`;
+    const content: OpenApiDocument = await Bun.file(
+      new URL(`../${document}`, import.meta.url),
+    ).json();
+    const blocks = [
+      `// Generated from ${document} by scripts/types.ts. Do not edit.`,
+      ...(hasOperations ? [operationsFrom(content)] : []),
+      typesFrom(content, longInteger),
+    ];
+    const expected = `${blocks.join("\n\n")}\n`;
     if (!process.argv.includes("--check")) {
       await Bun.write(file, expected);
     } else if ((await file.text()) !== expected) {

@@ -4,15 +4,13 @@ import { openBackups } from "./compose/backups.ts";
 import { openDeliveries } from "./compose/deliveries.ts";
 import { openFeed } from "./compose/feed.ts";
 import { openImports } from "./compose/imports.ts";
-import { listen } from "./compose/listen.ts";
+import { listen, openTls } from "./compose/listen.ts";
 import { openMetrics } from "./compose/metrics.ts";
-import { createMonitoring } from "./compose/monitoring.ts";
 import type { ServiceOptions } from "./compose/options.ts";
 import { isReady } from "./compose/readiness.ts";
 import { openShop } from "./compose/shop.ts";
-import { serveSurfaces } from "./compose/surfaces.ts";
+import { openObservers, serveSurfaces } from "./compose/surfaces.ts";
 import { authenticate, createTables, type Table } from "./compose/tables.ts";
-import { openTls } from "./compose/tls.ts";
 import { openTraces } from "./compose/traces.ts";
 import { createHeadWatcher } from "./domain/ledger/head.ts";
 import { keepIdempotencyKeys } from "./domain/ledger/idempotency-keeping.ts";
@@ -23,7 +21,7 @@ import { startCheckpoints } from "./domain/snapshots/checkpoints.ts";
 import type { Store } from "./domain/store.ts";
 import { createUsageRecorder } from "./domain/usage/usage-recorder.ts";
 import { type Engine, openEngine } from "./engines.ts";
-import { adminPages } from "./http/admin/pages.ts";
+import { adminPages } from "./http/admin/contract/document.ts";
 import { consolePages } from "./http/console/pages.ts";
 import { referencePages } from "./http/docs/pages.ts";
 import type { Context } from "./http/pipeline/context.ts";
@@ -68,8 +66,8 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const head = createHeadWatcher(engine.store.inventory, log, engine.states.readEnded);
   opened.defer(head.stop);
   const store = announceKeyChanges(engine.store, head);
-  const monitoring = createMonitoring(options, metrics, traces, engine, opened);
-  const shop = await openShop(options, store, head, engine, monitoring);
+  const onGroup = [engine.states.groupEnded, ...(metrics ? [metrics.groupEnded] : [])];
+  const shop = await openShop(options, store, head, engine, onGroup);
   const keys = keepIdempotencyKeys(store, clock, engine.idempotencyReachMs, log);
   opened.defer(keys.stop);
   // Millions of keys take seconds. The service listens meanwhile, but is not ready.
@@ -80,9 +78,10 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   opened.defer(feed.close);
   const usage = createUsageRecorder(store.usageHistory, clock, log);
   opened.defer(usage.stop);
-  let stopping = false;
-  const isStopping = () => stopping;
-  const isServing = async () => !stopping && keys.isPrepared && (await isReady(engine, context));
+  const stop = new AbortController();
+  const stopping = stop.signal;
+  const isServing = async () =>
+    !stopping.aborted && keys.isPrepared && (await isReady(engine, context));
   const [imports, backups] = [openImports(options), openBackups(options, store)];
   opened.defer(imports.stop);
   opened.defer(backups.stop);
@@ -96,11 +95,12 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   // Before the first request. Connections that fail now keep /readyz at 503 and are retried.
   await engine.connect();
   opened.defer(openDeliveries(options, engine, tail, metrics).stop);
+  const observers = openObservers(options, metrics, traces, engine, opened);
   const surfaces = [...authenticate(tables, options, store, head), ...(options.surfaces ?? [])];
   head.subscribe({ keysChanged: engine.limiter.refresh });
-  if (metrics) opened.defer(metrics.watch({ engine, context, certificate, traces, isStopping }));
+  if (metrics) opened.defer(metrics.watch({ engine, context, certificate, traces, stopping }));
   const served: Served = {
-    surfaces: serveSurfaces(surfaces, options, engine, context, monitoring, usage, isStopping),
+    surfaces: serveSurfaces(surfaces, options, engine, context, observers, usage, stopping),
     pages: {
       ...referencePages(api.operations, { ...config, basePath: api.basePath }),
       ...adminPages(admin.operations),
@@ -108,7 +108,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
     },
     // Separate from the limiter of the API: reading its documentation must not use up requests.
     pageLimiter: createAddressLimiter(clock, config.addressPerMinute, config.addressesMax),
-    health: { isReady: isServing, isStopping },
+    health: { isReady: isServing, stopping },
   };
   const server = await listen(config.host, config.port, () =>
     startServer(served, config, certificate),
@@ -122,7 +122,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
     engine,
     log,
     async stop() {
-      stopping = true;
+      stop.abort();
       feed.close();
       // Either can take longer than the grace period. The requests that wait for them get 503.
       const ended = Promise.all([imports.stop(), backups.stop()]);

@@ -1,11 +1,11 @@
 import type { Config } from "./config.ts";
 import { openOrCreate } from "./creation.ts";
-import type { GroupingBounds } from "./domain/commits/grouping.ts";
+import type { GroupingBounds } from "./domain/commits/groups.ts";
 import type { Limiter } from "./domain/limits/limits.ts";
 import { createStoreStates, type StoreStates } from "./domain/operations/store-states.ts";
 import type { Migration } from "./domain/operations/upgrades.ts";
+import { isUnavailable } from "./domain/running/background.ts";
 import type { Clock } from "./domain/running/clock.ts";
-import { isUnavailable } from "./domain/running/conditions.ts";
 import type { Log } from "./domain/running/events.ts";
 import type { Store } from "./domain/store.ts";
 import {

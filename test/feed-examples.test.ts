@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
-import { digestOf } from "../src/domain/keys/keys.ts";
+import { digestOf } from "../src/domain/keys/keyring.ts";
 import { anEntry } from "./support/audit.ts";
 import { CuttingProxy } from "./support/client/cutting-proxy.ts";
 import { linesOf } from "./support/lines.ts";

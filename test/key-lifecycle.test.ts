@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../src/config.ts";
 import { commandLine } from "../src/domain/audit/audit.ts";
-import { callerOf, defaultScopes, digestOf, isKeyText } from "../src/domain/keys/keys.ts";
+import { digestOf } from "../src/domain/keys/keyring.ts";
+import { callerOf, defaultScopes, isKeyText } from "../src/domain/keys/keys.ts";
 import {
   defaultOverlapMs,
   getKeyStatus,

@@ -1,9 +1,10 @@
 import type { DeprecationWarnings } from "./deprecation.js";
 import type { PetstoreError } from "./errors.js";
-import type { Attempt, Operation } from "./hooks.js";
+import type { Attempt } from "./hooks.js";
 import type { Limits } from "./limits.js";
 import type { RequestQueue } from "./queue.js";
 import type { Settings } from "./settings.js";
+import type { Operation } from "./types.js";
 import type { Permit } from "./window.js";
 
 /** What all calls of a client share. */

@@ -1,4 +1,5 @@
-import type { DeprecationNotice, Hooks, Operation } from "./hooks.js";
+import type { DeprecationNotice, Hooks } from "./hooks.js";
+import type { Operation } from "./types.js";
 
 /** Reports each deprecated operation once: to the hook if there is one, or else on the console. */
 export class DeprecationWarnings {

@@ -1,19 +1,6 @@
 import type { PetstoreError } from "./errors.js";
 import type { RawResponse } from "./response.js";
-
-/** The operations of the service, by their `operationId` in openapi.json. */
-export type Operation =
-  | "listInventory"
-  | "getInventory"
-  | "updateInventory"
-  | "applyChanges"
-  | "listHistory"
-  | "listChanges"
-  | "getLedgerHead"
-  | "getSnapshot"
-  | "getDiff"
-  | "getPet"
-  | "listOrders";
+import type { Operation } from "./types.js";
 
 /** One attempt of a call. */
 export interface Attempt {

@@ -22,7 +22,6 @@ export type {
   Attempt,
   DeprecationNotice,
   Hooks,
-  Operation,
   RequestEvent,
   ResponseEvent,
   RetryEvent,
@@ -52,20 +51,7 @@ export type {
 export type { ListOrdersOptions, OrderPage } from "./orders.js";
 export type { ApiPromise, WithResponse } from "./promise.js";
 export type { RawResponse } from "./response.js";
-export type {
-  ErrorCode,
-  InventoryDifference,
-  InventoryItem,
-  InventoryUpdate,
-  LedgerHead,
-  LedgerRow,
-  Order,
-  OrderStatus,
-  Pet,
-  PetStatus,
-  Stock,
-  VersionedItem,
-} from "./types.js";
+export * from "./types.js";
 export { version } from "./version.js";
 export type { Watch, WatchOptions } from "./watch.js";
 export { type VerifyWebhookOptions, verifyWebhook, type WebhookPayload } from "./webhook.js";

@@ -1,5 +1,19 @@
 // Generated from openapi.json by scripts/types.ts. Do not edit.
 
+/** The operations of the service, by their `operationId` in openapi.json. */
+export type Operation =
+  | "listInventory"
+  | "getInventory"
+  | "updateInventory"
+  | "listHistory"
+  | "listChanges"
+  | "applyChanges"
+  | "getLedgerHead"
+  | "getSnapshot"
+  | "getDiff"
+  | "getPet"
+  | "listOrders";
+
 export const petStatusValues = ["available", "pending", "sold"] as const;
 
 /** The sales status of a pet: `available` for sale, `pending` while a sale is in progress, or `sold`. */

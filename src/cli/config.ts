@@ -3,17 +3,13 @@ import { hideSecrets } from "../config/secrets.ts";
 import { explainConfig } from "../config.ts";
 import { print, printWarning, withoutSecrets } from "../output.ts";
 import { settingGroups } from "../settings.ts";
-import type { Input } from "./command.ts";
-import { counted } from "./counted.ts";
-import { lineWidthMax, wrap } from "./paragraphs.ts";
+import type { Input, Json } from "./command.ts";
+import { counted, lineWidthMax, wrap } from "./paragraphs.ts";
 
 const indent = "    ";
 
 /** Prints what a command with the same flags would use. Returns exit code 1 if that is not valid. */
-export async function printConfig({
-  flags,
-  settings,
-}: Input<{ readonly json: boolean }>): Promise<number> {
+export async function printConfig({ flags, settings }: Input<Json>): Promise<number> {
   const { all, problems: found, warnings } = explainConfig(settings);
   const problems = found.map(withoutSecrets);
   for (const warning of warnings) printWarning(warning);
@@ -45,21 +41,10 @@ function printProblems(problems: readonly string[]): void {
   for (const problem of problems) print(`  ${problem}`);
 }
 
-interface Row {
-  readonly flag: string;
-  readonly variable: string;
-  /** Null if the setting is off. */
-  readonly value: string | null;
-  readonly origin: string;
-  /** The flag, the variable, or the file with the line. Null for a default. */
-  readonly source: string | null;
-  readonly default: string | null;
-  readonly unit: string | null;
-  readonly description: string;
-  readonly problem: string | null;
-}
+type Row = ReturnType<typeof toRow>;
 
-function toRow({ setting, text, ...read }: ReadSetting, all: readonly ReadSetting[]): Row {
+/** What is printed of a setting. The value is null if it is off, and the source for a default. */
+function toRow({ setting, text, ...read }: ReadSetting, all: readonly ReadSetting[]) {
   const environment = all.find(({ name }) => name === "environment")?.value;
   const value = hideSecrets(setting, text);
   return {

@@ -1,5 +1,7 @@
 import type { MaybePromise } from "../domain/running/clock.ts";
 import { ServiceError } from "../domain/running/errors.ts";
+import { type Certificate, openCertificate } from "../http/tls/certificate.ts";
+import type { ServiceOptions } from "./options.ts";
 
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: "another process uses the port; stop it, or choose another port",
@@ -22,4 +24,11 @@ export async function listen<T>(
     const reason = reasons[code] ?? message;
     throw new ServiceError("unavailable", `cannot listen on ${host}:${port}: ${reason}`);
   }
+}
+
+/** Loads the certificate if one is set. Called before the store is opened: a wrong path creates none. */
+export async function openTls({ config, log }: ServiceOptions): Promise<Certificate | undefined> {
+  const { tlsCertFile: certFile, tlsKeyFile: keyFile, certificateCheckMs } = config;
+  if (certFile === "") return undefined;
+  return await openCertificate({ certFile, keyFile }, log, certificateCheckMs);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createCommitter } from "../domain/commits/commits.ts";
+import { type CommittedGroup, createCommitter } from "../domain/commits/commits.ts";
 import { createFollower, type Follower } from "../domain/inventory/follower.ts";
 import type { HeadWatcher } from "../domain/ledger/head.ts";
 import { ServiceError } from "../domain/running/errors.ts";
@@ -11,7 +11,6 @@ import { createInventoryList } from "../http/list/list.ts";
 import { createReaders } from "../http/list/readers.ts";
 import type { Context } from "../http/pipeline/context.ts";
 import { createSnapshotResponses } from "../http/snapshots/responses.ts";
-import type { Monitoring } from "./monitoring.ts";
 import { monotonicMs, type ServiceOptions } from "./options.ts";
 
 /** Opens the shop and its list, and reads the inventory for the first time. */
@@ -20,7 +19,7 @@ export async function openShop(
   store: Store,
   head: HeadWatcher,
   engine: Pick<Engine, "patienceMs" | "grouping" | "idempotencyReachMs">,
-  { groupEnded }: Pick<Monitoring, "groupEnded">,
+  onGroup: readonly ((group: CommittedGroup) => void)[],
 ): Promise<Omit<Context, "feed" | "admin">> {
   const { patienceMs, grouping, idempotencyReachMs } = engine;
   const readers = createReaders(config.listHeldBytesMax, monotonicMs, log);
@@ -37,13 +36,7 @@ export async function openShop(
     timeoutMs: config.updateTimeoutMs,
     grouping,
   };
-  const committer = createCommitter(
-    store.inventory,
-    bounds,
-    monotonicMs,
-    head.committed,
-    groupEnded,
-  );
+  const committer = createCommitter(store.inventory, bounds, monotonicMs, head.committed, onGroup);
   const encodings = createListEncodings(monotonicMs);
   const bodies = createListBodies(readers, monotonicMs);
   const snapshots = createSnapshotResponses(config.snapshots, monotonicMs, log);

@@ -2,14 +2,17 @@ import type { UsageRecorder } from "../domain/usage/usage-recorder.ts";
 import type { Engine } from "../engines.ts";
 import type { Context } from "../http/pipeline/context.ts";
 import { createCors } from "../http/pipeline/cors.ts";
-import { createObservation } from "../http/pipeline/observe.ts";
+import { createFailingRequests } from "../http/pipeline/failing-requests.ts";
+import { createObservation, type Observers } from "../http/pipeline/observe.ts";
 import { createPipeline } from "../http/pipeline/pipeline.ts";
+import { createRequestLog } from "../http/pipeline/request-log.ts";
 import { routesOf } from "../http/pipeline/routes.ts";
 import type { Surface } from "../http/pipeline/surface.ts";
 import type { Served } from "../http/server/server.ts";
 import { createAddressLimiter } from "../limits/addresses.ts";
-import type { Monitoring } from "./monitoring.ts";
+import type { Metrics } from "./metrics.ts";
 import { monotonicMs, type ServiceOptions } from "./options.ts";
+import type { Traces } from "./traces.ts";
 
 /** Gives every surface its pipeline. They share the rate limits. */
 export function serveSurfaces(
@@ -17,18 +20,18 @@ export function serveSurfaces(
   { config, clock, log }: ServiceOptions,
   { limiter }: Engine,
   context: Context,
-  monitoring: Monitoring,
+  observers: Observers,
   usage: Pick<UsageRecorder, "count">,
-  isStopping: () => boolean,
+  stopping: AbortSignal,
 ): Served["surfaces"] {
   const parts = {
     context,
     limiter,
     addresses: createAddressLimiter(clock, config.addressPerMinute, config.addressesMax),
     cors: createCors(config.corsOrigins),
-    observation: createObservation(monitoring.observers, monotonicMs, log),
+    observation: createObservation(observers, monotonicMs, log),
     usage,
-    isStopping,
+    stopping,
   };
   const served = surfaces.map((surface) => ({
     basePath: surface.basePath,
@@ -49,4 +52,24 @@ function rejectSharedPaths(surfaces: Served["surfaces"]): void {
       taken.add(shape);
     }
   }
+}
+
+/** What follows the requests of a service, for logs, metrics and traces. `opened` closes it. */
+export function openObservers(
+  { config, observer, log, requestLines }: ServiceOptions,
+  metrics: Metrics | undefined,
+  traces: Traces | undefined,
+  { states }: Pick<Engine, "states">,
+  opened: AsyncDisposableStack,
+): Observers {
+  const failing = createFailingRequests(log, config.failuresQuietMs, states);
+  opened.defer(failing.stop);
+  const requestLog = requestLines && createRequestLog(config.logRequests, requestLines);
+  const all = [requestLog, traces?.requestEnded, observer];
+  return {
+    observers: all.filter((one) => one !== undefined),
+    counter: metrics?.requestEnded,
+    beginTrace: traces?.beginTrace,
+    failureObservers: [failing.observe],
+  };
 }

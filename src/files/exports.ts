@@ -2,6 +2,7 @@ import { orderColumns, petColumns } from "../domain/catalogue/imports.ts";
 import type { Order } from "../domain/catalogue/orders.ts";
 import type { Pet } from "../domain/catalogue/pets.ts";
 import type { CatalogueReader } from "../domain/catalogue/store.ts";
+import { isoOrNull } from "../domain/values/times.ts";
 import { csvCell, csvId } from "./csv.ts";
 import type { Format } from "./formats.ts";
 
@@ -103,10 +104,6 @@ export const orderContent: Content<Order> = {
     String(order.complete),
   ],
 };
-
-function isoOrNull(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString();
-}
 
 /** Joins items with bars. Writes a JSON array if a bar or a bracket in an item would be misread. */
 function listCell(items: readonly string[]): string {

@@ -10,9 +10,8 @@ import {
   type Usage,
 } from "../domain/limits/limits.ts";
 import type { Limits } from "../domain/limits/plans.ts";
-import { every } from "../domain/running/background.ts";
+import { every, failureDetails, isUnavailable } from "../domain/running/background.ts";
 import type { Clock } from "../domain/running/clock.ts";
-import { failureDetails, isUnavailable } from "../domain/running/conditions.ts";
 import type { Log } from "../domain/running/events.ts";
 import type { Ban, SavedUsage, UsageStore } from "../domain/usage/usage.ts";
 

@@ -4,36 +4,6 @@ import { every, inBackground, whileAvailable } from "../domain/running/backgroun
 import type { Log } from "../domain/running/events.ts";
 import type { ReturnedRequests, SharedUsageStore } from "../domain/usage/usage.ts";
 
-/**
- * Requests of busy keys that the database has counted in advance for this process. A request that
- * finds one in the reserve of its key is admitted without a query. They are counted already, so all
- * processes together never admit more than the limit.
- *
- * A process reserves at most a thousandth of what is left. Keys with limits below 8,000 therefore
- * have no reserve, and the headers of their responses are exact on every instance.
- */
-export interface Reserves {
-  /** Records a request that arrived, and returns true if it can be admitted from the reserve. */
-  arrive(keyId: string, limits: Limits, usage: Usage | undefined, at: number): boolean;
-  /**
-   * How many more requests should be counted in advance. `usage` is what is known of the key. Call it
-   * before a statement that counts, and `ended` after that, so that the reserve stays meanwhile.
-   */
-  wanted(keyId: string, limits: Limits, usage: Usage | undefined): number;
-  ended(keyId: string): void;
-  /** True if it is time to count more in advance. */
-  isLow(keyId: string): boolean;
-  /**
-   * Adds `granted` requests, which the database has counted in `usage`. Returns all that are in
-   * reserve and counted there.
-   */
-  add(keyId: string, usage: Usage, granted: number): number;
-  /** Removes a request that was admitted. */
-  use(keyId: string): void;
-  /** Returns what is left to the database. A failure is logged and does not reject. */
-  close(): Promise<void>;
-}
-
 /** A reserve holds the requests of about this time. */
 const aheadMs = 50;
 
@@ -99,7 +69,15 @@ function createReturns(store: Pick<SharedUsageStore, "giveBack">) {
   };
 }
 
-export function createReserves(store: Pick<SharedUsageStore, "giveBack">, log: Log): Reserves {
+/**
+ * Requests of busy keys that the database has counted in advance for this process. A request that
+ * finds one in the reserve of its key is admitted without a query. They are counted already, so all
+ * processes together never admit more than the limit.
+ *
+ * A process reserves at most a thousandth of what is left. Keys with limits below 8,000 therefore
+ * have no reserve, and the headers of their responses are exact on every instance.
+ */
+export function createReserves(store: Pick<SharedUsageStore, "giveBack">, log: Log) {
   const reserves = new Map<string, Reserve>();
   const { empty, giveBack } = createReturns(store);
 
@@ -116,7 +94,8 @@ export function createReserves(store: Pick<SharedUsageStore, "giveBack">, log: L
   const stop = every(idleMs, name, log, whileAvailable(returnIdle));
 
   return {
-    arrive(keyId, limits, usage, at) {
+    /** Records a request that arrived, and returns true if it can be admitted from the reserve. */
+    arrive(keyId: string, limits: Limits, usage: Usage | undefined, at: number): boolean {
       let reserve = reserves.get(keyId);
       if (!reserve) {
         if (Math.min(limits.perMinute, limits.perDay) < wantedMin * leftPerReserved) return false;
@@ -132,11 +111,16 @@ export function createReserves(store: Pick<SharedUsageStore, "giveBack">, log: L
       if (!isCurrent) empty(keyId, reserve);
       return isCurrent;
     },
-    isLow(keyId) {
+    /** True if it is time to count more in advance. */
+    isLow(keyId: string): boolean {
       const { size, full } = reserves.get(keyId)!;
       return size < full / 2;
     },
-    wanted(keyId, limits, usage) {
+    /**
+     * How many more requests should be counted in advance. `usage` is what is known of the key. Call it
+     * before a statement that counts, and `ended` after that, so that the reserve stays meanwhile.
+     */
+    wanted(keyId: string, limits: Limits, usage: Usage | undefined): number {
       const reserve = reserves.get(keyId);
       if (!reserve || !usage) return 0;
       reserve.isCounting = true;
@@ -149,11 +133,15 @@ export function createReserves(store: Pick<SharedUsageStore, "giveBack">, log: L
       const target = Math.min(ahead, Math.floor(left / leftPerReserved));
       return target < wantedMin ? 0 : Math.max(0, target - reserve.size);
     },
-    ended(keyId) {
+    ended(keyId: string): void {
       const reserve = reserves.get(keyId);
       if (reserve) reserve.isCounting = false;
     },
-    add(keyId, usage, granted) {
+    /**
+     * Adds `granted` requests, which the database has counted in `usage`. Returns all that are in
+     * reserve and counted there.
+     */
+    add(keyId: string, usage: Usage, granted: number): number {
       const reserve = reserves.get(keyId);
       if (!reserve) return granted;
       const { minuteStart, dayStart } = usage;
@@ -166,11 +154,13 @@ export function createReserves(store: Pick<SharedUsageStore, "giveBack">, log: L
       reserve.full = reserve.size;
       return reserve.size;
     },
-    use(keyId) {
+    /** Removes a request that was admitted. */
+    use(keyId: string): void {
       const reserve = reserves.get(keyId);
       if (reserve && reserve.size > 0) reserve.size -= 1;
     },
-    async close() {
+    /** Returns what is left to the database. A failure is logged and does not reject. */
+    async close(): Promise<void> {
       stop();
       for (const [keyId, reserve] of reserves) empty(keyId, reserve);
       const last = giveBack();

@@ -1,20 +1,18 @@
-import { readCount, readNonEmpty, readOptionalDuration } from "./readers.ts";
+import { optional, readCount, readDuration, readNonEmpty } from "./readers.ts";
 import { setting } from "./setting.ts";
 
 /** Backups that the service makes. */
 export const backupsSettings = {
   backupEveryMs: setting({
     flag: "backup-every",
-    variable: "PETSTORE_BACKUP_EVERY",
     placeholder: "DURATION",
     default: "",
     description:
       "How often the service makes a backup, such as `1h` or `1d`. Without it, only operators make them.",
-    read: readOptionalDuration,
+    read: optional(readDuration),
   }),
   backupKeep: setting({
     flag: "backup-keep",
-    variable: "PETSTORE_BACKUP_KEEP",
     placeholder: "N",
     default: "48",
     description:
@@ -24,7 +22,6 @@ export const backupsSettings = {
   }),
   backupFolder: setting({
     flag: "backup-folder",
-    variable: "PETSTORE_BACKUP_FOLDER",
     placeholder: "FOLDER",
     default: "./data/backups",
     description:

@@ -5,7 +5,6 @@ import { setting } from "./setting.ts";
 export const limitsSettings = {
   addressPerMinute: setting({
     flag: "address-per-minute",
-    variable: "PETSTORE_ADDRESS_PER_MINUTE",
     placeholder: "N",
     default: "300",
     description: "Requests per minute without a valid key, per client address.",
@@ -14,7 +13,6 @@ export const limitsSettings = {
   }),
   addressesMax: setting({
     flag: "addresses-max",
-    variable: "PETSTORE_ADDRESSES_MAX",
     placeholder: "N",
     default: "100000",
     description: "Client addresses counted separately. Further addresses share one count.",
@@ -23,7 +21,6 @@ export const limitsSettings = {
   }),
   signInPerMinute: setting({
     flag: "sign-in-per-minute",
-    variable: "PETSTORE_SIGN_IN_PER_MINUTE",
     placeholder: "N",
     default: "30",
     description:
@@ -33,7 +30,6 @@ export const limitsSettings = {
   }),
   banGraceMs: setting({
     flag: "ban-grace-ms",
-    variable: "PETSTORE_BAN_GRACE_MS",
     placeholder: "N",
     default: "1000",
     description: "Time after the first 429 of a window during which further 429s are not strikes.",
@@ -42,7 +38,6 @@ export const limitsSettings = {
   }),
   banStrikesMin: setting({
     flag: "ban-strikes-min",
-    variable: "PETSTORE_BAN_STRIKES_MIN",
     placeholder: "N",
     default: "20",
     description: "Minimum of the number of strikes within one minute that leads to a ban.",
@@ -51,7 +46,6 @@ export const limitsSettings = {
   }),
   banStrikesDivisor: setting({
     flag: "ban-strikes-divisor",
-    variable: "PETSTORE_BAN_STRIKES_DIVISOR",
     placeholder: "N",
     default: "10",
     description:
@@ -60,7 +54,6 @@ export const limitsSettings = {
   }),
   banMs: setting({
     flag: "ban-minutes",
-    variable: "PETSTORE_BAN_MINUTES",
     placeholder: "N",
     default: "5",
     description: "Length of the first ban. Each further ban within 24 hours is twice as long.",
@@ -69,7 +62,6 @@ export const limitsSettings = {
   }),
   banMsMax: setting({
     flag: "ban-minutes-max",
-    variable: "PETSTORE_BAN_MINUTES_MAX",
     placeholder: "N",
     default: "60",
     description: "Maximum length of a ban.",
@@ -78,7 +70,6 @@ export const limitsSettings = {
   }),
   writesWaitingMax: setting({
     flag: "writes-waiting-max",
-    variable: "PETSTORE_WRITES_WAITING_MAX",
     placeholder: "N",
     default: "10000",
     description:
@@ -88,7 +79,6 @@ export const limitsSettings = {
   }),
   writesPerGroupMax: setting({
     flag: "writes-per-group-max",
-    variable: "PETSTORE_WRITES_PER_GROUP_MAX",
     placeholder: "N",
     default: "1024",
     description:
@@ -98,7 +88,6 @@ export const limitsSettings = {
   }),
   idempotencyKeptMs: setting({
     flag: "idempotency-days",
-    variable: "PETSTORE_IDEMPOTENCY_DAYS",
     placeholder: "N",
     default: "7",
     description: "How long the results of requests with an `Idempotency-Key` are kept.",
@@ -107,7 +96,6 @@ export const limitsSettings = {
   }),
   importBytesMax: setting({
     flag: "import-mib-max",
-    variable: "PETSTORE_IMPORT_MIB_MAX",
     placeholder: "N",
     default: "64",
     description: "Largest file that operators can import with the console or the operator API.",
@@ -116,7 +104,6 @@ export const limitsSettings = {
   }),
   streamsPerKeyMax: setting({
     flag: "streams-per-key",
-    variable: "PETSTORE_STREAMS_PER_KEY",
     placeholder: "N",
     default: "10",
     description:

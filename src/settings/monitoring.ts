@@ -1,12 +1,13 @@
 import {
+  optional,
   readLogFormat,
   readLogLevel,
   readLogRequests,
   readNonEmpty,
-  readOptionalPort,
-  readOptionalUrl,
+  readPort,
   readRatio,
   readText,
+  readUrl,
 } from "./readers.ts";
 import { setting } from "./setting.ts";
 
@@ -14,7 +15,6 @@ import { setting } from "./setting.ts";
 export const monitoringSettings = {
   logFormat: setting({
     flag: "log-format",
-    variable: "PETSTORE_LOG_FORMAT",
     placeholder: "auto|json|text",
     default: "auto",
     description:
@@ -23,7 +23,6 @@ export const monitoringSettings = {
   }),
   logLevel: setting({
     flag: "log-level",
-    variable: "PETSTORE_LOG_LEVEL",
     placeholder: "debug|info|warn|error",
     default: "info",
     description: "Least severe events to log: `debug`, `info`, `warn` or `error`.",
@@ -31,7 +30,6 @@ export const monitoringSettings = {
   }),
   logRequests: setting({
     flag: "log-requests",
-    variable: "PETSTORE_LOG_REQUESTS",
     placeholder: "off|errors|sampled|all",
     default: "off",
     description:
@@ -40,15 +38,13 @@ export const monitoringSettings = {
   }),
   metricsPort: setting({
     flag: "metrics-port",
-    variable: "PETSTORE_METRICS_PORT",
     placeholder: "PORT",
     default: "",
     description: "Port for `/metrics`. Without it there are no metrics. 0 picks a free port.",
-    read: readOptionalPort,
+    read: optional(readPort),
   }),
   metricsHost: setting({
     flag: "metrics-host",
-    variable: "PETSTORE_METRICS_HOST",
     placeholder: "ADDRESS",
     default: "127.0.0.1",
     description: "Address to listen on for `/metrics`. It needs no key, so keep it private.",
@@ -61,7 +57,7 @@ export const monitoringSettings = {
     default: "",
     description:
       "Address of an OpenTelemetry collector (OTLP over HTTP). Without it there are no traces.",
-    read: readOptionalUrl,
+    read: optional(readUrl),
     isSecret: true,
   }),
   otlpHeaders: setting({

@@ -3,47 +3,46 @@ import { type Environment, environments } from "../domain/keys/keys.ts";
 import { changesMax } from "../domain/ledger/changes.ts";
 import { dayMs, minuteMs } from "../domain/limits/limits.ts";
 import { type LogLevel, logLevels } from "../domain/running/events.ts";
-import { parseDuration } from "../domain/values/durations.ts";
-import { formatInstant, parseInstant } from "../domain/values/instants.ts";
 import { type Network, parseNetwork } from "../domain/values/networks.ts";
+import { formatInstant, parseDuration, parseInstant } from "../domain/values/times.ts";
 
 /**
  * Converts the text of a setting to its value. The message of an error follows the name of the flag
  * or variable, as in "--port must be …".
  */
 
-export function readPort(text: string): number {
-  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(port <= 65_535)) throw new Error("must be a port from 0 to 65535");
-  return port;
+/** An empty text means that the feature is off. */
+export function optional<T>(read: (text: string) => T): (text: string) => T | undefined {
+  return (text) => (text === "" ? undefined : read(text));
 }
 
-/** An empty text means that the feature is off. */
-export function readOptionalPort(text: string): number | undefined {
-  return text === "" ? undefined : readPort(text);
+function readInteger(text: string, min: number, max: number, rule: string): number {
+  const digits = min === 0 ? /^[0-9]{1,9}$/ : /^[1-9][0-9]{0,8}$/;
+  const value = digits.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= min && value <= max)) throw new Error(`must be ${rule}`);
+  return value;
 }
+
+export function readPort(text: string): number {
+  return readInteger(text, 0, 65_535, "a port from 0 to 65535");
+}
+
+const countMax = 999_999_999;
 
 export function readCount(text: string): number {
-  if (!/^[1-9][0-9]{0,8}$/.test(text)) throw new Error("must be an integer from 1 to 999999999");
-  return Number(text);
+  return readInteger(text, 1, countMax, `an integer from 1 to ${countMax}`);
 }
 
 /** A size in MiB, as a number of bytes. */
 export function readMebibytes(text: string): number {
-  const count = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(count <= 1_024)) throw new Error("must be from 1 to 1024 MiB");
-  return count * 1_048_576;
+  return readInteger(text, 1, 1_024, "from 1 to 1024 MiB") * 1_048_576;
 }
 
 /** The number of changes that may wait. With fewer, a large batch would always be rejected. */
 export function readChangesWaiting(text: string): number {
-  const count = /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(count >= changesMax)) {
-    throw new Error(
-      `must be an integer from ${changesMax} to 999999999, because a batch can have ${changesMax} changes`,
-    );
-  }
-  return count;
+  const reason = `because a batch can have ${changesMax} changes`;
+  const rule = `an integer from ${changesMax} to ${countMax}, ${reason}`;
+  return readInteger(text, changesMax, countMax, rule);
 }
 
 export function readMinutes(text: string): number {
@@ -65,9 +64,7 @@ export function readIdleTimeout(text: string): number {
 }
 
 export function readDrain(text: string): number {
-  const seconds = /^[0-9]{1,4}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(seconds <= 3_600)) throw new Error("must be from 0 to 3600 seconds");
-  return seconds * 1_000;
+  return readInteger(text, 0, 3_600, "from 0 to 3600 seconds") * 1_000;
 }
 
 export function readNonEmpty(text: string): string {
@@ -76,9 +73,7 @@ export function readNonEmpty(text: string): string {
 }
 
 export function readEnvironment(text: string): Environment {
-  const found = environments.find((environment) => environment === text);
-  if (!found) throw new Error(`must be ${environments.join(" or ")}`);
-  return found;
+  return oneOf(environments, text, environments.join(" or "));
 }
 
 /** An empty address means the default one. */
@@ -176,9 +171,13 @@ export function readLogRequests(text: string): LoggedRequests {
   return oneOf(loggedRequests, text);
 }
 
-function oneOf<T extends string>(words: readonly T[], text: string): T {
+function oneOf<T extends string>(
+  words: readonly T[],
+  text: string,
+  rule = `one of ${words.join(", ")}`,
+): T {
   const found = words.find((word) => word === text);
-  if (found === undefined) throw new Error(`must be one of ${words.join(", ")}`);
+  if (found === undefined) throw new Error(`must be ${rule}`);
   return found;
 }
 
@@ -188,16 +187,13 @@ export function readRatio(text: string): number {
   return ratio;
 }
 
-export function readOptionalUrl(text: string): string | undefined {
-  if (text === "") return undefined;
-  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ""))
-    throw new Error("must be an http or https URL");
+export function readUrl(text: string): string {
+  const isWeb = /^https?:$/.test(URL.parse(text)?.protocol ?? "");
+  if (!isWeb) throw new Error("must be an http or https URL");
   return text;
 }
 
-/** An empty text means that the feature is off. */
-export function readOptionalDuration(text: string): number | undefined {
-  if (text === "") return undefined;
+export function readDuration(text: string): number {
   const durationMs = parseDuration(text);
   if (!durationMs) throw new Error("must be a duration such as 30m, 24h or 7d");
   return durationMs;

@@ -10,6 +10,7 @@ import {
   readPetsSunset,
   readPort,
   readSeconds,
+  readSwitch,
   readText,
 } from "./readers.ts";
 import { setting } from "./setting.ts";
@@ -18,7 +19,6 @@ import { setting } from "./setting.ts";
 export const servingSettings = {
   configFile: setting({
     flag: "config",
-    variable: "PETSTORE_CONFIG",
     placeholder: "FILE",
     default: "",
     description: "Settings file in TOML format. Flags and variables override its values.",
@@ -42,7 +42,6 @@ export const servingSettings = {
   }),
   environment: setting({
     flag: "env",
-    variable: "PETSTORE_ENV",
     placeholder: environments.join("|"),
     default: "production",
     description: "Environment: `production` or `staging`. Each has its own database and keys.",
@@ -59,7 +58,6 @@ export const servingSettings = {
   }),
   databasePatienceMs: setting({
     flag: "database-patience-seconds",
-    variable: "PETSTORE_DATABASE_PATIENCE_SECONDS",
     placeholder: "N",
     default: "30",
     description: "How long a start waits for an unreachable PostgreSQL server.",
@@ -68,7 +66,6 @@ export const servingSettings = {
   }),
   tlsCertFile: setting({
     flag: "tls-cert",
-    variable: "PETSTORE_TLS_CERT",
     placeholder: "FILE",
     default: "",
     description:
@@ -77,7 +74,6 @@ export const servingSettings = {
   }),
   tlsKeyFile: setting({
     flag: "tls-key",
-    variable: "PETSTORE_TLS_KEY",
     placeholder: "FILE",
     default: "",
     description: "Private key of the certificate in PEM format. Reloaded when the file changes.",
@@ -85,7 +81,6 @@ export const servingSettings = {
   }),
   trustedProxies: setting({
     flag: "trusted-proxies",
-    variable: "PETSTORE_TRUSTED_PROXIES",
     placeholder: "NETWORKS",
     default: "",
     description:
@@ -94,7 +89,6 @@ export const servingSettings = {
   }),
   corsOrigins: setting({
     flag: "cors-origins",
-    variable: "PETSTORE_CORS_ORIGINS",
     placeholder: "ORIGINS",
     default: "",
     description:
@@ -103,7 +97,6 @@ export const servingSettings = {
   }),
   idleTimeoutSeconds: setting({
     flag: "idle-timeout-seconds",
-    variable: "PETSTORE_IDLE_TIMEOUT_SECONDS",
     placeholder: "N",
     default: "10",
     description: "Idle time after which a client connection is closed.",
@@ -112,7 +105,6 @@ export const servingSettings = {
   }),
   drainMs: setting({
     flag: "drain-seconds",
-    variable: "PETSTORE_DRAIN_SECONDS",
     placeholder: "N",
     default: "0",
     description:
@@ -122,10 +114,27 @@ export const servingSettings = {
   }),
   petsSunsetAt: setting({
     flag: "pets-sunset",
-    variable: "PETSTORE_PETS_SUNSET",
     placeholder: "TIME",
     default: "2027-12-31T00:00:00Z",
     description: "Time from which `GET /v1/pets/{petId}` returns 410.",
     read: readPetsSunset,
+  }),
+} as const;
+
+/** Where webhooks may be sent. */
+export const webhooksSettings = {
+  webhooksAllowInsecure: setting({
+    flag: "webhooks-allow-insecure",
+    default: "off",
+    description: "Allows `http://` addresses for webhooks. The variable is `on` or `off`.",
+    read: readSwitch,
+  }),
+  webhooksAllowedNetworks: setting({
+    flag: "webhooks-allowed-networks",
+    placeholder: "NETWORKS",
+    default: "",
+    description:
+      "Private addresses or networks that webhooks may use, separated by commas. Public ones are always allowed.",
+    read: readNetworks,
   }),
 } as const;

@@ -19,9 +19,9 @@ export interface Setting<T> {
   readonly isSecret?: boolean;
 }
 
-/** Infers the type of a setting's value. */
-export function setting<T>(row: Setting<T>): Setting<T> {
-  return row;
+/** A row of the table of settings. The variable of `--backup-keep` is PETSTORE_BACKUP_KEEP unless given. */
+export function setting<T>(row: Omit<Setting<T>, "variable"> & { variable?: string }): Setting<T> {
+  return { variable: `PETSTORE_${row.flag.toUpperCase().replaceAll("-", "_")}`, ...row };
 }
 
 export type SettingKind = "switch" | "number" | "list" | "text";

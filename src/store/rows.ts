@@ -15,6 +15,7 @@ import type {
 } from "../domain/ledger/ledger.ts";
 import type { VersionedEntry } from "../domain/ledger/store.ts";
 import type { EndingSecret } from "../domain/operations/inspection.ts";
+import type { MaintenanceRecord, MaintenanceTask } from "../domain/operations/maintenance.ts";
 import type { Checkpoint, CheckpointPart } from "../domain/snapshots/store.ts";
 import type { Ban, SavedUsage } from "../domain/usage/usage.ts";
 import type { Step, UsagePoint } from "../domain/usage/usage-history.ts";
@@ -289,4 +290,17 @@ export function firstIdAfter(petId: bigint | null): bigint {
 
 export function toNumber(value: unknown): number | null {
   return value === null ? null : Number(value);
+}
+
+export const maintenanceColumns = "task, started_at, succeeded_at, failed_at, result, error";
+
+export function toMaintenanceRecord(row: Row): MaintenanceRecord {
+  return {
+    task: row[0] as MaintenanceTask,
+    startedAt: Number(row[1]),
+    succeededAt: toNumber(row[2]),
+    failedAt: toNumber(row[3]),
+    result: row[4] as string | null,
+    error: row[5] as string | null,
+  };
 }

@@ -1,5 +1,4 @@
-import { createAlarm } from "../domain/running/background.ts";
-import { createTaskCondition, failureDetails } from "../domain/running/conditions.ts";
+import { createAlarm, createTaskCondition, failureDetails } from "../domain/running/background.ts";
 import type { Log } from "../domain/running/events.ts";
 import { encodeSpans } from "./otlp.ts";
 import type { Resource, Span } from "./span.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { commandLine } from "../../src/domain/audit/audit.ts";
+import { generateToken } from "../../src/domain/keys/keys.ts";
 import { changeKey, revokeKey, rotateKey } from "../../src/domain/keys/lifecycle.ts";
-import { generateToken } from "../../src/domain/keys/sessions.ts";
 import { cookieIn, issueOperator, ownPage, signIn } from "../support/admin/operators.ts";
 import { until } from "../support/instances/fleet.ts";
 import { expectError } from "../support/responses.ts";

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import document from "../../openapi.json";
-import { type OpenApiDocument, typesFrom } from "../../scripts/types.ts";
+import { type OpenApiDocument, operationsFrom, typesFrom } from "../../scripts/types.ts";
 
 describe("the generated types", () => {
   test("change when the document does", () => {
     const changed: OpenApiDocument = {
+      ...document,
       components: {
         schemas: {
           ...document.components.schemas,
@@ -15,8 +16,9 @@ describe("the generated types", () => {
     expect(typesFrom(changed)).not.toBe(typesFrom(document));
   });
 
-  test("support references, optional fields, nullable unions and arrays of them", () => {
-    const text = typesFrom({
+  test("support operations, references, optional fields, nullable unions and arrays of them", () => {
+    const pages: OpenApiDocument = {
+      paths: { "/pages": { get: { operationId: "listPages" }, post: { operationId: "addPage" } } },
       components: {
         schemas: {
           Page: {
@@ -33,7 +35,11 @@ describe("the generated types", () => {
           Pages: { type: "array", items: { $ref: "#/components/schemas/Page" } },
         },
       },
-    });
+    };
+    const text = typesFrom(pages);
+    expect(operationsFrom(pages)).toContain(
+      'export type Operation =\n  | "listPages"\n  | "addPage";',
+    );
     expect(text).toContain("readonly items: readonly (ErrorBody | null)[];");
     expect(text).toContain("readonly count?: bigint;");
     expect(text).toContain("export type Pages = readonly Page[];");

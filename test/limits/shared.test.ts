@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
-import { digestOf, generateKeyId, scopes } from "../../src/domain/keys/keys.ts";
+import { digestOf } from "../../src/domain/keys/keyring.ts";
+import { generateKeyId, scopes } from "../../src/domain/keys/keys.ts";
 import type { BanRules, LimitDecision, Limiter } from "../../src/domain/limits/limits.ts";
 import type { Limits } from "../../src/domain/limits/plans.ts";
 import type { Store } from "../../src/domain/store.ts";

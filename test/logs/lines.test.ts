@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { generateKeyText } from "../../src/domain/keys/keys.ts";
-import { generateToken } from "../../src/domain/keys/sessions.ts";
+import { generateKeyText, generateToken } from "../../src/domain/keys/keys.ts";
 import { generateSecret } from "../../src/domain/webhooks/secrets.ts";
 import { createLineWriter } from "../../src/log/lines.ts";
 import { secretsOf } from "../../src/log/secrets.ts";

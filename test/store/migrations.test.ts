@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
 import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
-import { digestOf } from "../../src/domain/keys/keys.ts";
+import { digestOf } from "../../src/domain/keys/keyring.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { verify } from "../../src/domain/verification/verify.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";

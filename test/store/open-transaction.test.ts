@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
-import { digestOf, scopes } from "../../src/domain/keys/keys.ts";
+import { digestOf } from "../../src/domain/keys/keyring.ts";
+import { scopes } from "../../src/domain/keys/keys.ts";
 import type { Unit } from "../../src/domain/ledger/ledger.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { createCatalogueReader } from "../../src/store/postgres/catalogue.ts";

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { readConfig } from "../../src/config.ts";
-import { digestOf, generateKeyId, scopes } from "../../src/domain/keys/keys.ts";
+import { digestOf } from "../../src/domain/keys/keyring.ts";
+import { generateKeyId, scopes } from "../../src/domain/keys/keys.ts";
 import { systemClock } from "../../src/engines.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
 import { createSharedUsage } from "../../src/store/postgres/usage.ts";

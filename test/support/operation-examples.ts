@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../../src/domain/running/errors.ts";
+import type { ApiOperationId } from "../../src/http/api/operations.ts";
 
 /** A valid request of an operation, and invalid ones, by operation id. */
 export interface Examples {
@@ -15,6 +16,8 @@ export interface Example {
 const feed = { Accept: "text/event-stream" };
 const good = '{"quantity":4}';
 const changes = (change: string) => `{"changes":[${change}]}`;
+
+/** An operation without examples does not compile. */
 export const operationExamples: Readonly<Record<string, Examples>> = {
   // It has no invalid request, because it has no parameter and no body.
   listInventory: { good: { path: "/inventory" }, bad: [] },
@@ -148,4 +151,4 @@ export const operationExamples: Readonly<Record<string, Examples>> = {
       { path: "/snapshots/1/diff?to=9999", code: "not_found" },
     ],
   },
-};
+} satisfies Record<ApiOperationId, Examples>;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect } from "bun:test";
 import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
-import { digestOf } from "../../src/domain/keys/keys.ts";
+import { digestOf } from "../../src/domain/keys/keyring.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { verify } from "../../src/domain/verification/verify.ts";
 import { anEntry } from "./audit.ts";

@@ -3,8 +3,7 @@ import type { InventoryStore } from "../ledger/store.ts";
 import { yieldToEventLoop } from "../running/background.ts";
 import type { Trace } from "../running/clock.ts";
 import { ServiceError, unavailable } from "../running/errors.ts";
-import { createGrouping, type GroupingBounds } from "./grouping.ts";
-import { changesOf, createUnitQueue } from "./unit-queue.ts";
+import { changesOf, createGrouping, createUnitQueue, type GroupingBounds } from "./groups.ts";
 
 export interface CommitBounds {
   /** Changes in one transaction. A larger unit gets its own transaction. */
@@ -59,11 +58,13 @@ export function createCommitter(
   bounds: CommitBounds,
   monotonicMs: () => number,
   onCommitted: (rows: readonly LedgerRow[], epoch: string) => void,
-  onGroup: (group: CommittedGroup) => void = () => {},
+  onGroup: readonly ((group: CommittedGroup) => void)[] = [],
 ): Committer {
-  const queue = createUnitQueue<Waiting>(bounds.groupMax, bounds.queueMax);
+  const { groupMax, queueMax, timeoutMs } = bounds;
+  const queue = createUnitQueue<Waiting>(groupMax, queueMax);
   const grouping = createGrouping(bounds.grouping, monotonicMs);
-  const parts = { store, timeoutMs: bounds.timeoutMs, monotonicMs, onGroup, rejectWaiting };
+  const rejectWaiting = () => rejectAll(queue.clear(), unavailable("timeout"));
+  const parts = { store, timeoutMs, monotonicMs, onGroup, rejectWaiting };
   const transactions = createTransactions(parts);
   let gathering: ReturnType<typeof setTimeout> | undefined;
   const running = new Set<Promise<void>>();
@@ -82,7 +83,7 @@ export function createCommitter(
   /** Sends what waits, unless it should wait longer. Returns true if a group was sent. */
   function sendGroups(): boolean {
     clearTimeout(gathering);
-    let isSent = false;
+    const before = running.size;
     while (queue.changes > 0) {
       const waitMs = grouping.waitMs(queue.changes);
       if (waitMs > 0) {
@@ -93,14 +94,12 @@ export function createCommitter(
       const next = queue.next();
       mayOverlap = store.mayOverlap(unitsOf(next));
       if (grouping.transactions > 0 && !mayOverlap) break;
-      const lastAt = monotonicMs() - bounds.timeoutMs;
-      const group = withoutExpired(withoutAborted(queue.take(next.length)), lastAt);
+      const group = stillWanted(queue.take(next.length), monotonicMs() - timeoutMs);
       if (group.length === 0) continue;
       const run = runGroup(group).finally(() => running.delete(run));
       running.add(run);
-      isSent = true;
     }
-    return isSent;
+    return running.size > before;
   }
 
   /**
@@ -128,10 +127,6 @@ export function createCommitter(
     const ended = answers;
     answers = [];
     for (const answer of ended) answer();
-  }
-
-  function rejectWaiting(): void {
-    rejectAll(queue.clear(), unavailable("timeout"));
   }
 
   return {
@@ -171,7 +166,7 @@ interface TransactionParts {
   readonly store: Pick<InventoryStore, "commit">;
   readonly timeoutMs: number;
   readonly monotonicMs: () => number;
-  readonly onGroup: (group: CommittedGroup) => void;
+  readonly onGroup: readonly ((group: CommittedGroup) => void)[];
   /** Rejects the units that wait for a transaction. */
   readonly rejectWaiting: () => void;
 }
@@ -220,7 +215,8 @@ function createTransactions(parts: TransactionParts) {
         trace?.span("commit wait", submittedAt, begunAt);
         trace?.span("transaction", begunAt, endedAt);
       }
-      onGroup({ changes: changesOf(group), durationMs, error: failure });
+      const ended = { changes: changesOf(group), durationMs, error: failure };
+      for (const listener of onGroup) listener(ended);
       // The next attempt may take as long, and none of those that wait has been sent.
       if (failure !== undefined && durationMs > slowCommitMs) rejectWaiting();
     }
@@ -261,6 +257,11 @@ function wholeSeconds(ms: number): number {
 
 function rejectAll(units: readonly Waiting[], error: unknown): void {
   for (const one of units) one.reject(error);
+}
+
+/** Rejects units whose callers are gone, or were submitted before `lastAt`. Returns the others. */
+function stillWanted(taken: readonly Waiting[], lastAt: number): readonly Waiting[] {
+  return withoutExpired(withoutAborted(taken), lastAt);
 }
 
 /** Rejects units that have waited too long. The others of their group must not be late with them. */

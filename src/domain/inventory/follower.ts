@@ -38,39 +38,32 @@ const behindMs = 100;
 export function createFollower(reader: InventoryReader, replica: Replica, log: Log): Follower {
   const replay = createReplay(reader, replica);
   let shown = nowhere;
-  /** Replays and long publications run one after the other: the end of the last, and their number. */
-  let queue: Promise<void> = Promise.resolve();
-  let queued = 0;
+  /** Replays and long publications run one after the other. */
+  const queue = createQueue();
   /** True from the start of a replay until one succeeds: what was applied may be half a commit. */
   let isReplaying = false;
   let fault: string | undefined;
-  let isBehind = false;
-  let lastRead: Promise<void> = Promise.resolve();
-  /** The read of the head that has not begun yet. Only this one may be shared by new callers. */
-  let nextRead: Promise<void> | undefined;
+  const readAndReach = shared(() => {
+    const { applied, loads } = replay;
+    return Promise.resolve(reader.readHead()).then((head) =>
+      reach(head, wentBack(head, applied) ? loads : undefined),
+    );
+  });
+  const catchUpSoon = soon(behindMs, () => readAndReach().catch(() => {}));
 
   /** Shows the head. `replaced` is the number of the load whose store was replaced. */
   function reach(head: Head, replaced: number | undefined): MaybePromise<void> {
     if (replaced === undefined) {
       if (covers(shown, head)) return;
-      if (queued === 0 && !isReplaying && covers(replay.applied, head)) return showNow();
+      if (queue.length === 0 && !isReplaying && covers(replay.applied, head)) return showNow();
     }
-    return enqueue(() => advance(head, replaced));
-  }
-
-  function enqueue(work: () => MaybePromise<void>): Promise<void> {
-    queued += 1;
-    const done = queue.then(work).finally(() => {
-      queued -= 1;
-    });
-    queue = done.catch(() => {});
-    return done;
+    return queue.add(() => advance(head, replaced));
   }
 
   /** Shows what was applied, without a wait if that is little. Only when nothing is queued. */
   function showNow(): MaybePromise<void> {
     const showing = show();
-    return showing && enqueue(() => showing);
+    return showing && queue.add(() => showing);
   }
 
   function show(): MaybePromise<void> {
@@ -112,36 +105,6 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
     return unavailable("damaged", found);
   }
 
-  /** Reads the head and shows it. Callers that arrive before the read begins share it. */
-  function readAndReach(): Promise<void> {
-    nextRead ??= readAfter(lastRead);
-    return nextRead;
-  }
-
-  async function readAfter(before: Promise<void>): Promise<void> {
-    await before.catch(() => {});
-    nextRead = undefined;
-    const { applied, loads } = replay;
-    lastRead = Promise.resolve(reader.readHead()).then((head) =>
-      reach(head, wentBack(head, applied) ? loads : undefined),
-    );
-    await lastRead;
-  }
-
-  /**
-   * Catches up after a short time. Where several instances write, nearly every commit finds rows of
-   * others before its own, and following each of them at once would cost as much as writing. Reads
-   * catch up anyway; this only limits how much the next one has to apply.
-   */
-  function catchUpSoon(): void {
-    if (isBehind) return;
-    isBehind = true;
-    setTimeout(() => {
-      isBehind = false;
-      readAndReach().catch(() => {});
-    }, behindMs).unref();
-  }
-
   return {
     catchUp(head) {
       // The caller may have waited since it read this head. A new read shows whether the store
@@ -157,7 +120,7 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
       // another process wrote in between.
       if (isReplaying || !replay.append(rows, epoch)) catchUpSoon();
       // Without requests that read the list, changes would otherwise accumulate.
-      else if (replica.isFull && queued === 0) enqueue(show).catch(() => {});
+      else if (replica.isFull && queue.length === 0) queue.add(show).catch(() => {});
     },
     get fault() {
       return fault;
@@ -177,4 +140,56 @@ function covers(position: Position, head: Position): boolean {
 
 function wentBack(head: Position, applied: Position): boolean {
   return head.epoch === applied.epoch && head.seq < applied.seq;
+}
+
+/** Runs work, one after the other. */
+function createQueue() {
+  let last: Promise<void> = Promise.resolve();
+  let length = 0;
+  return {
+    get length() {
+      return length;
+    },
+    add(work: () => MaybePromise<void>): Promise<void> {
+      length += 1;
+      const done = last.then(work).finally(() => {
+        length -= 1;
+      });
+      last = done.catch(() => {});
+      return done;
+    },
+  };
+}
+
+/** Repeats a read, one after the other. Callers that arrive before a read begins share it. */
+function shared(read: () => Promise<void>): () => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+  async function readAfter(before: Promise<void>): Promise<void> {
+    await before.catch(() => {});
+    next = undefined;
+    last = read();
+    await last;
+  }
+  return () => {
+    next ??= readAfter(last);
+    return next;
+  };
+}
+
+/**
+ * Does work after a short time, however often it is called meanwhile. Where several instances write,
+ * nearly every commit finds rows of others before its own, and following each of them at once would cost
+ * as much as writing. Reads catch up anyway; this only limits how much the next one has to apply.
+ */
+function soon(delayMs: number, work: () => unknown): () => void {
+  let isDue = false;
+  return () => {
+    if (isDue) return;
+    isDue = true;
+    setTimeout(() => {
+      isDue = false;
+      work();
+    }, delayMs).unref();
+  };
 }

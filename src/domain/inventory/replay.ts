@@ -83,7 +83,7 @@ export function createReplay(reader: InventoryReader, replica: Replica): Replay 
   /** Rows up to the head are missing: the store was replaced since, or it is damaged. */
   async function reloadWithout(row: number, head: Head): Promise<void> {
     await load();
-    if (applied.epoch === head.epoch && applied.seq >= row) await assertRow(row, applied);
+    if (applied.epoch === head.epoch && applied.seq >= row) await assertRow(reader, row, applied);
   }
 
   /**
@@ -95,39 +95,26 @@ export function createReplay(reader: InventoryReader, replica: Replica): Replay 
     const start = await reader.readHead();
     loads += 1;
     applied = nowhere;
-    if (start.seq > 0) await assertRow(start.seq, start);
-    replica.clear();
-    let after: bigint | null = null;
-    for (;;) {
-      const entries = await reader.entriesAfter(after, sliceEntries);
-      replica.load(entries);
-      if (entries.length < sliceEntries) break;
-      after = entries.at(-1)!.petId;
-      await yieldToEventLoop();
-    }
+    if (start.seq > 0) await assertRow(reader, start.seq, start);
+    await loadEntries(reader, replica);
     const end = await reader.readHead();
     // The store was replaced in the meantime, so the pages may be of two stores.
     if (end.epoch !== start.epoch) return await load();
     applied = { epoch: start.epoch, seq: start.seq };
     while (applied.seq < end.seq) {
       if (!(await applySlice())) {
-        if (isOutdated(applied)) return await load();
+        if (reader.isOutdated(applied.epoch)) return await load();
         throw new LedgerGap(applied.seq + 1, end);
       }
       await yieldToEventLoop();
     }
   }
 
-  /** True if rows that were just read may belong to the next epoch. */
-  function isOutdated({ epoch }: Position): boolean {
-    return reader.isOutdated(epoch);
-  }
-
   /** Applies the next rows. Returns false if there is none in this epoch. */
   async function applySlice(): Promise<boolean> {
     let { epoch, seq } = applied;
     const rows = await reader.stockAfter(seq, sliceRows);
-    if (isOutdated(applied)) return false;
+    if (reader.isOutdated(applied.epoch)) return false;
     for (const row of rows) {
       if (row.seq !== seq + 1) break;
       replica.apply(row.petId, row.after);
@@ -139,14 +126,9 @@ export function createReplay(reader: InventoryReader, replica: Replica): Replay 
     return moved;
   }
 
-  async function assertRow(row: number, head: Position): Promise<void> {
-    const [found] = await reader.stockAfter(row - 1, 1);
-    if (found?.seq !== row && !isOutdated(head)) throw new LedgerGap(row, head);
-  }
-
   /** Checks only the row that was missing, because a full load at every request would be costly. */
   async function assertClosed({ epoch, row }: LedgerGap, head: Head): Promise<void> {
-    if (head.epoch === epoch && head.seq >= row) await assertRow(row, head);
+    if (head.epoch === epoch && head.seq >= row) await assertRow(reader, row, head);
   }
 
   return {
@@ -164,7 +146,7 @@ export function createReplay(reader: InventoryReader, replica: Replica): Replay 
     },
     append(rows, epoch) {
       const follows = applied.epoch === epoch && rows[0]!.seq === applied.seq + 1;
-      if (!follows || isOutdated(applied)) return false;
+      if (!follows || reader.isOutdated(applied.epoch)) return false;
       for (const { petId, after } of rows) replica.apply(petId, after);
       applied = { epoch, seq: applied.seq + rows.length };
       return true;
@@ -176,4 +158,22 @@ export function createReplay(reader: InventoryReader, replica: Replica): Replay 
       return loads;
     },
   };
+}
+
+async function loadEntries(reader: InventoryReader, replica: Replica): Promise<void> {
+  replica.clear();
+  let after: bigint | null = null;
+  for (;;) {
+    const entries = await reader.entriesAfter(after, sliceEntries);
+    replica.load(entries);
+    if (entries.length < sliceEntries) return;
+    after = entries.at(-1)!.petId;
+    await yieldToEventLoop();
+  }
+}
+
+/** Throws if the ledger lacks a row. Rows that may belong to the next epoch do not count. */
+async function assertRow(reader: InventoryReader, row: number, head: Position): Promise<void> {
+  const [found] = await reader.stockAfter(row - 1, 1);
+  if (found?.seq !== row && !reader.isOutdated(head.epoch)) throw new LedgerGap(row, head);
 }

@@ -1,15 +1,20 @@
+import { hash } from "node:crypto";
 import type { Clock, MaybePromise } from "../running/clock.ts";
 import {
   type Caller,
   callerOf,
-  digestOf,
   type Environment,
   isKeyText,
+  isToken,
   type KeyKind,
   kindOf,
 } from "./keys.ts";
-import { isToken } from "./sessions.ts";
 import type { FoundSecret, KeyStore, SessionStore } from "./store.ts";
+
+/** The digest of a secret text. Stores keep it instead of the text. */
+export function digestOf(text: string): string {
+  return hash("sha256", text);
+}
 
 /** Finds the callers of secret texts: of keys, or of the tokens of sessions. */
 export interface Keyring {

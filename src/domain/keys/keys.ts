@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { Limits, Plan } from "../limits/plans.ts";
 import { randomBase62, randomId, toBase62 } from "../values/base62.ts";
@@ -128,8 +127,15 @@ export function findKeyFault(
   return { kind: "prefix", expected: prefixes[kind][environment] };
 }
 
-export function digestOf(text: string): string {
-  return hash("sha256", text);
+const tokenText = new RegExp(`^[0-9A-Za-z]{${randomLength}}$`);
+
+/** Makes the token of a session. */
+export function generateToken(): string {
+  return randomBase62(32, randomLength);
+}
+
+export function isToken(text: string): boolean {
+  return tokenText.test(text);
 }
 
 export function generateKeyId(): string {

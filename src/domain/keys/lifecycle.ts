@@ -2,9 +2,9 @@ import { type Actor, auditEntry } from "../audit/audit.ts";
 import { dayMs, minuteMs, type Usage } from "../limits/limits.ts";
 import { InvalidField, ServiceError, unavailable } from "../running/errors.ts";
 import { type Ban, isInForce, type UsageStore } from "../usage/usage.ts";
+import { digestOf } from "./keyring.ts";
 import {
   callerOf,
-  digestOf,
   type Environment,
   generateKeyId,
   generateKeyText,

@@ -1,6 +1,6 @@
 import { type Actor, auditEntry } from "../audit/audit.ts";
-import { randomBase62 } from "../values/base62.ts";
-import { digestOf } from "./keys.ts";
+import { digestOf } from "./keyring.ts";
+import { generateToken } from "./keys.ts";
 import type { SessionStore } from "./store.ts";
 
 /**
@@ -13,18 +13,6 @@ export const sessionMs = 12 * 60 * 60 * 1_000;
 
 /** How many sessions a key can have at the same time. A new one ends the oldest. */
 export const sessionsMax = 100;
-
-/** 62^43 is slightly more than 2^256. */
-const tokenLength = 43;
-const tokenText = new RegExp(`^[0-9A-Za-z]{${tokenLength}}$`);
-
-export function generateToken(): string {
-  return randomBase62(32, tokenLength);
-}
-
-export function isToken(text: string): boolean {
-  return tokenText.test(text);
-}
 
 export interface StartedSession {
   readonly token: string;

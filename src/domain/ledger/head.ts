@@ -1,6 +1,5 @@
-import { every, inBackground } from "../running/background.ts";
+import { every, inBackground, isUnavailable } from "../running/background.ts";
 import type { MaybePromise } from "../running/clock.ts";
-import { isUnavailable } from "../running/conditions.ts";
 import type { Log } from "../running/events.ts";
 import type { LedgerRow } from "./ledger.ts";
 import type { Head, InventoryStore } from "./store.ts";

@@ -6,7 +6,7 @@ import type { Cursor } from "./cursors.ts";
 import { type EpochStart, isInHistory, type Position, positionOf } from "./epochs.ts";
 import type { HeadWatcher } from "./head.ts";
 import type { LedgerRow, NamedRow } from "./ledger.ts";
-import type { Head, LedgerParts } from "./store.ts";
+import type { Head, HistoryReader, LedgerParts } from "./store.ts";
 
 /**
  * Reads new rows of the ledger for the feed and the webhooks. It knows the last row, keeps rows in
@@ -25,7 +25,7 @@ export interface LedgerTail {
    * includes every commit that returned before the call. If the cursor belongs to another history,
    * `isReset` is true and the reader continues at the end.
    */
-  locate(cursor?: Cursor): Promise<{ readonly position: Position; readonly isReset: boolean }>;
+  locate(cursor?: Cursor): Promise<Located>;
   /**
    * Up to `pageRows` rows after `after`, in order and without a gap. Empty if there are none, and
    * while it is not certain which history the store has. Subscribers are told when to try again.
@@ -34,6 +34,11 @@ export interface LedgerTail {
   rowsAfter(after: number): MaybePromise<readonly NamedRow[]>;
   subscribe(subscriber: TailSubscriber): void;
   stop(): void;
+}
+
+export interface Located {
+  readonly position: Position;
+  readonly isReset: boolean;
 }
 
 export interface TailSubscriber {
@@ -52,27 +57,30 @@ const pagesMax = 128;
 /** How soon the history is read again after a failure. */
 const retryEveryMs = 250;
 
+/** What is known of the ledger. */
+interface Known {
+  head: Position;
+  /** The last head that was read. `head` also includes what this process has committed since. */
+  lastRead: Position;
+  epochs: readonly EpochStart[];
+  /** True from the first sign that the store was replaced until its history has been read. */
+  isUncertain: boolean;
+}
+
+const nothing: Position = { epoch: "", seq: 0 };
+
 export async function followTail(
-  { inventory, history: ledger }: Pick<LedgerParts, "inventory" | "history">,
+  { inventory, history }: Pick<LedgerParts, "inventory" | "history">,
   watcher: Pick<HeadWatcher, "readHead" | "cachedHead" | "subscribe">,
   log: Log,
 ): Promise<LedgerTail> {
-  let known: Position = { epoch: "", seq: 0 };
-  /** The last head that was read. `known` also includes what this process has committed since. */
-  let lastRead = known;
-  let epochs: readonly EpochStart[] = [];
-  /** Pages by number, the most recently used last. Page n begins with row n * pageRows + 1. */
-  const pages = new Map<number, NamedRow[]>();
-  const loading = new Map<number, Promise<void>>();
-  /** Incremented when the history is read again. A page whose read began before that is not used. */
-  let generation = 0;
-  /** True from the first sign that the store was replaced until its history has been read. */
-  let isUncertain = true;
+  const known: Known = { head: nothing, lastRead: nothing, epochs: [], isUncertain: true };
+  const pages = createPages(history, isCurrent);
   let refreshing: Promise<void> | undefined;
   const subscribers: TailSubscriber[] = [];
 
   function refresh(): Promise<void> {
-    isUncertain = true;
+    known.isUncertain = true;
     // Deferred, because reading the head may announce it, which calls this function again.
     refreshing ??= Promise.resolve()
       .then(readHistory)
@@ -83,53 +91,114 @@ export async function followTail(
   }
 
   async function readHistory(): Promise<void> {
-    const head = await watcher.readHead();
-    const found = await inventory.listEpochs();
+    const { epoch, seq } = await watcher.readHead();
+    const epochs = await inventory.listEpochs();
     // The store was replaced between the two reads. The timer tries again.
-    if (inventory.isOutdated(head.epoch)) return;
-    generation += 1;
+    if (inventory.isOutdated(epoch)) return;
     pages.clear();
-    loading.clear();
-    epochs = found;
-    known = { epoch: head.epoch, seq: head.seq };
-    lastRead = known;
-    isUncertain = false;
+    const head = { epoch, seq };
+    Object.assign(known, { head, lastRead: head, epochs, isUncertain: false });
     for (const { historyChanged } of subscribers) historyChanged();
-  }
-
-  function advance(seq: number): void {
-    if (isUncertain || seq <= known.seq) return;
-    known = { epoch: known.epoch, seq };
-    for (const { rowsAdded } of subscribers) rowsAdded();
-  }
-
-  function headMoved(head: Head): void {
-    // If the seq is smaller than one that was read before in this epoch, rows were lost.
-    if (head.epoch !== known.epoch || head.seq < lastRead.seq) void retry();
-    else {
-      lastRead = head;
-      advance(head.seq);
-    }
-  }
-
-  function rowsCommitted(rows: readonly LedgerRow[], epoch: string): void {
-    if (epoch !== known.epoch) void retry();
-    else advance(rows.at(-1)?.seq ?? 0);
   }
 
   /** The timer repeats a refresh that fails. */
   const retry = () => refresh().catch(() => {});
 
-  async function load(number: number): Promise<void> {
+  function advance(seq: number): void {
+    if (known.isUncertain || seq <= known.head.seq) return;
+    known.head = { epoch: known.head.epoch, seq };
+    for (const { rowsAdded } of subscribers) rowsAdded();
+  }
+
+  function headMoved(head: Head): void {
+    // If the seq is smaller than one that was read before in this epoch, rows were lost.
+    if (head.epoch !== known.head.epoch || head.seq < known.lastRead.seq) void retry();
+    else {
+      known.lastRead = head;
+      advance(head.seq);
+    }
+  }
+
+  function rowsCommitted(rows: readonly LedgerRow[], epoch: string): void {
+    if (epoch !== known.head.epoch) void retry();
+    else advance(rows.at(-1)?.seq ?? 0);
+  }
+
+  /** Rows that were just read may come from the server that replaced the one whose head is known. */
+  function isCurrent(epoch: string): boolean {
+    if (!known.isUncertain && inventory.isOutdated(epoch)) void retry();
+    return !known.isUncertain;
+  }
+
+  // A store that cannot be read now is read later. Until then nothing is sent.
+  await retry();
+  watcher.subscribe({ headMoved, rowsCommitted });
+  const reading = "reading the history of the store";
+  const retryUncertain = async () => {
+    if (known.isUncertain) await refresh();
+  };
+
+  return {
+    get seq() {
+      return known.head.seq;
+    },
+    positionAt: (seq) => positionIn(known, seq),
+    includes: (position) => isInHistory(known.epochs, known.head.seq, position),
+    async locate(cursor) {
+      // Reading a head that differs announces it, which may start a refresh.
+      if (!watcher.cachedHead()) await watcher.readHead();
+      await refreshing;
+      return locateIn(known, cursor);
+    },
+    rowsAfter(after) {
+      if (known.isUncertain || after >= known.head.seq) return [];
+      const rows = pages.after(after, known.head);
+      return rows instanceof Promise
+        ? rows.then((found) => (known.isUncertain ? [] : found))
+        : rows;
+    },
+    subscribe(subscriber) {
+      subscribers.push(subscriber);
+    },
+    stop: every(retryEveryMs, reading, log, whileAvailable(retryUncertain)),
+  };
+}
+
+function positionIn({ epochs, head }: Known, seq: number): Position {
+  return positionOf(epochs, seq) ?? { epoch: head.epoch, seq };
+}
+
+function locateIn(known: Known, cursor: Cursor | undefined): Located {
+  const { head, epochs, isUncertain } = known;
+  if (isUncertain) throw unavailable("unreachable");
+  if (!cursor) return { position: positionIn(known, head.seq), isReset: false };
+  const { epoch, seq } = cursor;
+  const isKnown =
+    epoch === undefined ? seq <= head.seq : isInHistory(epochs, head.seq, { epoch, seq });
+  return { position: positionIn(known, isKnown ? seq : head.seq), isReset: !isKnown };
+}
+
+/**
+ * The rows that were read last, in pages. Readers of the same page share one read. Rows of an epoch that
+ * is not current any more are not kept.
+ */
+function createPages(
+  history: Pick<HistoryReader, "listRows">,
+  isCurrent: (epoch: string) => boolean,
+) {
+  /** By number, the most recently used last. Page n begins with row n * pageRows + 1. */
+  const pages = new Map<number, NamedRow[]>();
+  const loading = new Map<number, Promise<void>>();
+  /** Counts calls of `clear`. A page whose read began before one is not used. */
+  let generation = 0;
+
+  async function load(number: number, { epoch, seq }: Position): Promise<void> {
     const started = generation;
     const page = pages.get(number) ?? [];
     const after = number * pageRows + page.length;
-    const upTo = Math.min(known.seq, (number + 1) * pageRows);
-    const { epoch } = known;
-    const rows = await ledger.listRows({ after, upTo }, pageRows);
-    if (generation !== started || isUncertain) return;
-    // The rows may come from the server that replaced the one whose head is known.
-    if (inventory.isOutdated(epoch)) return void retry();
+    const upTo = Math.min(seq, (number + 1) * pageRows);
+    const rows = await history.listRows({ after, upTo }, pageRows);
+    if (generation !== started || !isCurrent(epoch)) return;
     if (rows.length !== upTo - after || rows.at(-1)?.seq !== upTo) throw unavailable("damaged");
     page.push(...rows);
     keep(number, page);
@@ -150,58 +219,25 @@ export async function followTail(
     return rows;
   }
 
-  function rowsAfter(after: number): MaybePromise<readonly NamedRow[]> {
-    if (isUncertain || after >= known.seq) return [];
-    const cached = cachedAfter(after);
-    if (cached.length > 0) return cached;
-    const number = Math.floor(after / pageRows);
-    let running = loading.get(number);
-    if (!running) {
-      running = load(number).finally(() => {
-        if (loading.get(number) === running) loading.delete(number);
-      });
-      loading.set(number, running);
-    }
-    return running.then(() => (isUncertain ? [] : cachedAfter(after)));
-  }
-
-  const positionAt = (seq: number): Position =>
-    positionOf(epochs, seq) ?? { epoch: known.epoch, seq };
-  const includes = (position: Position) => isInHistory(epochs, known.seq, position);
-
-  // A store that cannot be read now is read later. Until then nothing is sent.
-  await retry();
-  watcher.subscribe({ headMoved, rowsCommitted });
-  const stopRetrying = every(
-    retryEveryMs,
-    "reading the history of the store",
-    log,
-    whileAvailable(async () => {
-      if (isUncertain) await refresh();
-    }),
-  );
-
   return {
-    get seq() {
-      return known.seq;
+    /** Rows after one of them, up to the head. */
+    after(after: number, head: Position): MaybePromise<readonly NamedRow[]> {
+      const cached = cachedAfter(after);
+      if (cached.length > 0) return cached;
+      const number = Math.floor(after / pageRows);
+      let running = loading.get(number);
+      if (!running) {
+        running = load(number, head).finally(() => {
+          if (loading.get(number) === running) loading.delete(number);
+        });
+        loading.set(number, running);
+      }
+      return running.then(() => cachedAfter(after));
     },
-    positionAt,
-    includes,
-    async locate(cursor) {
-      // Reading a head that differs announces it, which may start a refresh.
-      if (!watcher.cachedHead()) await watcher.readHead();
-      await refreshing;
-      if (isUncertain) throw unavailable("unreachable");
-      const end = positionAt(known.seq);
-      if (!cursor) return { position: end, isReset: false };
-      const { epoch, seq } = cursor;
-      const isKnown = epoch === undefined ? seq <= known.seq : includes({ epoch, seq });
-      return { position: isKnown ? positionAt(seq) : end, isReset: !isKnown };
+    clear(): void {
+      generation += 1;
+      pages.clear();
+      loading.clear();
     },
-    rowsAfter,
-    subscribe(subscriber) {
-      subscribers.push(subscriber);
-    },
-    stop: stopRetrying,
   };
 }

@@ -1,5 +1,5 @@
 import { type CommittedGroup, slowCommitMs } from "../commits/commits.ts";
-import { createCondition, failureDetails, isUnavailable } from "../running/conditions.ts";
+import { createCondition, failureDetails, isUnavailable } from "../running/background.ts";
 import type { Log } from "../running/events.ts";
 import type { UsageStore } from "../usage/usage.ts";
 

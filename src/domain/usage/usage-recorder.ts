@@ -1,4 +1,4 @@
-import type { LimitDecision } from "../limits/limits.ts";
+import { type LimitDecision, minuteMs } from "../limits/limits.ts";
 import { every, whileAvailable } from "../running/background.ts";
 import type { Clock } from "../running/clock.ts";
 import type { Log } from "../running/events.ts";
@@ -7,7 +7,6 @@ import {
   oldestKept,
   type Step,
   seriesStart,
-  startOf,
   steps,
   toPoints,
   toSeries,
@@ -119,7 +118,7 @@ export function createUsageRecorder(
 
   return {
     count(keyId = withoutKey, { outcome, now }) {
-      const counted = Math.max(0, startOf("minute", now));
+      const counted = Math.max(0, now - (now % minuteMs));
       if (counted !== minute) {
         closeMinute();
         minute = counted;
@@ -135,10 +134,8 @@ export function createUsageRecorder(
     async chart(keyId, step, now) {
       const stored = await readStored(keyId, step, seriesStart(step, now));
       closeMinute();
-      const isCounted =
-        keyId === allKeys
-          ? (count: UsageCount) => count.keyId !== withoutKey
-          : (count: UsageCount) => count.keyId === keyId;
+      const isCounted = (count: UsageCount) =>
+        keyId === allKeys ? count.keyId !== withoutKey : count.keyId === keyId;
       return toSeries([...stored, ...unsaved.filter(isCounted)], step, now);
     },
     save,

@@ -1,40 +1,143 @@
-import type { Entry } from "../../domain/ledger/inventory.ts";
-import type { Cause } from "../../domain/ledger/ledger.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import {
+  changeMessage,
+  changesMax,
+  outOfRangeMessage,
+  versionConflictMessage,
+} from "../../domain/ledger/changes.ts";
+import { type Entry, petNotFound, quantityMax } from "../../domain/ledger/inventory.ts";
+import type { Change, Rejected } from "../../domain/ledger/ledger.ts";
+import { ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
 import { applyChanges as storeChanges } from "../../domain/shop/shop.ts";
-import { readJsonText } from "../messages/body.ts";
+import { reasonCharactersMax } from "../../domain/values/texts.ts";
+import { jsonTypes, readJsonText } from "../messages/body.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { canonicalText, parseChanges } from "./change-list.ts";
-import { replayedHeaders } from "./entries.ts";
-import { identifyRequest } from "./idempotency.ts";
+import {
+  canonicalText,
+  changesRequired,
+  oneAmountRule,
+  parseChanges,
+  petIdFieldRule,
+} from "./change-list.ts";
+import { exampleChanged, exampleChanges, exampleVersionedItem } from "./contract/examples.ts";
+import {
+  boundedInteger,
+  int64,
+  petStatus,
+  quantity,
+  reference,
+  responseObject,
+  type Schema,
+} from "./contract/schema.ts";
+import {
+  idempotencyKeyParameter,
+  idempotencyKeyRule,
+  identifyRequest,
+  replayedHeaders,
+} from "./idempotency.ts";
+import type { Declaration } from "./operation.ts";
 
-export const conditionsInBody =
+export const changeSchemas: Readonly<Record<string, Schema>> = {
+  StockChange: {
+    type: "object",
+    description:
+      "A change to the stock of one pet. It has either `quantity` or `delta`. Unknown fields are rejected.",
+    additionalProperties: false,
+    required: ["petId"],
+    properties: {
+      petId: int64("The ID of the pet."),
+      quantity: quantity("The new number in stock: the total."),
+      delta: {
+        ...boundedInteger(-quantityMax, quantityMax),
+        description:
+          "The number to add to the stock. Negative numbers take from the stock. The result must be from 0 to 2^53 − 1.",
+      },
+      expectedVersion: {
+        ...boundedInteger(1, quantityMax),
+        description:
+          "The `version` that the entry must have before this change. Without it, any version is accepted.",
+      },
+      reason: {
+        type: "string",
+        maxLength: reasonCharactersMax,
+        description: "Why the stock changes. The ledger keeps it. Control characters are rejected.",
+      },
+    },
+    examples: [exampleChanges.changes[0]],
+  },
+  StockChanges: {
+    type: "object",
+    description: "Changes that are stored together or not at all. Unknown fields are rejected.",
+    additionalProperties: false,
+    required: ["changes"],
+    properties: {
+      changes: {
+        type: "array",
+        items: reference("schemas", "StockChange"),
+        minItems: 1,
+        maxItems: changesMax,
+        description:
+          "The changes, in the order in which they are applied. A pet can appear more than once.",
+      },
+    },
+    examples: [exampleChanges],
+  },
+  VersionedItem: responseObject(
+    "The stock of one pet, with its version.",
+    {
+      petId: int64("The ID of the pet. It can be larger than 2^53."),
+      quantity: quantity("The number in stock."),
+      status: petStatus("The status of the pet. Stock updates do not change it."),
+      version: {
+        ...boundedInteger(1, quantityMax),
+        description:
+          "The version of the entry: the number of the change that made it. Send it as `expectedVersion`.",
+      },
+    },
+    exampleVersionedItem,
+  ),
+  AppliedChanges: responseObject(
+    "The results of a batch of changes.",
+    {
+      entries: {
+        type: "array",
+        items: reference("schemas", "VersionedItem"),
+        description: "The entry after each change, in the order of the request.",
+      },
+    },
+    exampleChanged,
+  ),
+};
+
+/** The change and the entry of the examples. */
+const petId = 7n;
+const change: Change = { petId, kind: "add", amount: -2, expected: [{ seq: 1193 }], reason: null };
+const current = { petId, quantity: 1, status: "available", version: 1207 } as const;
+const rejected: Rejected = {
+  kind: "rejected",
+  reason: "out_of_range",
+  index: 0,
+  current,
+  epoch: undefined,
+};
+
+const conditionsInBody =
   "Header 'If-Match' is not supported here. Give a change the field 'expectedVersion' instead.";
-export const reasonsInBody =
+const reasonsInBody =
   "Header 'X-Change-Reason' is not supported here. Give a change the field 'reason' instead.";
 
-/** Applies a batch for a client of the API. */
-export const applyChanges = changesHandler({ cause: "api", hasStatus: false });
-
-/** The handler of a batch. The changes of operators can have a status. */
-export function changesHandler({ cause, hasStatus }: { cause: Cause; hasStatus: boolean }) {
-  return (context: Context, call: Call): Promise<Reply> =>
-    applyBatch(context, call, cause, hasStatus);
-}
-
-async function applyBatch(
+/** Handles a batch. The changes of operators can have a status. */
+export async function applyBatch(
   context: Context,
   call: Call,
-  cause: Cause,
-  hasStatus: boolean,
+  cause: "api" | "console",
 ): Promise<Reply> {
   const { requestId, request, caller, operation, trace } = call;
   const { headers, signal } = request;
   rejectUpdateHeaders(headers);
   const key = headers.get("idempotency-key");
-  const changes = parseChanges(await readJsonText(request, operation), hasStatus);
+  const changes = parseChanges(await readJsonText(request, operation), cause === "console");
   const idempotency =
     key === null ? undefined : identifyRequest(call, key, operation.path, canonicalText(changes));
   const write = { requestId, signal, trace, cause, idempotency };
@@ -55,3 +158,66 @@ function rejectUpdateHeaders(headers: Headers): void {
 export function versionedJson({ petId, quantity, status, version }: Entry): string {
   return `{"petId":${petId},"quantity":${quantity},"status":"${status}","version":${version}}`;
 }
+
+export const applyChanges: Declaration = {
+  method: "POST",
+  path: "/changes",
+  scope: "inventory:write",
+  stability: "beta",
+  body: { mediaTypes: jsonTypes, bytesMax: "changesBytesMax" },
+  contract: {
+    tag: "Inventory",
+    summary: "Apply several changes",
+    description: `Applies up to 1,000 changes in one request. All are stored, or none. A change either sets the count (\`quantity\`) or adds to it (\`delta\`, which can be negative). The changes are applied in order, and a pet can appear more than once.
+
+Use \`delta\` for sales and deliveries: two tills that sell at the same moment cannot overwrite each other. Use \`expectedVersion\` when a new count depends on one that you have read: the request fails if the entry has changed since.
+
+If one change is invalid, names an unknown pet, would make a quantity negative or expects another version, no change is made. The message names the index of that change (from 0), the pet and the rule: \`Change 3 (pet 17): …\`.
+
+The response is sent after the changes are stored durably. The request counts as one against the rate limit. The headers \`If-Match\` and \`X-Change-Reason\` return 400 here: use \`expectedVersion\` and \`reason\`.`,
+    parameters: [idempotencyKeyParameter],
+    body: {
+      description:
+        "The changes. The body can have at most 256 KiB. It can also be sent without a `Content-Type`.",
+      schema: reference("schemas", "StockChanges"),
+      examples: {
+        sale: { summary: "A sale", value: { changes: exampleChanges.changes.slice(0, 1) } },
+        sale_and_count: { summary: "A sale, and a count with a condition", value: exampleChanges },
+      },
+    },
+    success: {
+      200: {
+        description: "The entries after the changes.",
+        headers: ["Idempotent-Replayed"],
+        schema: reference("schemas", "AppliedChanges"),
+        examples: { applied: { summary: "Two changed entries", value: exampleChanged } },
+      },
+    },
+    errors: [
+      "invalid_request",
+      "not_found",
+      "insufficient_stock",
+      "version_conflict",
+      "idempotency_key_reused",
+    ],
+    messages: {
+      invalid_request: {
+        invalid_changes: changesRequired,
+        invalid_change_petId: `Change 0: ${petIdFieldRule}`,
+        invalid_change: changeMessage(0, petId, oneAmountRule),
+        invalid_idempotency_key: idempotencyKeyRule,
+      },
+      not_found: { not_found: changeMessage(0, 8n, petNotFound) },
+      insufficient_stock: {
+        insufficient_stock: changeMessage(0, petId, outOfRangeMessage(change, rejected)),
+      },
+      version_conflict: {
+        version_conflict: changeMessage(0, petId, versionConflictMessage(change, rejected)),
+      },
+      unavailable: { too_many_updates: unavailableMessages.tooManyUpdates },
+    },
+  },
+  handle: (context, call) => applyBatch(context, call, "api"),
+};
+
+export const changeOperations = { applyChanges };

@@ -1,4 +1,5 @@
 import { operatorScope } from "../../domain/keys/keys.ts";
+import { formatCursor } from "../../domain/ledger/cursors.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { tooManyStreams } from "../messages/error-messages.ts";
 import { errorReply } from "../messages/errors.ts";
@@ -6,7 +7,12 @@ import type { Reply } from "../messages/reply.ts";
 import type { IncomingRequest } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
+import { exampleRow } from "./contract/examples.ts";
+import type { EventStream, Parameter } from "./contract/operation.ts";
+import { reference, type Schema, seq } from "./contract/schema.ts";
 import {
+  cursorRule,
+  lastEventIdRule,
   notInFeedRule,
   queryOf,
   readCause,
@@ -95,3 +101,74 @@ function weightOf(accept: string, mediaType: string): number {
   }
   return 0;
 }
+
+const exampleEpoch = "5f3b2c1e-8a4d-4f0b-9c6e-2d7a1b0e4c93";
+const exampleCursor = formatCursor({ epoch: exampleEpoch, seq: exampleRow.seq });
+
+export const feedDescription = `*The feed.* With \`Accept: text/event-stream\`, the response does not end. The service sends every change as a server-sent event, by ascending \`seq\`, soon after it was stored. The filters \`cause\` and \`key\` work as for pages.
+
+| Event | Meaning |
+|---|---|
+| \`change\` | A change. Its data is a LedgerRow, as on a page. |
+| \`heartbeat\` | All changes up to its \`seq\` that match the filters were sent. Its data is \`{"seq":1207}\`. It is the first event. The service sends another one when it has sent nothing for some seconds, at most 15. If you receive nothing for 30 seconds, reconnect. |
+| \`reset\` | The feed cannot continue after your cursor: the ledger no longer has the rows that you have seen, for example after a restore from a backup, or the \`seq\` does not exist yet. Its data is \`{"seq":1207}\`, and the feed continues after this \`seq\`. Discard your copy of the data, and load the inventory at this \`seq\` with \`GET /snapshots/{moment}\`. |
+
+*Start.* Without \`after\`, the feed starts with the next change. With \`after=0\`, it starts at the beginning of the ledger. With another \`seq\`, it starts after that row. With \`since\`, it starts with the first change at or after that time, which can be in the future; with both, at the later of the two.
+
+*Resume.* The \`id\` of every event is a cursor. When the connection ends, send the last cursor that you have received as \`Last-Event-ID\`. The feed continues after it, also after a restart of the service, on another instance and after a move to another database. Do not interpret a cursor.
+
+*Completeness.* The \`seq\` numbers have no gaps. A client without filters that receives every number has missed nothing.
+
+*Load.* Updates have priority. Under load, the service sends events later and in larger groups instead of delaying updates. If a client reads too slowly, the service closes its connection, and the client resumes with its last cursor.
+
+*Limits.* Opening the feed counts as one request. An API key can have 10 open streams on one instance, unless the operator sets another number. A further one gets 429. A stream ends when its key is revoked, expires or is banned, and when the service stops.`;
+
+export const lastEventId: Parameter = {
+  name: "Last-Event-ID",
+  in: "header",
+  description:
+    "Only in the feed: the cursor of the last event that you have received. The feed continues after it. It replaces `after`.",
+  schema: { type: "string" },
+  example: exampleCursor,
+};
+
+const exampleEvents = [
+  "retry: 2000",
+  `id: ${formatCursor({ epoch: exampleEpoch, seq: exampleRow.seq - 1 })}\nevent: heartbeat\ndata: {"seq":${exampleRow.seq - 1}}`,
+  `id: ${exampleCursor}\nevent: change\ndata: ${JSON.stringify(exampleRow)}`,
+  `id: ${exampleCursor}\nevent: heartbeat\ndata: {"seq":${exampleRow.seq}}`,
+];
+
+const position: Schema = {
+  type: "object",
+  required: ["seq"],
+  properties: { seq: seq("The number of a row, or 0 for the start of the ledger.") },
+};
+
+export const feed: EventStream = {
+  schema: {
+    type: "string",
+    description:
+      "Server-sent events: `change`, `heartbeat` and `reset`. The data of each event is JSON.",
+  },
+  examples: {
+    feed: {
+      summary: "The start of a feed, one change and a heartbeat",
+      value: exampleEvents.map((event) => `${event}\n\n`).join(""),
+    },
+  },
+  data: {
+    change: reference("schemas", "LedgerRow"),
+    heartbeat: position,
+    reset: position,
+  },
+};
+
+export const feedMessages = {
+  invalid_request: {
+    invalid_cursor: cursorRule,
+    invalid_last_event_id: lastEventIdRule,
+    not_in_feed: notInFeedRule("limit"),
+  },
+  rate_limit_exceeded: { too_many_streams: tooManyStreams },
+};

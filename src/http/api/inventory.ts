@@ -1,19 +1,140 @@
-import type { MaybePromise } from "../../domain/running/clock.ts";
+import { petNotFound, petStatuses } from "../../domain/ledger/inventory.ts";
+import type { VersionedEntry } from "../../domain/ledger/store.ts";
+import { ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
+import { setQuantity } from "../../domain/shop/shop.ts";
+import { entryJson } from "../list/chunks.ts";
 import { compressedBytesMin } from "../list/encodings.ts";
 import type { ListVersion } from "../list/list.ts";
+import { readJsonText } from "../messages/body.ts";
 import { preferredEncoding } from "../messages/encodings.ts";
-import { listChanged } from "../messages/error-messages.ts";
+import { entryChanged, ifMatchInvalid, listChanged } from "../messages/error-messages.ts";
 import { errorReply } from "../messages/errors.ts";
-import { satisfiesIfMatch, satisfiesIfNoneMatch } from "../messages/etags.ts";
+import {
+  entryTag,
+  expectedVersions,
+  isTagList,
+  satisfiesIfMatch,
+  satisfiesIfNoneMatch,
+} from "../messages/etags.ts";
 import { createTemplate, type HeaderTemplate } from "../messages/headers.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
+import { exampleItem, exampleUpdate } from "./contract/examples.ts";
+import type { Parameter } from "./contract/operation.ts";
+import {
+  int64,
+  petStatus,
+  quantity,
+  reference,
+  responseObject,
+  type Schema,
+} from "./contract/schema.ts";
+import {
+  idempotencyKeyParameter,
+  idempotencyKeyRule,
+  identifyRequest,
+  replayedHeaders,
+} from "./idempotency.ts";
+import { type Declaration, mergePatchBody } from "./operation.ts";
+import { petIdMessage, petIdParameter, readPetId } from "./parameters.ts";
+import { parseReason, reasonHeaderRule, reasonParameter } from "./reasons.ts";
+import { parseStockUpdate, quantityInvalid, quantityMissing } from "./stock-update.ts";
 
-export function listInventory(context: Context, call: Call): MaybePromise<Reply> {
-  const wait = context.follower.catchUp(call.head);
-  return wait ? wait.then(() => currentList(context, call)) : currentList(context, call);
+export const inventorySchemas: Readonly<Record<string, Schema>> = {
+  PetStatus: {
+    type: "string",
+    enum: petStatuses,
+    description:
+      "The sales status of a pet: `available` for sale, `pending` while a sale is in progress, or `sold`.",
+  },
+  InventoryItem: responseObject(
+    "The stock of one pet.",
+    {
+      petId: int64("The ID of the pet. It can be larger than 2^53."),
+      quantity: quantity("The number in stock."),
+      status: petStatus("The status of the pet. Stock updates do not change it."),
+    },
+    exampleItem,
+  ),
+  InventoryUpdate: {
+    type: "object",
+    description: "A new stock count for one pet. Unknown fields are ignored.",
+    required: ["quantity"],
+    properties: {
+      quantity: quantity(
+        "The new number in stock: the total, not a difference. `5`, `5.0` and `5e0` are the same integer.",
+      ),
+    },
+    examples: [exampleUpdate],
+  },
+};
+
+const changedMessage = {
+  precondition_failed: entryChanged({ quantity: 12, version: 1207 }, '"k3v9x2-1207"'),
+};
+const ifMatchMessage = { invalid_if_match: ifMatchInvalid };
+
+function ifMatch(description: string, example = "*"): Parameter {
+  return { name: "If-Match", in: "header", description, schema: { type: "string" }, example };
 }
+
+function ifNoneMatch(thing: string): Parameter {
+  return {
+    name: "If-None-Match",
+    in: "header",
+    description: `The \`ETag\` of the ${thing} that you already have, including the quotes. Separate several values with commas.`,
+    schema: { type: "string" },
+    example: '"k3v9x2-1207"',
+  };
+}
+
+const listInventory: Declaration = {
+  method: "GET",
+  path: "/inventory",
+  scope: "inventory:read",
+  stability: "stable",
+  contract: {
+    tag: "Inventory",
+    summary: "List inventory",
+    description: `Returns the whole inventory: one entry for each pet, by ascending \`petId\`. There is no pagination and no filter.
+
+The list is never stale. It includes every update that was confirmed before you sent the request.
+
+To poll efficiently, save the \`ETag\` of the last response and send it in \`If-None-Match\`. If nothing has changed, the response is a 304 without a body. A 304 counts as a request.
+
+The service can compress large lists with zstd, br or gzip if \`Accept-Encoding\` in the request allows it. Most HTTP libraries handle this automatically.`,
+    parameters: [
+      ifNoneMatch("list"),
+      ifMatch(
+        "The `ETag` that the list must have, or `*` for any. If the list has a different `ETag`, the response is 412.",
+      ),
+    ],
+    success: {
+      200: {
+        description: "The inventory.",
+        headers: ["ETag", "CacheList", "Vary", "Content-Encoding"],
+        schema: { type: "array", items: reference("schemas", "InventoryItem") },
+        examples: {
+          two_pets: {
+            summary: "Two pets",
+            value: [exampleItem, { petId: 8, quantity: 0, status: "sold" }],
+          },
+          empty: { summary: "No pets", value: [] },
+        },
+      },
+      304: {
+        description: "The list still has the `ETag` that you sent.",
+        headers: ["ETag", "CacheList", "Vary"],
+      },
+    },
+    errors: ["precondition_failed"],
+  },
+  handle(context, call) {
+    const wait = context.follower.catchUp(call.head);
+    return wait ? wait.then(() => currentList(context, call)) : currentList(context, call);
+  },
+};
 
 /** Replies with the published list. It must not wait, because the list could change meanwhile. */
 function currentList({ list }: Context, call: Call): Reply {
@@ -63,3 +184,149 @@ function listTemplate(version: ListVersion, { operation }: Call): HeaderTemplate
   }
   return template;
 }
+
+const getInventory: Declaration = {
+  method: "GET",
+  path: "/inventory/{petId}",
+  scope: "inventory:read",
+  stability: "beta",
+  cacheControl: "private, no-cache",
+  contract: {
+    tag: "Inventory",
+    summary: "Get the stock of a pet",
+    description: `Returns the inventory entry of one pet. The entry is never stale: it includes every update that was confirmed before you sent the request.
+
+\`ETag\` names the version of the entry. It changes with every update. Send the whole tag, quotes included, in \`If-Match\` with an update, so that the update fails if the entry has changed since you read it.`,
+    parameters: [
+      petIdParameter,
+      ifNoneMatch("entry"),
+      ifMatch(
+        "The whole `ETag` that the entry must have, quotes included, or `*` for any. If the entry has a different `ETag`, the response is 412.",
+      ),
+    ],
+    success: {
+      200: {
+        description: "The entry.",
+        headers: ["ETag", "CacheList"],
+        schema: reference("schemas", "InventoryItem"),
+        examples: { entry: { summary: "Twelve in stock", value: exampleItem } },
+      },
+      304: {
+        description: "The entry still has the `ETag` that you sent.",
+        headers: ["ETag", "CacheList"],
+      },
+    },
+    errors: ["invalid_request", "not_found", "precondition_failed"],
+    messages: {
+      invalid_request: { ...petIdMessage, ...ifMatchMessage },
+      precondition_failed: changedMessage,
+    },
+  },
+  /** Reads the store, not the list in memory, because only the store knows the epoch of a version. */
+  async handle({ store }, { request }) {
+    const petId = readPetId(request);
+    const expected = readIfMatch(request.headers);
+    const current = await store.history.findEntry(petId);
+    if (!current) throw new ServiceError("not_found", petNotFound);
+    const tag = entryTag(current);
+    if (expected !== null && !satisfiesIfMatch(expected, tag)) return preconditionFailed(current);
+    const known = request.headers.get("if-none-match");
+    if (known !== null && satisfiesIfNoneMatch(known, tag)) {
+      return { status: 304, body: null, headers: { ETag: `"${tag}"` } };
+    }
+    return { status: 200, body: entryJson(current.entry.petId, current.entry), etag: `"${tag}"` };
+  },
+};
+
+const updateInventory: Declaration = {
+  method: "PATCH",
+  path: "/inventory/{petId}",
+  scope: "inventory:write",
+  stability: "experimental",
+  body: mergePatchBody,
+  contract: {
+    tag: "Inventory",
+    summary: "Update the stock of a pet",
+    description: `Sets the stock count of one pet, for example after a delivery, a return or a stocktake. The new count replaces the old one. The status of the pet does not change.
+
+The response is sent after the update is stored durably. Every list that is requested after the response includes the update. You can send the current count again: the service records it as a confirmation.
+
+Two optional headers make updates safe. \`If-Match\` prevents an update from overwriting a change that you have not seen. \`Idempotency-Key\` lets you send a request again when its response was lost. A repeated request returns the result of the first one, even if the entry has changed since.
+
+*Experimental:* the request format can still change. See \`X-Stability\`.`,
+    parameters: [
+      petIdParameter,
+      ifMatch(
+        "The whole `ETag` that the entry must have, quotes included, or `*` for any. Separate several values with commas. If the entry has a different `ETag`, the response is 412, with the current quantity, version and `ETag`. Weak tags never match.",
+        '"k3v9x2-1207"',
+      ),
+      idempotencyKeyParameter,
+      reasonParameter,
+    ],
+    body: {
+      description:
+        "The new count. The body can have at most 64 KiB. It can also be sent as `application/merge-patch+json`, or without a `Content-Type`.",
+      schema: reference("schemas", "InventoryUpdate"),
+      examples: {
+        arrival: { summary: "Twelve in stock", value: exampleUpdate },
+        sold_out: { summary: "Out of stock", value: { quantity: 0 } },
+      },
+    },
+    success: {
+      200: {
+        description: "The updated entry.",
+        headers: ["ETag", "Idempotent-Replayed"],
+        schema: reference("schemas", "InventoryItem"),
+        examples: { updated: { summary: "The new count", value: exampleItem } },
+      },
+    },
+    errors: ["invalid_request", "not_found", "precondition_failed", "idempotency_key_reused"],
+    messages: {
+      invalid_request: {
+        invalid_quantity: quantityInvalid,
+        missing_quantity: quantityMissing,
+        ...petIdMessage,
+        ...ifMatchMessage,
+        invalid_idempotency_key: idempotencyKeyRule,
+        invalid_reason: reasonHeaderRule,
+      },
+      precondition_failed: changedMessage,
+      unavailable: {
+        too_many_updates: unavailableMessages.tooManyUpdates,
+      },
+    },
+  },
+  async handle(context, call) {
+    const { requestId, request, caller, operation, trace } = call;
+    const petId = readPetId(request);
+    const { headers, signal } = request;
+    const [ifMatch, key] = [readIfMatch(headers), headers.get("idempotency-key")];
+    const reason = parseReason(headers.get("x-change-reason"));
+    const quantity = parseStockUpdate(await readJsonText(request, operation));
+    const idempotency = identifyRequest(call, key, `/inventory/${petId}`, `${quantity}`);
+    const expected = ifMatch === null ? undefined : expectedVersions(ifMatch);
+    const update = { petId, quantity, expected, reason, requestId, signal, trace, idempotency };
+    const outcome = await setQuantity(context, caller, update);
+    if (outcome.kind === "mismatch") return preconditionFailed(outcome.current);
+    const { entries, epoch, isReplayed } = outcome;
+    const entry = entries[0]!;
+    const etag = `"${entryTag({ entry, epoch })}"`;
+    const reply = { status: 200, body: entryJson(entry.petId, entry), etag };
+    return isReplayed ? { ...reply, headers: replayedHeaders } : reply;
+  },
+};
+
+/** A text that is no tag is a mistake of the client, and not an entry that has changed. */
+function readIfMatch(headers: Headers): string | null {
+  const ifMatch = headers.get("if-match");
+  if (ifMatch === null || isTagList(ifMatch)) return ifMatch;
+  throw new ServiceError("invalid_request", ifMatchInvalid);
+}
+
+/** A 412 that shows the current state, so that the client need not ask for it. */
+function preconditionFailed(current: VersionedEntry): Reply {
+  const etag = `"${entryTag(current)}"`;
+  return errorReply("precondition_failed", entryChanged(current.entry, etag), { ETag: etag });
+}
+
+export const inventoryOperations = { listInventory, getInventory, updateInventory };

@@ -2,14 +2,26 @@ import { type Cursor, parseCursor } from "../../domain/ledger/cursors.ts";
 import { type Cause, causes, seqMax } from "../../domain/ledger/ledger.ts";
 import { momentRule } from "../../domain/ledger/moments.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { parseInstant } from "../../domain/values/instants.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
+import { parseInstant } from "../../domain/values/times.ts";
 import type { IncomingRequest } from "../messages/requests.ts";
+import type { Parameter } from "./contract/operation.ts";
+import { int64 } from "./contract/schema.ts";
 
 /** The rules of path and query parameters. The API description shows the messages as examples. */
 
 export const petIdRule =
   "Path parameter 'petId' must be a 64-bit integer in decimal digits, without leading zeros.";
+
+export const petIdParameter: Parameter = {
+  name: "petId",
+  in: "path",
+  description: "The ID of the pet, in decimal digits without a plus sign or leading zeros.",
+  schema: int64("The ID of a pet."),
+  example: 7,
+};
+
+export const petIdMessage = { invalid_petId: petIdRule };
 
 export function readPetId({ params }: IncomingRequest): bigint {
   const petId = parseInt64(params?.petId ?? "");

@@ -1,8 +1,10 @@
 import {
+  inFuture,
   type Moment,
   parseMoment,
   type ResolvedMoment,
   resolveMoments,
+  rowNotFound,
 } from "../../domain/ledger/moments.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { differencesBetween, inventoryAt } from "../../domain/snapshots/snapshots.ts";
@@ -11,25 +13,156 @@ import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { encodeDifferences, encodeEntries, jsonArray } from "../snapshots/json.ts";
+import { exampleDifference, exampleItem } from "./contract/examples.ts";
+import type { Parameter } from "./contract/operation.ts";
+import { int64, nullable, reference, responseObject, type Schema } from "./contract/schema.ts";
+import type { Declaration } from "./operation.ts";
 import { momentInvalid, queryOf, singleValue, toInvalid } from "./parameters.ts";
 
-/** The whole inventory as of a moment. */
-export async function getSnapshot(context: Context, call: Call): Promise<Reply> {
-  const [at] = await resolve(context, [readMoment(call)]);
-  const { basePath } = call.operation;
-  return reply(context, call, at!.tag, `${basePath}/snapshots/${at!.seq}`, async (signal) =>
-    jsonArray(await inventoryAt(context.store, at!, signal), encodeEntries),
-  );
-}
+export const snapshotSchemas: Readonly<Record<string, Schema>> = {
+  InventoryDifference: responseObject(
+    "The stock of one pet at two moments.",
+    {
+      petId: int64("The ID of the pet. It can be larger than 2^53."),
+      before: nullable("Stock", "The stock at the first moment, or null if the pet had no entry."),
+      after: nullable("Stock", "The stock at the second moment, or null if the pet had no entry."),
+    },
+    exampleDifference,
+  ),
+};
 
-/** The pets whose stock differs between two moments. */
-export async function getDiff(context: Context, call: Call): Promise<Reply> {
-  const [from, to] = await resolve(context, [readMoment(call), readTo(call)]);
-  const location = `${call.operation.basePath}/snapshots/${from!.seq}/diff?to=${to!.seq}`;
-  return reply(context, call, `${from!.tag}..${to!.tag}`, location, async (signal) =>
-    jsonArray(await differencesBetween(context.store, from!, to!, signal), encodeDifferences),
-  );
-}
+const momentSchema = {
+  type: "string",
+  pattern: "^([0-9]{1,16}|[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9:.]+([Zz]|[+-][0-9]{2}:[0-9]{2}))?)$",
+} as const;
+
+const momentText =
+  "The number of a ledger row (`seq`), or a date or time in ISO 8601 with an offset from UTC. A time includes the changes at that time. A date alone means its start in UTC. `0` is the moment before the first change.";
+
+const momentParameter: Parameter = {
+  name: "moment",
+  in: "path",
+  description: momentText,
+  schema: momentSchema,
+  example: "2026-11-15T10:00:00Z",
+};
+
+const knownTag: Parameter = {
+  name: "If-None-Match",
+  in: "header",
+  description: "The `ETag` of the response that you already have, including the quotes.",
+  schema: { type: "string" },
+  example: '"k3v9x2-1207"',
+};
+
+const invalidMoment = { invalid_moment: momentInvalid, future: inFuture("2030-01-01T00:00:00Z") };
+const notFound = "The ledger has no row with this number yet.";
+const rowMessage = { not_found: rowNotFound(1300, 1207) };
+
+export const getSnapshot: Declaration = {
+  method: "GET",
+  path: "/snapshots/{moment}",
+  scope: "history:read",
+  stability: "beta",
+  contract: {
+    tag: "History",
+    summary: "Get a past inventory",
+    description: `Returns the whole inventory as it was at a moment: one entry for each pet, by ascending \`petId\`, in the form of the inventory list. Pets that had no entry then are left out.
+
+The inventory at a ledger row never changes. The inventory at a time can still change until the clock has passed that time. \`Content-Location\` has the URL by ledger row.
+
+The response is streamed. If the service fails in between, it closes the connection, and the JSON text is incomplete.`,
+    parameters: [momentParameter, knownTag],
+    success: {
+      200: {
+        description: "The inventory at that moment.",
+        headers: ["SnapshotETag", "Content-Location", "CacheCurrent"],
+        schema: { type: "array", items: reference("schemas", "InventoryItem") },
+        examples: {
+          two_pets: {
+            summary: "Two pets",
+            value: [exampleItem, { petId: 8, quantity: 0, status: "sold" }],
+          },
+          empty: { summary: "Before the first change", value: [] },
+        },
+      },
+      304: {
+        description: "You have this inventory already.",
+        headers: ["SnapshotETag", "Content-Location", "CacheCurrent"],
+      },
+    },
+    errors: ["invalid_request", "not_found"],
+    messages: { invalid_request: invalidMoment, not_found: rowMessage },
+    descriptions: { not_found: notFound },
+  },
+  async handle(context, call) {
+    const [at] = await resolve(context, [readMoment(call)]);
+    const { basePath } = call.operation;
+    return reply(context, call, at!.tag, `${basePath}/snapshots/${at!.seq}`, async (signal) =>
+      jsonArray(await inventoryAt(context.store, at!, signal), encodeEntries),
+    );
+  },
+};
+
+export const getDiff: Declaration = {
+  method: "GET",
+  path: "/snapshots/{moment}/diff",
+  scope: "history:read",
+  stability: "beta",
+  contract: {
+    tag: "History",
+    summary: "Compare the inventory at two moments",
+    description: `Returns every pet whose quantity or status differs between two moments, by ascending \`petId\`, with its stock at both. A pet that changed and changed back does not appear. \`to\` can be earlier than \`moment\`.
+
+The response is streamed. If the service fails in between, it closes the connection, and the JSON text is incomplete.`,
+    parameters: [
+      momentParameter,
+      {
+        name: "to",
+        in: "query",
+        description: `The second moment. ${momentText}`,
+        schema: momentSchema,
+        example: "2026-11-15T11:00:00Z",
+        required: true,
+      },
+      knownTag,
+    ],
+    success: {
+      200: {
+        description: "The pets whose stock differs.",
+        headers: ["SnapshotETag", "Content-Location", "CacheCurrent"],
+        schema: { type: "array", items: reference("schemas", "InventoryDifference") },
+        examples: {
+          changed: {
+            summary: "One pet was sold, one is new",
+            value: [
+              exampleDifference,
+              { petId: 8, before: null, after: { quantity: 3, status: "available" } },
+            ],
+          },
+          same: { summary: "No difference", value: [] },
+        },
+      },
+      304: {
+        description: "You have this comparison already.",
+        headers: ["SnapshotETag", "Content-Location", "CacheCurrent"],
+      },
+    },
+    errors: ["invalid_request", "not_found"],
+    messages: {
+      invalid_request: { ...invalidMoment, invalid_to: toInvalid },
+      not_found: rowMessage,
+    },
+    descriptions: { not_found: notFound },
+  },
+  async handle(context, call) {
+    const [from, to] = await resolve(context, [readMoment(call), readTo(call)]);
+    const location = `${call.operation.basePath}/snapshots/${from!.seq}/diff?to=${to!.seq}`;
+    return reply(context, call, `${from!.tag}..${to!.tag}`, location, async (signal) =>
+      jsonArray(await differencesBetween(context.store, from!, to!, signal), encodeDifferences),
+    );
+  },
+};
 
 function resolve({ store, clock }: Context, moments: Moment[]): Promise<ResolvedMoment[]> {
   return resolveMoments(store, clock, moments);
@@ -71,3 +204,5 @@ function readTo({ request }: Call): Moment {
   if (!moment) throw new ServiceError("invalid_request", toInvalid);
   return moment;
 }
+
+export const snapshotOperations = { getSnapshot, getDiff };

@@ -1,9 +1,9 @@
-import { every } from "../../domain/running/background.ts";
 import {
   type Condition,
   createCondition,
+  every,
   failureDetails,
-} from "../../domain/running/conditions.ts";
+} from "../../domain/running/background.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { Log } from "../../domain/running/events.ts";
 import { traceIdOf } from "../../domain/values/traceparent.ts";

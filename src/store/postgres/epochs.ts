@@ -2,35 +2,6 @@ import { readTip } from "./engine/head-lock.ts";
 import { type ServerIdentity, timelineNow } from "./engine/primary.ts";
 import type { Query } from "./engine/session.ts";
 
-/**
- * The epochs of a store on PostgreSQL. The name of an epoch consists of the epoch that the store was
- * created with, the cluster's identifier, the database's oid and the timeline. A copy of a database
- * has the original's stored epoch, but another oid or cluster. A promoted standby may lack the last
- * commits of its primary, but it has another timeline.
- *
- * The table `epochs` gets a row in the transaction that writes the first ledger row of an epoch, and
- * when a store with rows is opened. A store without ledger rows has no recorded epoch.
- */
-export interface Epochs {
-  nameOf(storeEpoch: string, timeline: number): string;
-  /** The timeline that is part of an epoch's name. */
-  timelineOf(epoch: string): number;
-  /**
-   * Reads every epoch, the current one last: name, start, and the timeline of the server that sent
-   * the row. A statement with its parameters, so that it can share a round trip with others.
-   */
-  readonly listStatement: readonly [text: string, values: readonly unknown[]];
-  /** Whether the store has ledger rows and the current epoch is not in the table. */
-  isUnrecorded(query: Query): Promise<boolean>;
-  /** The newest timeline whose epoch is known to be in the table, or 0. */
-  readonly recordedTimeline: number;
-  /**
-   * Adds the current epoch to the table, unless this process knows that it is there. Call in each
-   * transaction that writes ledger rows, with the head locked and the tip before those rows.
-   */
-  record(query: Query, timeline: number, tipSeq: number): Promise<void> | undefined;
-}
-
 /** $1 is the identity of the database. */
 const currentEpoch = `epoch || '-' || $1::text || '.' || ${timelineNow}`;
 
@@ -64,19 +35,42 @@ const recordText = `
   FROM store WHERE id = 1
   ON CONFLICT (epoch) DO NOTHING RETURNING number`;
 
-export function createEpochs({ system, databaseOid }: ServerIdentity): Epochs {
+export type Epochs = ReturnType<typeof createEpochs>;
+
+/**
+ * The epochs of a store on PostgreSQL. The name of an epoch consists of the epoch that the store was
+ * created with, the cluster's identifier, the database's oid and the timeline. A copy of a database
+ * has the original's stored epoch, but another oid or cluster. A promoted standby may lack the last
+ * commits of its primary, but it has another timeline.
+ *
+ * The table `epochs` gets a row in the transaction that writes the first ledger row of an epoch, and
+ * when a store with rows is opened. A store without ledger rows has no recorded epoch.
+ */
+export function createEpochs({ system, databaseOid }: ServerIdentity) {
   const identity = `${system}.${databaseOid}`;
   let recordedTimeline = 0;
 
   return {
-    nameOf: (storeEpoch, timeline) => `${storeEpoch}-${identity}.${timeline}`,
-    timelineOf: (epoch) => Number(epoch.slice(epoch.lastIndexOf(".") + 1)),
-    listStatement: [listText, [identity]],
-    isUnrecorded: async (query) => (await query(isUnrecordedText, [identity]))[0]![0] === true,
+    nameOf: (storeEpoch: string, timeline: number) => `${storeEpoch}-${identity}.${timeline}`,
+    /** The timeline that is part of an epoch's name. */
+    timelineOf: (epoch: string) => Number(epoch.slice(epoch.lastIndexOf(".") + 1)),
+    /**
+     * Reads every epoch, the current one last: name, start, and the timeline of the server that sent
+     * the row. A statement with its parameters, so that it can share a round trip with others.
+     */
+    listStatement: [listText, [identity]] as const,
+    /** Whether the store has ledger rows and the current epoch is not in the table. */
+    isUnrecorded: async (query: Query) =>
+      (await query(isUnrecordedText, [identity]))[0]![0] === true,
+    /** The newest timeline whose epoch is known to be in the table, or 0. */
     get recordedTimeline() {
       return recordedTimeline;
     },
-    record(query, timeline, tipSeq) {
+    /**
+     * Adds the current epoch to the table, unless this process knows that it is there. Call in each
+     * transaction that writes ledger rows, with the head locked and the tip before those rows.
+     */
+    record(query: Query, timeline: number, tipSeq: number): Promise<void> | undefined {
       if (timeline === recordedTimeline) return undefined;
       return query(recordText, [`${identity}.${timeline}`, tipSeq]).then((added) => {
         // A row that was there before this transaction is committed. A row that was added now may

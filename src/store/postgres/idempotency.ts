@@ -16,43 +16,6 @@ import { timelineNow } from "./engine/primary.ts";
 import type { Query, Rows } from "./engine/session.ts";
 
 /**
- * Stores and finds idempotency keys. Every instance keeps an index of the keys that all instances
- * stored, and reads what is new before it commits.
- */
-export interface IdempotencyMemory {
-  /** Reads the keys that were stored since the last call. After a start these are all. */
-  load(query: Query): Promise<void>;
-  /** Reads the rest, if it is little. Send it after the statement that locks the head. */
-  newerStatement(): readonly [text: string, values: readonly unknown[]];
-  /**
-   * Adds the result of `newerStatement`. Returns false if keys are left to load: there are many, or
-   * the index belongs to another server.
-   */
-  addNewer(rows: Rows, timeline: number): boolean;
-  /**
-   * The keys of units that each add one row, if none of them is in the index and the index is likely
-   * to be complete up to `after`. Call `committed` if it was, or `wasBehind` if it was not.
-   */
-  newKeys(
-    units: readonly Unit[],
-    timeline: number,
-  ): { readonly after: number; readonly records: string } | undefined;
-  /** Notes that other instances store keys, so that the next calls of `newKeys` return undefined. */
-  wasBehind(): void;
-  /** Reads the first results of the units' keys. Lists epochs only if there is one. */
-  find(
-    query: Query,
-    units: readonly Unit[],
-    listEpochs: () => Promise<readonly EpochStart[]>,
-  ): Promise<Map<string, Remembered>>;
-  /** Stores the keys that were used, in the transaction that stores their rows. */
-  store(query: Query, stored: StoredKeys): Promise<unknown>;
-  /** Adds stored keys to the index. Call it after the commit. */
-  committed(stored: StoredKeys): void;
-  prune(query: Query, before: number, commitsMax: number): Promise<number>;
-}
-
-/**
  * A page of $2 rows after $1. A row without records follows, with the last `seq` of the table and the
  * timeline of the server.
  */
@@ -91,11 +54,28 @@ async function findUses(index: IdempotencyIndex, query: Query, units: readonly U
   }).filter((use) => use !== undefined);
 }
 
+/** The keys of units that each add one row. Undefined if one of them may have been used before. */
+function newUses(index: IdempotencyIndex, units: readonly Unit[]): UsedKey[] | undefined {
+  const used: UsedKey[] = [];
+  const keys = new Set<string>();
+  for (let row = 0; row < units.length; row++) {
+    const { idempotency } = units[row]!;
+    if (!idempotency) continue;
+    const { key, request } = idempotency;
+    if (keys.has(key) || index.candidates(key).length > 0) return undefined;
+    keys.add(key);
+    used.push({ key, request, firstSeq: row, rows: 1 });
+  }
+  return used;
+}
+
+type ListEpochs = () => Promise<readonly EpochStart[]>;
+
 async function findRemembered(
   index: IdempotencyIndex,
   query: Query,
   units: readonly Unit[],
-  listEpochs: () => Promise<readonly EpochStart[]>,
+  listEpochs: ListEpochs,
 ): Promise<Map<string, Remembered>> {
   const uses = await findUses(index, query, units);
   const remembered = new Map<string, Remembered>();
@@ -119,7 +99,13 @@ const behindCallsMax = 32;
 
 const lastOf = (page: Rows) => page.at(-1)!;
 
-export function createIdempotencyMemory(): IdempotencyMemory {
+export type IdempotencyMemory = ReturnType<typeof createIdempotencyMemory>;
+
+/**
+ * Stores and finds idempotency keys. Every instance keeps an index of the keys that all instances
+ * stored, and reads what is new before it commits.
+ */
+export function createIdempotencyMemory() {
   /** Has every row up to its `seq`, of the server with this timeline. */
   let index = createIdempotencyIndex();
   let timeline = 0;
@@ -154,7 +140,8 @@ export function createIdempotencyMemory(): IdempotencyMemory {
   }
 
   return {
-    async load(query) {
+    /** Reads the keys that were stored since the last call. After a start these are all. */
+    async load(query: Query): Promise<void> {
       for (;;) {
         const [from, continued] = [index.seq, index];
         const page = await query(...pageAfter(from));
@@ -165,45 +152,52 @@ export function createIdempotencyMemory(): IdempotencyMemory {
         if (addPage(page)) return;
       }
     },
+    /** Reads the rest, if it is little. Send it after the statement that locks the head. */
     newerStatement() {
       asked = index;
       return pageAfter(index.seq);
     },
-    addNewer(rows, current) {
+    /**
+     * Adds the result of `newerStatement`. Returns false if keys are left to load: there are many, or
+     * the index belongs to another server.
+     */
+    addNewer(rows: Rows, current: number): boolean {
       if (current !== timeline) startAgain(current);
       isComplete = index === asked && addPage(rows);
       return isComplete;
     },
-    newKeys(units, current) {
+    /**
+     * The keys of units that each add one row, if none of them is in the index and the index is likely
+     * to be complete up to `after`. Call `committed` if it was, or `wasBehind` if it was not.
+     */
+    newKeys(units: readonly Unit[], current: number) {
       if (current !== timeline) return undefined;
       if (behindCalls > 0) {
         behindCalls -= 1;
         return undefined;
       }
-      const used: UsedKey[] = [];
-      const keys = new Set<string>();
-      for (let row = 0; row < units.length; row++) {
-        const { idempotency } = units[row]!;
-        if (!idempotency) continue;
-        const { key, request } = idempotency;
-        if (keys.has(key) || index.candidates(key).length > 0) return undefined;
-        keys.add(key);
-        used.push({ key, request, firstSeq: row, rows: 1 });
-      }
+      const used = newUses(index, units);
+      if (!used) return undefined;
       asked = index;
       isComplete = true;
       return { after: index.seq, records: bytesText(packKeys(0, 0, used).records) };
     },
-    wasBehind() {
+    /** Notes that other instances store keys, so that the next calls of `newKeys` return undefined. */
+    wasBehind(): void {
       behindCalls = behindCallsMax;
     },
-    find: (...args) => findRemembered(index, ...args),
-    store: (query, { seq, at, records }) => query(insertText, [seq, at, bytesText(records)]),
-    committed(stored) {
+    /** Reads the first results of the units' keys. Lists epochs only if there is one. */
+    find: (query: Query, units: readonly Unit[], listEpochs: ListEpochs) =>
+      findRemembered(index, query, units, listEpochs),
+    /** Stores the keys that were used, in the transaction that stores their rows. */
+    store: (query: Query, { seq, at, records }: StoredKeys) =>
+      query(insertText, [seq, at, bytesText(records)]),
+    /** Adds stored keys to the index. Call it after the commit. */
+    committed(stored: StoredKeys): void {
       // Another call may have started again meanwhile. Its index must not skip the rows before.
       if (index === asked && isComplete) add(stored);
     },
-    async prune(query, before, commitsMax) {
+    async prune(query: Query, before: number, commitsMax: number): Promise<number> {
       const removed = await query(`${pruneText} RETURNING seq`, [before, commitsMax]);
       const [oldest] = await query(oldestText);
       index.forget(oldest ? Number(oldest[0]) : index.seq);

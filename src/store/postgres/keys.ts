@@ -10,6 +10,11 @@ import { waitForDisk } from "./engine/transaction.ts";
 export const touchKeys = `UPDATE store SET keys_version = keys_version + 1 WHERE id = 1
   RETURNING ${waitForDisk}`;
 
+/** The same, if a part of the statement has a row. */
+export const touchKeysIf = (part: string) =>
+  `UPDATE store SET keys_version = keys_version + 1 FROM ${part} WHERE store.id = 1
+  RETURNING ${waitForDisk}`;
+
 const findSecret = `SELECT ${keyColumns}, secrets.expires_at
   FROM secrets JOIN keys ON keys.id = secrets.key_id WHERE secrets.digest = $1`;
 
@@ -29,8 +34,7 @@ const changeKey = `
                      AND expires_at IS NOT DISTINCT FROM $13::int8
                    RETURNING id),
        ${addingEntry(14, "changed")}
-  UPDATE store SET keys_version = keys_version + 1 FROM changed WHERE store.id = 1
-  RETURNING ${waitForDisk}`;
+  ${touchKeysIf("changed")}`;
 
 const addSecret = `
   WITH ended AS (UPDATE secrets SET expires_at = least(expires_at, $4::int8) WHERE key_id = $1),

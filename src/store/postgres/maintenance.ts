@@ -1,5 +1,5 @@
 import { clockErrorMsMax, type MaintenanceStore } from "../../domain/operations/maintenance.ts";
-import { maintenanceColumns, toMaintenanceRecord } from "../maintenance-rows.ts";
+import { maintenanceColumns, toMaintenanceRecord } from "../rows.ts";
 import type { Query } from "./engine/session.ts";
 import { waitForDisk } from "./engine/transaction.ts";
 

@@ -1,7 +1,7 @@
 import type { ImportPreview } from "../../domain/catalogue/import-preview.ts";
 import { rejectProblems } from "../../domain/catalogue/import-problems.ts";
 import { differentOrders, differentPets, takeDifferences } from "../import-differences.ts";
-import { batchRows } from "../tables.ts";
+import { readBatches } from "./engine/batches.ts";
 import type { Session } from "./engine/session.ts";
 import { checkPets, stageOrders, stagePets } from "./staging.ts";
 
@@ -11,21 +11,22 @@ export function createPreview(session: Session): ImportPreview {
     async previewPets(records, problems, take) {
       const staged = await stagePets(session, records, problems);
       await checkPets(session, problems);
-      return takeDifferences("pets", batchesOf(session, differentPets), staged, take);
+      return takeDifferences(
+        "pets",
+        readBatches(session, "differences", differentPets),
+        staged,
+        take,
+      );
     },
     async previewOrders(records, problems, take) {
       const staged = await stageOrders(session, records, problems);
       rejectProblems(problems);
-      return takeDifferences("orders", batchesOf(session, differentOrders), staged, take);
+      return takeDifferences(
+        "orders",
+        readBatches(session, "differences", differentOrders),
+        staged,
+        take,
+      );
     },
   };
-}
-
-async function* batchesOf({ sql, query }: Session, text: string): AsyncGenerator<unknown[][]> {
-  await sql.unsafe(`DECLARE differences NO SCROLL CURSOR FOR ${text}`);
-  for (;;) {
-    const rows = await query(`FETCH ${batchRows} FROM differences`);
-    if (rows.length > 0) yield rows as unknown[][];
-    if (rows.length < batchRows) return;
-  }
 }

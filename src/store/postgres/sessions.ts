@@ -4,6 +4,7 @@ import { keyColumns, sessionColumns, toFoundSession } from "../rows.ts";
 import { addingEntry } from "./audit.ts";
 import type { Query } from "./engine/session.ts";
 import { waitForDisk } from "./engine/transaction.ts";
+import { touchKeysIf } from "./keys.ts";
 
 const findText = `
   SELECT ${keyColumns}, sessions.digest, sessions.secret_digest, sessions.created_at,
@@ -38,8 +39,7 @@ const addText = `
 const removeText = `
   WITH removed AS (DELETE FROM sessions WHERE digest = $1 RETURNING digest),
        ${addingEntry(2, "removed")}
-  UPDATE store SET keys_version = keys_version + 1 FROM removed WHERE store.id = 1
-  RETURNING ${waitForDisk}`;
+  ${touchKeysIf("removed")}`;
 
 /** Reads and writes sessions. Each call is one statement and therefore one transaction. */
 export function createSessions(quick: Query, patient: Query): SessionStore {

@@ -1,8 +1,8 @@
 import { createProblems } from "../../domain/catalogue/import-problems.ts";
 import type { Environment } from "../../domain/keys/keys.ts";
 import type { Migration } from "../../domain/operations/upgrades.ts";
+import { createCondition } from "../../domain/running/background.ts";
 import type { Clock } from "../../domain/running/clock.ts";
-import { createCondition } from "../../domain/running/conditions.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { Log } from "../../domain/running/events.ts";
 import type { Store } from "../../domain/store.ts";
@@ -202,7 +202,7 @@ async function recordEpoch(session: Session, epochs: Epochs): Promise<void> {
   await commitTransaction(sql);
 }
 
-function noStore({ label }: Database): ServiceError {
+export function noStore({ label }: Database): ServiceError {
   const problem = `there is no store in the database at ${label}; check --database`;
   return new ServiceError("not_found", problem);
 }

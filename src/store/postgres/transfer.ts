@@ -1,9 +1,10 @@
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { RowsOf, Snapshot } from "../../domain/verification/store.ts";
 import type { Value } from "../rows.ts";
-import { anyRow, batchRows, selectAll, tables } from "../tables.ts";
+import { anyRow, selectAll, tables } from "../tables.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpointReader } from "./checkpoints.ts";
+import { readBatches } from "./engine/batches.ts";
 import { copyIn } from "./engine/copy.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { PrimaryGuard } from "./engine/primary.ts";
@@ -33,18 +34,8 @@ export function createSnapshot(session: Session, epochs: Epochs, guard: PrimaryG
 }
 
 /** Reads whole tables. The session must be in a transaction that sees one state of the store. */
-export function rowsFrom({ sql, query }: Session): RowsOf {
-  return async function* rowsOf(name) {
-    await sql.unsafe(
-      `DECLARE ${name}_rows NO SCROLL CURSOR FOR ${selectAll(name, storedIn(name))}`,
-    );
-    for (;;) {
-      const rows = await query(`FETCH ${batchRows} FROM ${name}_rows`);
-      if (rows.length > 0) yield rows;
-      if (rows.length < batchRows) break;
-    }
-    await sql.unsafe(`CLOSE ${name}_rows`);
-  };
+export function rowsFrom(session: Session): RowsOf {
+  return (name) => readBatches(session, `${name}_rows`, selectAll(name, storedIn(name)));
 }
 
 /** Copies the bans in force to `standings`, where the rate limiter reads them. */

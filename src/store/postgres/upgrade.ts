@@ -9,6 +9,7 @@ import type { Session } from "./engine/session.ts";
 import { createEpochs } from "./epochs.ts";
 import { applySteps, checkEnvironment, readVersion, versionTable } from "./schema/migrations.ts";
 import { steps } from "./schema/steps.ts";
+import { noStore } from "./store.ts";
 import { createSnapshot } from "./transfer.ts";
 
 /** Tells what a start would migrate in a database. The caller closes the database. */
@@ -18,10 +19,7 @@ export async function checkPostgresUpgrade(
 ): Promise<UpgradeCheck> {
   return onSession(database, async (session) => {
     const { version, fits } = await readVersion(session);
-    if (version === 0) {
-      const where = `there is no store in the database at ${database.label}; check --database`;
-      throw new ServiceError("not_found", where);
-    }
+    if (version === 0) throw noStore(database);
     if (fits > steps.length) throw madeByNewer(steps, version);
     // 0.1.0 has the environment in another table.
     if (version > 1) await checkEnvironment(session, environment);

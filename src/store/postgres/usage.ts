@@ -7,7 +7,7 @@ import { addingEntry } from "./audit.ts";
 import { integerArray, textArray } from "./engine/arrays.ts";
 import { nowMs } from "./engine/clock.ts";
 import type { Query } from "./engine/session.ts";
-import { waitForDisk } from "./engine/transaction.ts";
+import { touchKeysIf } from "./keys.ts";
 
 const loadUsage = `SELECT ${usageColumns} FROM counts`;
 
@@ -45,8 +45,7 @@ const liftBan = `
     UPDATE standings SET strikes = 0, ban_started_at = 0, banned_until = 0
     FROM lifted WHERE standings.key_id = lifted.key_id),
   ${addingEntry(3, "lifted")}
-  UPDATE store SET keys_version = keys_version + 1 FROM lifted WHERE store.id = 1
-  RETURNING ${waitForDisk}`;
+  ${touchKeysIf("lifted")}`;
 
 /**
  * Reads and writes request counts and bans. Each call is one statement. `now` replaces the database's

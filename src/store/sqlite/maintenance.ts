@@ -4,7 +4,7 @@ import {
   type MaintenanceRecord,
   type MaintenanceTask,
 } from "../../domain/operations/maintenance.ts";
-import { maintenanceColumns, toMaintenanceRecord } from "../maintenance-rows.ts";
+import { maintenanceColumns, toMaintenanceRecord } from "../rows.ts";
 import { inTransaction } from "./engine/connection.ts";
 
 /** Reads when tasks ran. Every method returns a value, not a promise. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { digestOf } from "../../../src/domain/keys/keys.ts";
+import { digestOf } from "../../../src/domain/keys/keyring.ts";
 import { genesisHash, hashRow } from "../../../src/domain/ledger/chain.ts";
 import { epochOf } from "../../../src/domain/ledger/epochs.ts";
 import type { Unit } from "../../../src/domain/ledger/ledger.ts";

@@ -5,7 +5,7 @@ import {
   auditEntry,
   listAudit,
 } from "../../../src/domain/audit/audit.ts";
-import { digestOf } from "../../../src/domain/keys/keys.ts";
+import { digestOf } from "../../../src/domain/keys/keyring.ts";
 import type { Session } from "../../../src/domain/keys/store.ts";
 import { verify } from "../../../src/domain/verification/verify.ts";
 import { anEntry } from "../audit.ts";

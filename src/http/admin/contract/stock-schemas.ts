@@ -1,8 +1,9 @@
 import { listItemsMax, textCharactersMax } from "../../../domain/catalogue/imports.ts";
 import { changesMax } from "../../../domain/ledger/changes.ts";
 import { quantityMax } from "../../../domain/ledger/inventory.ts";
-import { reasonCharactersMax } from "../../../domain/values/reasons.ts";
-import { exampleItem, examplePet } from "../../api/contract/examples.ts";
+import { reasonCharactersMax } from "../../../domain/values/texts.ts";
+import { changeSchemas } from "../../api/changes.ts";
+import { examplePet } from "../../api/contract/examples.ts";
 import {
   boundedInteger,
   int64,
@@ -12,7 +13,6 @@ import {
   responseObject,
   type Schema,
 } from "../../api/contract/schema.ts";
-import { schemas } from "../../api/contract/schemas.ts";
 
 const exampleEntry = {
   petId: 7,
@@ -35,7 +35,7 @@ export const exampleFullPet = { petId, ...exampleDetails, quantity: 12, version:
 export const exampleNewPet = { petId: 31, name: "Pepper", category: "cats", quantity: 2 };
 export const exampleStatusChange = { petId: 7, status: "sold" };
 export const exampleUndo = { reason: "Counted the wrong shelf" };
-export const exampleUsage = {
+const exampleUsage = {
   step: "minute",
   from: "2026-11-15T08:01:00.000Z",
   admitted: [4, 0, 12],
@@ -136,15 +136,15 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
     examples: [{ quantity: 12, expectedVersion: 1207, reason: "Stocktake" }],
   },
   StockChange: {
-    ...schemas.StockChange,
+    ...changeSchemas.StockChange,
     description:
       "A change to the stock of one pet. It has `quantity` or `delta`, or `status`, or one of the two and `status`. Unknown fields are rejected.",
     additionalProperties: false,
-    properties: { ...schemas.StockChange!.properties, status: newStatus },
+    properties: { ...changeSchemas.StockChange!.properties, status: newStatus },
     examples: [exampleStatusChange],
   },
   StockChanges: {
-    ...schemas.StockChanges,
+    ...changeSchemas.StockChanges,
     properties: {
       changes: {
         type: "array",
@@ -221,5 +221,3 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
     { ...exampleUsage, withoutKey: [0, 3, 0] },
   ),
 };
-
-export const exampleVersioned = { ...exampleItem, version: 1208 };

@@ -1,7 +1,11 @@
-import { missingScope } from "../../messages/error-messages.ts";
+import {
+  bodyTooLarge,
+  compressedBody,
+  missingScope,
+  unsupportedMediaType,
+} from "../../messages/error-messages.ts";
 import { statusOf } from "../../messages/errors.ts";
-import type { KnownNames } from "../../messages/unknown-names.ts";
-import { unknownName } from "../../messages/unknown-names.ts";
+import { type KnownNames, unknownName } from "../../messages/unknown-names.ts";
 import type { Operation } from "../../pipeline/operation.ts";
 import { feedType } from "../feed.ts";
 import type { DescribedCode, ErrorDescription } from "./errors.ts";
@@ -133,9 +137,8 @@ function describe(
   operation: DocumentedOperation,
   pathHeaders: readonly HeaderId[],
 ) {
-  const { deprecation } = operation;
-  const ownHeaders = operation.contract.headers ?? [];
-  const contract = { ...operation.contract, headers: [...pathHeaders, ...ownHeaders] };
+  const { deprecation, contract } = operation;
+  const ownHeaders = markers(operation).filter((id) => !description.onceHeaders?.includes(id));
   return {
     operationId: operation.id,
     tags: [contract.tag],
@@ -159,8 +162,16 @@ function describe(
         }
       : {}),
     ...(contract.body ? { requestBody: describeBody(contract.body) } : {}),
-    responses: describeResponses(description, { ...operation, contract }),
+    responses: describeResponses(description, operation, [...pathHeaders, ...ownHeaders]),
   };
+}
+
+/** The headers that tell of stability and deprecation. All responses of the operation have them. */
+function markers({ stability, deprecation }: Operation): readonly HeaderId[] {
+  return [
+    ...(stability === "stable" ? [] : (["X-Stability"] as const)),
+    ...(deprecation ? (["Deprecation", "Sunset", "Link"] as const) : []),
+  ];
 }
 
 function describeBody(body: NonNullable<Contract<string>["body"]>): DescribedBody {
@@ -171,21 +182,26 @@ function describeBody(body: NonNullable<Contract<string>["body"]>): DescribedBod
   return { required: !isOptional, description, content };
 }
 
-function describeResponses(description: Description, operation: DocumentedOperation) {
+function describeResponses(
+  description: Description,
+  operation: DocumentedOperation,
+  shared: readonly HeaderId[],
+) {
   const { contract } = operation;
   const responses: Record<string, DescribedResponse> = {};
   const { commonHeaders, commonErrors } = description;
   for (const [status, success] of Object.entries(contract.success)) {
-    responses[status] = describeSuccess(success, commonHeaders, contract.headers ?? []);
+    responses[status] = describeSuccess(success, commonHeaders, shared);
   }
   const codes = new Set([
     ...(operation.known ? (["invalid_request"] as const) : []),
-    ...contract.errors,
+    ...(operation.body ? (["payload_too_large", "unsupported_media_type"] as const) : []),
+    ...(contract.errors ?? []),
     ...commonErrors(operation),
   ]);
   const byStatus = Map.groupBy(codes, (code) => statusOf[code]);
   for (const [status, codesOfStatus] of [...byStatus].sort(([a], [b]) => a - b)) {
-    responses[status] = describeErrors(description, status, codesOfStatus, operation);
+    responses[status] = describeErrors(description, status, codesOfStatus, operation, shared);
   }
   return responses;
 }
@@ -215,7 +231,8 @@ function describeErrors(
   { errors, commonHeaders }: Description,
   status: number,
   codes: readonly DescribedCode[],
-  { contract, scope, known }: DocumentedOperation,
+  { contract, scope, known, body }: DocumentedOperation,
+  shared: readonly HeaderId[],
 ): DescribedResponse {
   const described = codes.map((code) => errors[code]);
   const descriptions = described.map(({ description, afterUpdate }, index) => {
@@ -225,7 +242,11 @@ function describeErrors(
   });
   const messagesOf = (code: DescribedCode): Readonly<Record<string, string>> => {
     if (code === "insufficient_scope") return { [code]: missingScope(scope) };
-    const messages = contract.messages?.[code] ?? errors[code].examples;
+    if (code === "payload_too_large" && body) return { [code]: bodyTooLarge(body.bytesMax) };
+    if (code === "unsupported_media_type" && body) {
+      return { [code]: unsupportedMediaType(body.mediaTypes), compressed_body: compressedBody };
+    }
+    const messages = contract.messages?.[code] ?? errors[code].examples ?? {};
     return code === "invalid_request" ? { ...messages, ...unknownNames(known) } : messages;
   };
   const examples = codes.flatMap((code) =>
@@ -238,12 +259,7 @@ function describeErrors(
   return {
     description: descriptions.join("\n\n"),
     "x-error-codes": codes,
-    headers: headerReferences([
-      ...commonHeaders,
-      "Cache-Control",
-      ...errorHeaders,
-      ...(contract.headers ?? []),
-    ]),
+    headers: headerReferences([...commonHeaders, "Cache-Control", ...errorHeaders, ...shared]),
     content: {
       "application/json": {
         schema: reference("schemas", "Error"),
@@ -267,8 +283,13 @@ function headerReferences(ids: readonly HeaderId[]) {
   return Object.fromEntries(ids.map((id) => [headerName(id), reference("headers", id)]));
 }
 
-function describeHeader({ description, required, schema, example }: Header) {
-  return { description, required, schema, example };
+function describeHeader({
+  description,
+  isOptional,
+  schema,
+  example = String(schema.const),
+}: Header) {
+  return { description, required: !isOptional, schema, example };
 }
 
 function instant(time: number): string {

@@ -1,4 +1,5 @@
-import type { ApiOperation as Operation } from "../operations.ts";
+import type { ApiOperation as Operation } from "../operation.ts";
+import { schemas } from "../operations.ts";
 import {
   type Description,
   type DocumentOptions,
@@ -9,7 +10,6 @@ import { errors } from "./errors.ts";
 import { commonHeaders } from "./headers.ts";
 import { commonErrors } from "./operation.ts";
 import { overview } from "./overview.ts";
-import { schemas } from "./schemas.ts";
 import { withSharedParts } from "./shared-parts.ts";
 
 const description: Description = {

@@ -1,7 +1,6 @@
 import { petNotFound } from "../../../domain/ledger/inventory.ts";
 import { type ErrorCode, unavailableMessages } from "../../../domain/running/errors.ts";
 import { keyReused } from "../../../domain/shop/shop.ts";
-import { mergePatchTypes } from "../../messages/body.ts";
 import * as messages from "../../messages/error-messages.ts";
 import type { HeaderId } from "./headers.ts";
 
@@ -10,8 +9,8 @@ export interface ErrorDescription {
   readonly description: string;
   /** Added to the description on operations that change data. */
   readonly afterUpdate?: string;
-  /** The messages the service sends, by the name of their example. Empty if operations differ. */
-  readonly examples: Readonly<Record<string, string>>;
+  /** The messages the service sends, by the name of their example. Absent if operations differ. */
+  readonly examples?: Readonly<Record<string, string>>;
   readonly headers?: readonly HeaderId[];
 }
 
@@ -20,7 +19,6 @@ export const errors = {
   invalid_request: {
     description:
       "A part of the request is invalid. `message` names the part and the rule. Do not retry the request unchanged.",
-    examples: {},
   },
   unauthorized: {
     description:
@@ -30,7 +28,6 @@ export const errors = {
   },
   insufficient_scope: {
     description: "The API key is valid but does not have the scope that this operation requires.",
-    examples: {},
     headers: ["ScopeChallenge"],
   },
   cross_origin: {
@@ -55,20 +52,16 @@ export const errors = {
   insufficient_stock: {
     description:
       "A delta would make a quantity negative, or larger than 2^53 − 1. Nothing was changed.",
-    examples: {},
   },
   version_conflict: {
     description:
       "An entry does not have the `expectedVersion`. Nothing was changed. Read the entry, decide again and send a new request.",
-    examples: {},
   },
   already_exists: {
     description: "There is one with this ID already. Nothing was changed.",
-    examples: {},
   },
   already_running: {
     description: "The same work is running already. Try again when it has ended.",
-    examples: {},
   },
   idempotency_key_reused: {
     description:
@@ -77,15 +70,12 @@ export const errors = {
   },
   payload_too_large: {
     description: "The body is larger than the operation accepts.",
-    examples: { payload_too_large: messages.bodyTooLarge(65_536) },
+    examples: {},
   },
   unsupported_media_type: {
     description:
       "Either `Content-Type` is not a supported JSON type, or the body is compressed. `Accept-Patch` or `Accept-Post` lists the supported types. For a compressed body, the response has `Accept-Encoding: identity`.",
-    examples: {
-      unsupported_media_type: messages.unsupportedMediaType(mergePatchTypes),
-      compressed_body: messages.compressedBody,
-    },
+    examples: {},
     headers: ["Accept-Encoding"],
   },
   rate_limit_exceeded: {

@@ -1,6 +1,7 @@
 import { quantityMax } from "../../../domain/ledger/inventory.ts";
 import { seqMax } from "../../../domain/ledger/ledger.ts";
 import { int64Max, int64Min } from "../../../domain/values/int64.ts";
+import { exactInteger } from "../../../domain/values/json.ts";
 
 /** The part of JSON Schema 2020-12 that the API uses. Plain data, serialized as is. */
 export interface Schema {
@@ -29,10 +30,6 @@ export interface Schema {
   /** Error codes with their statuses. Not an enum, because later versions can add codes. */
   readonly "x-error-codes"?: Readonly<Record<string, number>>;
 }
-
-/** Serializes all digits of an integer. A JavaScript number would round the bounds of int64. */
-const exactInteger = (value: bigint): unknown =>
-  (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(value));
 
 /** Any signed 64-bit integer. */
 export function int64(description: string): Schema {
@@ -71,12 +68,45 @@ export const quantity = (description: string): Schema => ({
   description,
 });
 
-export const seq = (description: string): Schema => ({ ...boundedInteger(0, seqMax), description });
-
-export const petStatus = (description: string): Schema => ({
-  ...reference("schemas", "PetStatus"),
+export const count = (description: string): Schema => ({
+  ...boundedInteger(0, Number.MAX_SAFE_INTEGER),
   description,
 });
+
+export const seq = (description: string): Schema => ({ ...boundedInteger(0, seqMax), description });
+
+/** A field that is a named schema. */
+export const named = (name: string, description: string): Schema => ({
+  ...reference("schemas", name),
+  description,
+});
+
+export const listOf = (name: string, description: string): Schema => ({
+  type: "array",
+  items: reference("schemas", name),
+  description,
+});
+
+export const text = (description: string): Schema => ({ type: "string", description });
+
+export const textOrNull = (description: string): Schema => ({
+  type: ["string", "null"],
+  description,
+});
+
+export const time = (description: string): Schema => ({
+  type: "string",
+  format: "date-time",
+  description,
+});
+
+export const timeOrNull = (description: string): Schema => ({
+  type: ["string", "null"],
+  format: "date-time",
+  description,
+});
+
+export const petStatus = (description: string): Schema => named("PetStatus", description);
 
 /**
  * An object in a response. Every listed field is present. Additional fields are allowed: a later
@@ -90,6 +120,21 @@ export const responseObject = (
   type: "object",
   description,
   required: Object.keys(properties),
+  properties,
+  examples: [example],
+});
+
+/** An object in a request whose unknown fields are rejected. */
+export const requestObject = (
+  description: string,
+  properties: Record<string, Schema>,
+  example: Record<string, unknown>,
+  required?: readonly string[],
+): Schema => ({
+  type: "object",
+  description: `${description} Unknown fields are rejected.`,
+  additionalProperties: false,
+  ...(required && { required }),
   properties,
   examples: [example],
 });

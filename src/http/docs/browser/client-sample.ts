@@ -4,16 +4,15 @@ import type { Trial } from "./request.ts";
 /** Writes the value of a field, or undefined if the client cannot send it. */
 type Writer = (value: string) => string;
 
+/** A method of the client. */
 interface ClientCall {
   readonly method: string;
-  /** The name of the variable for the result. */
-  readonly result: string;
   /** Fields that are arguments, in order. */
-  readonly arguments?: Readonly<Record<string, Writer>>;
+  readonly arguments: Readonly<Record<string, Writer>>;
   /** The part of the body that is the next argument: the whole body, or one of its fields. */
-  readonly body?: "whole" | "changes";
+  readonly body: "whole" | "changes";
   /** Fields that are options: the name of the option and how its value is written. */
-  readonly options?: Readonly<Record<string, readonly [name: string, write: Writer]>>;
+  readonly options: Readonly<Record<string, readonly [name: string, write: Writer]>>;
 }
 
 const text: Writer = (value) => JSON.stringify(value);
@@ -22,55 +21,43 @@ const id: Writer = (value) => (/^-?\d+$/.test(value) ? `${value}n` : text(value)
 /** The header holds a quoted string, the option its content. */
 const idempotencyKey: Writer = (value) => text(value.replace(/^"(.*)"$/, "$1"));
 
-const range = {
-  limit: ["limit", number],
-  after: ["after", number],
-  since: ["since", text],
-  until: ["until", text],
-} as const;
+const writes = { "Idempotency-Key": ["idempotencyKey", idempotencyKey] } as const;
 
-/** By the id of the operation. The client has a method for each. */
-const calls: Readonly<Record<string, ClientCall>> = {
-  listInventory: { method: "listInventory", result: "items" },
-  getInventory: { method: "getInventory", result: "entry", arguments: { petId: id } },
+/** By the id of the operation: how its method differs from the rule of `callOf`. */
+const exceptions: Readonly<Record<string, Partial<ClientCall>>> = {
   updateInventory: {
-    method: "updateInventory",
-    result: "entry",
-    arguments: { petId: id },
-    body: "whole",
-    options: {
-      "If-Match": ["ifMatch", text],
-      "Idempotency-Key": ["idempotencyKey", idempotencyKey],
-      "X-Change-Reason": ["reason", text],
-    },
-  },
-  listHistory: {
-    method: "listHistory",
-    result: "page",
-    arguments: { petId: id },
-    options: { ...range, before: ["before", number] },
+    options: { "If-Match": ["ifMatch", text], "X-Change-Reason": ["reason", text], ...writes },
   },
   listChanges: {
-    method: "listChanges",
-    result: "page",
-    options: { ...range, cause: ["cause", text], key: ["key", text] },
+    options: {
+      limit: ["limit", number],
+      after: ["after", number],
+      since: ["since", text],
+      until: ["until", text],
+      cause: ["cause", text],
+      key: ["key", text],
+    },
   },
-  applyChanges: {
-    method: "applyChanges",
-    result: "entries",
-    body: "changes",
-    options: { "Idempotency-Key": ["idempotencyKey", idempotencyKey] },
-  },
-  getLedgerHead: { method: "ledgerHead", result: "head" },
-  getSnapshot: { method: "snapshot", result: "items", arguments: { moment: number } },
-  getDiff: { method: "diff", result: "differences", arguments: { moment: number, to: number } },
-  getPet: { method: "getPet", result: "pet", arguments: { petId: id } },
-  listOrders: {
-    method: "listOrders",
-    result: "page",
-    options: { limit: ["limit", number], after: ["after", id] },
-  },
+  applyChanges: { body: "changes", options: writes },
+  getLedgerHead: { method: "ledgerHead" },
+  getSnapshot: { method: "snapshot", arguments: { moment: number } },
+  getDiff: { method: "diff", arguments: { moment: number, to: number }, options: {} },
 };
+
+/**
+ * The method of the client for an operation. It has the name of the operation. Path parameters are its
+ * arguments, and query parameters its options.
+ */
+function callOf({ operation, fields }: Trial): ClientCall {
+  const named = (place: string) => fields.filter((field) => field.in === place);
+  return {
+    method: operation,
+    arguments: Object.fromEntries(named("path").map(({ name }) => [name, id])),
+    body: "whole",
+    options: Object.fromEntries(named("query").map(({ name }) => [name, [name, number]])),
+    ...exceptions[operation],
+  };
+}
 
 const packageName = "petstore-inventory-client";
 
@@ -84,9 +71,7 @@ export function clientSample(trial: Trial, key: string): string {
     "});",
     "",
   ];
-  const call = calls[trial.operation];
-  if (!call) return "// The client has no method for this operation.";
-  return [...head, ...(trial.isStream ? watchLines : callLines(call, trial))].join("\n");
+  return [...head, ...(trial.isStream ? watchLines : callLines(trial))].join("\n");
 }
 
 const watchLines = [
@@ -95,29 +80,31 @@ const watchLines = [
   "}",
 ];
 
-function callLines(call: ClientCall, { fields, body }: Trial): string[] {
+function callLines(trial: Trial): string[] {
+  const { fields, body } = trial;
+  const call = callOf(trial);
   const filled = fields.filter(({ value }) => value !== "");
   const parts: string[] = [];
-  for (const [name, write] of Object.entries(call.arguments ?? {})) {
+  for (const [name, write] of Object.entries(call.arguments)) {
     parts.push(write(fields.find((field) => field.name === name)?.value ?? ""));
   }
-  if (call.body !== undefined) {
-    const argument = bodyArgument(body ?? "", call.body);
+  if (body !== undefined) {
+    const argument = bodyArgument(body, call.body);
     if (argument === undefined) return ["// The request body is not valid."];
     parts.push(argument);
   }
   const options: string[] = [];
   const missing: string[] = [];
   for (const { name, value } of filled) {
-    const option = call.options?.[name];
+    const option = call.options[name];
     if (option) options.push(`${option[0]}: ${option[1](value)}`);
-    else if (!call.arguments?.[name]) missing.push(name);
+    else if (!call.arguments[name]) missing.push(name);
   }
   if (options.length > 0) parts.push(`{ ${options.join(", ")} }`);
   return [
     ...(missing.length > 0 ? [`// The client has no option for ${missing.join(" and ")}.`] : []),
-    `const ${call.result} = await client.${call.method}(${parts.join(", ")});`,
-    `console.log(${call.result});`,
+    `const result = await client.${call.method}(${parts.join(", ")});`,
+    "console.log(result);",
   ];
 }
 

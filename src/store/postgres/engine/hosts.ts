@@ -3,16 +3,6 @@ import { describeFailure, isTemporary, UnwritableServer } from "./failures.ts";
 import type { PrimaryGuard } from "./primary.ts";
 import { openSession, type Session, type Traffic } from "./session.ts";
 
-/** The hosts of an address. One of them is the primary. */
-export interface Hosts {
-  /** Opens a session on the primary. */
-  connect(): Promise<Session>;
-  /** False once the primary is known to be another server than the session's. */
-  isCurrent(session: Session): boolean;
-  /** Connects to every host to detect a new primary. Rejects if no host is usable. */
-  check(): Promise<void>;
-}
-
 /** How long connections share the result of a search for the primary. */
 const primaryCachedMs = 500;
 
@@ -25,15 +15,11 @@ const firstWaitMs = 1_000;
 const othersWaitMs = 200;
 
 /**
- * Connects to all hosts at once, so that a host that does not respond costs no time. If two hosts
+ * The hosts of an address, one of which is the primary. Connects to all at once, so that a host that does not respond costs no time. If two hosts
  * accept writes, one is an old primary that does not know that it was replaced. The guard compares
  * their timelines, whichever responds first.
  */
-export function createHosts(
-  { urls, prepare }: Address,
-  guard: PrimaryGuard,
-  traffic: Traffic,
-): Hosts {
+export function createHosts({ urls, prepare }: Address, guard: PrimaryGuard, traffic: Traffic) {
   let current: string | undefined;
   let foundAt = Number.NEGATIVE_INFINITY;
   let finding: Promise<string> | undefined;
@@ -86,18 +72,21 @@ export function createHosts(
     return finding;
   }
 
+  /** False once the primary is known to be another server than the session's. */
   function isCurrent({ url, server }: Session): boolean {
     return server.timeline === guard.newestTimeline && (urls.length === 1 || url === current);
   }
 
   return {
     isCurrent,
-    async connect() {
+    /** Opens a session on the primary. */
+    async connect(): Promise<Session> {
       const session = await open(await findPrimary());
       if (isCurrent(session)) return session;
       session.close();
       throw new UnwritableServer();
     },
+    /** Connects to every host to detect a new primary. Rejects if no host is usable. */
     check: async () => void (await probeAll(() => {}).first),
   };
 }
