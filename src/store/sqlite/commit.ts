@@ -21,15 +21,12 @@ type AddRow = (content: RowContent) => AddedRow;
  */
 export function createLedgerWriter(database: Database, isServed?: () => boolean) {
   const headOf = database.query(`SELECT ${tipColumns}, epoch FROM head`);
-  const setEntry = database.query(
-    "UPDATE inventory SET quantity = ?, version = ? WHERE pet_id = ?",
-  );
-  const setStatus = database.query("UPDATE inventory SET status = ? WHERE pet_id = ?");
   const setTip = database.query("UPDATE head SET seq = ?, at = ?, hash = ?");
   const epochAt = database.query(
     "SELECT epoch FROM epochs WHERE from_seq < ? ORDER BY number DESC LIMIT 1",
   );
   const findEntries = entryFinder(database);
+  const setEntries = createEntrySetter(database);
   const addRows = createRowInserter(database);
   const idempotency = createIdempotencyMemory(database);
   let epochToBegin: string | undefined;
@@ -64,14 +61,7 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       const appended = append({ epoch, tip, entries, remembered, epochOf }, units, now);
       if (appended.rows.length > 0 && newEpoch !== undefined) setEpoch(database, newEpoch);
       addRows(appended.rows, appended.hashes);
-      for (const { petId, quantity, version } of entries.values()) {
-        // Entries that did not change keep a version at or before the old tip.
-        if (version > tip.seq) setEntry.run(quantity, version, petId);
-      }
-      // Rarely any: writing the same status again would cost more than everything else in an entry.
-      for (const { petId, before, after } of appended.rows) {
-        if (before!.status !== after!.status) setStatus.run(after!.status, petId);
-      }
+      setEntries(entries, appended.rows, tip.seq);
       const end = appended.tip;
       if (end !== tip) setTip.run(end.seq, end.at, end.hash);
       return { appended, stored: idempotency.store(appended) };
@@ -148,6 +138,24 @@ function entryFinder(database: Database): (units: readonly Unit[]) => Map<bigint
       }
     }
     return entries;
+  };
+}
+
+/** Updates the entries that these rows changed. `tipSeq` is the end of the ledger before them. */
+function createEntrySetter(database: Database) {
+  const setEntry = database.query(
+    "UPDATE inventory SET quantity = ?, version = ? WHERE pet_id = ?",
+  );
+  const setStatus = database.query("UPDATE inventory SET status = ? WHERE pet_id = ?");
+  return (entries: Map<bigint, Entry>, rows: readonly LedgerRow[], tipSeq: number): void => {
+    for (const { petId, quantity, version } of entries.values()) {
+      // Entries that did not change keep a version at or before the old tip.
+      if (version > tipSeq) setEntry.run(quantity, version, petId);
+    }
+    // Rarely any: writing the same status again would cost more than everything else in an entry.
+    for (const { petId, before, after } of rows) {
+      if (before!.status !== after!.status) setStatus.run(after!.status, petId);
+    }
   };
 }
 
