@@ -22,9 +22,7 @@ type AddRow = (content: RowContent) => AddedRow;
 export function createLedgerWriter(database: Database, isServed?: () => boolean) {
   const headOf = database.query(`SELECT ${tipColumns}, epoch FROM head`);
   const setTip = database.query("UPDATE head SET seq = ?, at = ?, hash = ?");
-  const epochAt = database.query(
-    "SELECT epoch FROM epochs WHERE from_seq < ? ORDER BY number DESC LIMIT 1",
-  );
+  const epochOf = epochFinder(database);
   const findEntries = entryFinder(database);
   const setEntries = createEntrySetter(database);
   const addRows = createRowInserter(database);
@@ -56,7 +54,6 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       beginPendingEpoch();
       const { tip, epoch, newEpoch } = readHead(unservedEpoch);
       const entries = findEntries(units);
-      const epochOf = (row: number) => epochAt.values(row)[0]?.[0] as string | undefined;
       const remembered = idempotency.find(units, epochOf);
       const appended = append({ epoch, tip, entries, remembered, epochOf }, units, now);
       if (appended.rows.length > 0 && newEpoch !== undefined) setEpoch(database, newEpoch);
@@ -121,6 +118,13 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       return pruned;
     },
   };
+}
+
+function epochFinder(database: Database): (row: number) => string | undefined {
+  const epochAt = database.query(
+    "SELECT epoch FROM epochs WHERE from_seq < ? ORDER BY number DESC LIMIT 1",
+  );
+  return (row) => epochAt.values(row)[0]?.[0] as string | undefined;
 }
 
 function entryFinder(database: Database): (units: readonly Unit[]) => Map<bigint, Entry> {
