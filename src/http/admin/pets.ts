@@ -1,4 +1,5 @@
-import type { Pet, PetDetails } from "../../domain/catalogue/pets.ts";
+import { readDetails } from "../../domain/catalogue/pet-fields.ts";
+import type { Pet } from "../../domain/catalogue/pets.ts";
 import {
   type Entry,
   isPetStatus,
@@ -18,7 +19,7 @@ import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { actorOf } from "./actor.ts";
 import { versionConflict } from "./conflicts.ts";
-import { type Fields, given, readFields, textField, textListField } from "./fields.ts";
+import { type Fields, given, readFields, textField } from "./fields.ts";
 
 export async function getPet(context: Context, call: Call): Promise<Reply> {
   return petReply(context, readPetId(call.request));
@@ -59,10 +60,8 @@ async function petReply({ store }: Context, petId: bigint): Promise<Reply> {
   return { status: 200, body: petJson({ ...pet, ...found.entry }) };
 }
 
-function petJson({ petId, version, ...pet }: Pet & Entry): string {
-  const { name, category, tags, photoUrls, quantity, status } = pet;
-  const rest = { name, category, tags, photoUrls, quantity, status, version };
-  return `{"petId":${petId},${JSON.stringify(rest).slice(1)}`;
+function petJson({ petId, status, version, ...rest }: Pet & Entry): string {
+  return `{"petId":${petId},${JSON.stringify({ ...rest, status, version }).slice(1)}`;
 }
 
 export const petIdFieldRule = "is required and must be a 64-bit integer";
@@ -72,19 +71,6 @@ function readId(fields: Fields): bigint {
   const id = value instanceof JsonNumber ? value.toInteger() : undefined;
   if (typeof id === "bigint" && id >= int64Min && id <= int64Max) return id;
   throw new InvalidField("petId", petIdFieldRule);
-}
-
-/** A category that is null is removed. */
-function readDetails(fields: Fields): Partial<PetDetails> {
-  const isCategoryNull = given(fields, "category") === null;
-  const details = {
-    name: textField(fields, "name"),
-    category: isCategoryNull ? null : textField(fields, "category"),
-    tags: textListField(fields, "tags"),
-    photoUrls: textListField(fields, "photoUrls"),
-  };
-  const sent = Object.entries(details).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(sent) as Partial<PetDetails>;
 }
 
 function readStock(fields: Fields): Partial<Stock> {

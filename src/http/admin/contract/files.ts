@@ -1,10 +1,7 @@
 import { problemsListedMax } from "../../../domain/catalogue/import-problems.ts";
 import { differencesListedMax } from "../../../domain/catalogue/import-runs.ts";
-import {
-  fileNameCharactersMax,
-  orderColumns,
-  petColumns,
-} from "../../../domain/catalogue/imports.ts";
+import { fileNameCharactersMax, orderRows, petRows } from "../../../domain/catalogue/imports.ts";
+import { csvLine } from "../../../files/exports.ts";
 import { formats } from "../../../files/formats.ts";
 import { exampleOrder } from "../../api/contract/examples.ts";
 import {
@@ -26,6 +23,7 @@ import {
   rejectedMessage,
 } from "../imports.ts";
 import type { AdminContract } from "./operation.ts";
+import { exampleFullPet } from "./stock-schemas.ts";
 
 const count = (description: string): Schema => ({
   ...boundedInteger(0, Number.MAX_SAFE_INTEGER),
@@ -211,32 +209,21 @@ Each instance makes one import at a time. If the connection ends before the whol
   };
 }
 
+const petColumns = Object.keys(petRows.columns);
+const orderColumns = Object.keys(orderRows.columns);
+
 export const importPets = importContract("pets", petColumns);
 export const importOrders = importContract("orders", orderColumns);
-
-const examplePets = {
-  csv: "petId,name,category,tags,photoUrls,status,quantity\n7,Rex,dogs,calm|small,,available,3\n",
-  row: {
-    petId: 7,
-    name: "Rex",
-    category: "dogs",
-    tags: ["calm", "small"],
-    photoUrls: [],
-    status: "available",
-    quantity: 3,
-  },
-};
-const exampleOrders = {
-  csv: "id,petId,quantity,shipDate,status,complete\n1042,7,1,,placed,false\n",
-  row: exampleOrder,
-};
 
 const formulaNote = `
 
 Every text is exact, so that the file can be imported again without a change. A name can start with \`=\`, \`+\`, \`-\` or \`@\`, which spreadsheet programs take for a formula: import the columns as text there.`;
 
-function exportContract(what: "pets" | "orders"): AdminContract {
-  const { csv, row } = what === "pets" ? examplePets : exampleOrders;
+function exportContract(
+  what: "pets" | "orders",
+  columns: readonly string[],
+  row: Readonly<Record<string, unknown>>,
+): AdminContract {
   const text = (description: string, value: string) => ({
     schema: { type: "string", description },
     examples: { file: { summary: "One row", value } },
@@ -255,7 +242,7 @@ function exportContract(what: "pets" | "orders"): AdminContract {
         others: {
           [mediaTypeOf.csv]: text(
             'Comma-separated values (RFC 4180), with a header. An id of more than 15 digits is written as ="9007199254740993", so that spreadsheet programs keep all its digits.',
-            csv,
+            `${columns.join()}\n${csvLine(columns, row)}\n`,
           ),
           [mediaTypeOf.ndjson]: text("One JSON object per line.", `${JSON.stringify(row)}\n`),
         },
@@ -266,8 +253,9 @@ function exportContract(what: "pets" | "orders"): AdminContract {
   };
 }
 
-export const exportPets = exportContract("pets");
-export const exportOrders = exportContract("orders");
+const { version: _, ...exampleExportedPet } = exampleFullPet;
+export const exportPets = exportContract("pets", petColumns, exampleExportedPet);
+export const exportOrders = exportContract("orders", orderColumns, exampleOrder);
 
 const { 200: page } = apiOrders.contract.success;
 

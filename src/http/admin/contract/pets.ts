@@ -81,7 +81,7 @@ export const changePet: AdminContract = {
   tag,
   summary: "Change a pet",
   description:
-    "Changes the name, the category, the tags or the photos of a pet. The audit log keeps the change. Quantity and status are changed with the stock.",
+    "Changes the details of a pet, such as its name. The audit log keeps the change. Quantity and status are changed with the stock.",
   parameters: [petIdParameter],
   body: {
     description: "The fields to change.",

@@ -79,17 +79,18 @@ export const petStatus = (description: string): Schema => ({
 });
 
 /**
- * An object in a response. Every listed field is present. Additional fields are allowed: a later
+ * An object in a response. Every listed field is present, except those of `optional`. Additional fields are allowed: a later
  * version can add some, and a client generated from this one must not fail on them.
  */
 export const responseObject = (
   description: string,
   properties: Record<string, Schema>,
   example: Record<string, unknown>,
+  optional: readonly string[] = [],
 ): Schema => ({
   type: "object",
   description,
-  required: Object.keys(properties),
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
   properties,
   examples: [example],
 });
