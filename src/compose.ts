@@ -21,7 +21,7 @@ import { startCheckpoints } from "./domain/snapshots/checkpoints.ts";
 import type { Store } from "./domain/store.ts";
 import { createUsageRecorder } from "./domain/usage/usage-recorder.ts";
 import { type Engine, openEngine } from "./engines.ts";
-import { adminPages } from "./http/admin/pages.ts";
+import { adminPages } from "./http/admin/contract/document.ts";
 import { consolePages } from "./http/console/pages.ts";
 import { referencePages } from "./http/docs/pages.ts";
 import type { Context } from "./http/pipeline/context.ts";

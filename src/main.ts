@@ -1,7 +1,6 @@
 import { exitCodeOf } from "./cli/exit-codes.ts";
-import { messageOf } from "./cli/failure.ts";
 import { clearProgress } from "./cli/progress.ts";
-import { run } from "./cli/run.ts";
+import { messageOf, run } from "./cli/run.ts";
 import { reasonOf } from "./file-errors.ts";
 import { currentLog, flushProcessLog } from "./log.ts";
 import { printError, ReaderGone } from "./output.ts";

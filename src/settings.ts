@@ -1,8 +1,7 @@
 import { backupsSettings } from "./settings/backups.ts";
 import { limitsSettings } from "./settings/limits.ts";
 import { monitoringSettings } from "./settings/monitoring.ts";
-import { servingSettings } from "./settings/serving.ts";
-import { webhooksSettings } from "./settings/webhooks.ts";
+import { servingSettings, webhooksSettings } from "./settings/serving.ts";
 
 /**
  * Every setting. Names are the fields of Config. Flags, variables, the settings file, help and the

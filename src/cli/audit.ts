@@ -1,7 +1,7 @@
 import type { AuditRow } from "../domain/audit/audit.ts";
 import type { Store } from "../domain/store.ts";
-import { parseInteger } from "./flag-values.ts";
-import { type Listing, printRows } from "./listing.ts";
+import { parseInteger } from "./flags.ts";
+import { type Listing, printRows } from "./table.ts";
 import type { StoreInput } from "./with-store.ts";
 
 interface AuditFlags {

@@ -1,5 +1,5 @@
 import { formats } from "../files/formats.ts";
-import { type Command, command, creatingSettings, json, storeSettings } from "./command.ts";
+import { type Command, command, creatingSettings, json } from "./command.ts";
 import { exportOrders, exportPets } from "./export.ts";
 import { importOrders, importPets } from "./imports/import.ts";
 import { withExistingStore } from "./with-store.ts";
@@ -57,7 +57,6 @@ export const catalogueCommands: readonly Command[] = [
     examples: ["petstore pets export pets.csv", "petstore pets export - --format ndjson"],
     operands: outputFile,
     flags: { format },
-    settings: storeSettings,
     run: withExistingStore(exportPets),
   }),
   command({
@@ -78,7 +77,6 @@ export const catalogueCommands: readonly Command[] = [
     examples: ["petstore orders export orders.csv"],
     operands: outputFile,
     flags: { format },
-    settings: storeSettings,
     run: withExistingStore(exportOrders),
   }),
 ];

@@ -52,12 +52,13 @@ interface Definition<F extends Flags, O extends readonly Operand[]> {
   readonly topic: Topic;
   /** One or two command lines that work as they are, apart from the names in them. */
   readonly examples: readonly string[];
-  readonly operands: O;
+  /** None unless given. */
+  readonly operands?: O;
   readonly flags: F;
   /** Set for a command that changes a store. If it is interrupted before that, it says so. */
   readonly changes?: true;
-  /** The settings that have an effect on this command. Help lists them. */
-  readonly settings: readonly SettingName[];
+  /** The settings that have an effect on this command. Help lists them. Those of one store unless given. */
+  readonly settings?: readonly SettingName[];
   /** Returns the exit code. */
   readonly run: (
     input: Input<
@@ -68,6 +69,8 @@ interface Definition<F extends Flags, O extends readonly Operand[]> {
 }
 
 export interface Command extends Omit<Definition<Flags, readonly Operand[]>, "run"> {
+  readonly operands: readonly Operand[];
+  readonly settings: readonly SettingName[];
   readonly run: (input: Input) => Promise<number>;
 }
 
@@ -75,10 +78,10 @@ export interface Command extends Omit<Definition<Flags, readonly Operand[]>, "ru
  * Makes a row of the table of commands. It does not compile if `run` uses a flag or an operand that
  * the row does not declare.
  */
-export function command<const F extends Flags, const O extends readonly Operand[]>(
+export function command<const F extends Flags, const O extends readonly Operand[] = readonly []>(
   definition: Definition<F, O>,
 ): Command {
-  return definition as Command;
+  return { operands: [], settings: storeSettings, ...definition } as Command;
 }
 
 /** The settings of a command that works on one store. */
@@ -86,5 +89,10 @@ export const storeSettings: readonly SettingName[] = ["configFile", "environment
 
 /** The same for a command that creates a missing store. */
 export const creatingSettings: readonly SettingName[] = [...storeSettings, "backupFolder"];
+
+/** The flags of a command that can print JSON. */
+export interface Json {
+  readonly json: boolean;
+}
 
 export const json = { description: "Print the result as JSON." } as const;

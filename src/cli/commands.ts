@@ -1,9 +1,9 @@
 import { type SettingName, settings } from "../settings.ts";
 import { auditRowsDefault, printAudit } from "./audit.ts";
 import { catalogueCommands } from "./catalogue-commands.ts";
-import { type Command, command, json, storeSettings } from "./command.ts";
+import { type Command, command, json } from "./command.ts";
 import { printCompletion, shells } from "./completion/completion.ts";
-import { configCommands } from "./config-commands.ts";
+import { printConfig } from "./config.ts";
 import { checkHealth } from "./health.ts";
 import { keyCommands } from "./key-commands.ts";
 import { historyRowsDefault, printHistory, printLedger } from "./ledger.ts";
@@ -35,7 +35,6 @@ export const commands: readonly Command[] = [
       "petstore serve",
       "petstore serve --port 9000 --database sqlite:/var/lib/petstore/production.db",
     ],
-    operands: [],
     flags: {},
     settings: allSettings,
     run: serve,
@@ -45,7 +44,6 @@ export const commands: readonly Command[] = [
     summary: "Same as `serve`, but adds sample data and a key to an empty store.",
     topic: "serve",
     examples: ["petstore quickstart --port 9000"],
-    operands: [],
     flags: {},
     settings: allSettings,
     run: quickstart,
@@ -55,7 +53,6 @@ export const commands: readonly Command[] = [
     summary: "Asks the service with these settings on this machine whether it is ready.",
     topic: "maintenance",
     examples: ["petstore health", "petstore health --port 9000 --json"],
-    operands: [],
     flags: { json },
     settings: ["configFile", "port", "host", "tlsCertFile", "tlsKeyFile"],
     run: checkHealth,
@@ -77,7 +74,6 @@ export const commands: readonly Command[] = [
       before: { placeholder: "SEQ", description: "Only changes before this ledger row." },
       json: jsonLines,
     },
-    settings: storeSettings,
     run: withExistingStore(printHistory),
   }),
   command({
@@ -85,13 +81,11 @@ export const commands: readonly Command[] = [
     summary: "Shows all changes, the oldest first.",
     topic: "history",
     examples: ["petstore ledger --after 1200", "petstore ledger --follow --json"],
-    operands: [],
     flags: {
       after: { placeholder: "SEQ", description: "Only changes after this ledger row. Default: 0." },
       follow: { description: "Keep running, and show new changes as they are stored." },
       json: jsonLines,
     },
-    settings: storeSettings,
     run: withExistingStore(printLedger),
   }),
   command({
@@ -101,7 +95,6 @@ export const commands: readonly Command[] = [
     examples: ["petstore snapshot 2026-11-15T10:00:00Z", "petstore snapshot 1200 --json"],
     operands: [{ name: "MOMENT", description: moment }],
     flags: { json: jsonLines },
-    settings: storeSettings,
     run: withExistingStore(printSnapshot),
   }),
   command({
@@ -114,7 +107,6 @@ export const commands: readonly Command[] = [
       { name: "TO", description: "The other moment. It may be earlier than FROM." },
     ],
     flags: { json: jsonLines },
-    settings: storeSettings,
     run: withExistingStore(printDiff),
   }),
   command({
@@ -129,7 +121,6 @@ export const commands: readonly Command[] = [
       json,
     },
     changes: true,
-    settings: storeSettings,
     run: withExistingStore(undo),
   }),
   command({
@@ -137,7 +128,6 @@ export const commands: readonly Command[] = [
     summary: "Shows the audit log, the newest first: who changed keys, webhooks, pets and orders.",
     topic: "maintenance",
     examples: ["petstore audit", "petstore audit --limit 100 --json"],
-    operands: [],
     flags: {
       limit: {
         placeholder: "N",
@@ -145,7 +135,6 @@ export const commands: readonly Command[] = [
       },
       json: jsonLines,
     },
-    settings: storeSettings,
     run: withExistingStore(printAudit),
   }),
   command({
@@ -153,7 +142,6 @@ export const commands: readonly Command[] = [
     summary: "Checks the whole store: ledger, hashes, inventory, keys and webhooks.",
     topic: "maintenance",
     examples: ["petstore verify", "petstore verify --expect 1200:HASH"],
-    operands: [],
     flags: {
       expect: {
         placeholder: "SEQ:HASH",
@@ -161,7 +149,6 @@ export const commands: readonly Command[] = [
       },
       json,
     },
-    settings: storeSettings,
     run: withExistingStore(verifyStore),
   }),
   ...maintenanceCommands,
@@ -172,7 +159,6 @@ export const commands: readonly Command[] = [
     examples: [
       "petstore migrate-store --from sqlite:./data/production.db --to postgres://db.example/petstore",
     ],
-    operands: [],
     flags: {
       from: {
         placeholder: "DATABASE",
@@ -190,7 +176,15 @@ export const commands: readonly Command[] = [
     settings: ["configFile", "environment"],
     run: migrateStore,
   }),
-  ...configCommands,
+  command({
+    name: "config",
+    summary: "Shows every setting, its value and where the value comes from.",
+    topic: "command line",
+    examples: ["petstore config --env staging", "petstore config --port 9000 --json"],
+    flags: { json },
+    settings: Object.keys(settings) as SettingName[],
+    run: printConfig,
+  }),
   command({
     name: "completion",
     summary: "Prints a script that completes commands, flags and values in a shell.",

@@ -3,17 +3,13 @@ import { hideSecrets } from "../config/secrets.ts";
 import { explainConfig } from "../config.ts";
 import { print, printWarning, withoutSecrets } from "../output.ts";
 import { settingGroups } from "../settings.ts";
-import type { Input } from "./command.ts";
-import { counted } from "./counted.ts";
-import { lineWidthMax, wrap } from "./paragraphs.ts";
+import type { Input, Json } from "./command.ts";
+import { counted, lineWidthMax, wrap } from "./paragraphs.ts";
 
 const indent = "    ";
 
 /** Prints what a command with the same flags would use. Returns exit code 1 if that is not valid. */
-export async function printConfig({
-  flags,
-  settings,
-}: Input<{ readonly json: boolean }>): Promise<number> {
+export async function printConfig({ flags, settings }: Input<Json>): Promise<number> {
   const { all, problems: found, warnings } = explainConfig(settings);
   const problems = found.map(withoutSecrets);
   for (const warning of warnings) printWarning(warning);

@@ -1,6 +1,6 @@
 import { readConfig } from "../config.ts";
 import { print, printError } from "../output.ts";
-import type { Input } from "./command.ts";
+import type { Input, Json } from "./command.ts";
 
 /** Longer than a service that is ready takes to respond. */
 const timeoutMs = 2_500;
@@ -9,10 +9,7 @@ const timeoutMs = 2_500;
  * Asks a service on this machine whether it is ready. Returns exit code 1 if not. For health checks of
  * containers, which have no other program for that.
  */
-export async function checkHealth({
-  flags,
-  settings,
-}: Input<{ readonly json: boolean }>): Promise<number> {
+export async function checkHealth({ flags, settings }: Input<Json>): Promise<number> {
   const { host, port, tlsCertFile } = readConfig(settings);
   const url = `${tlsCertFile ? "https" : "http"}://${reachable(host)}:${port}/readyz`;
   const problem = await findProblem(url);

@@ -1,7 +1,7 @@
 import { defaultScopes, scopes } from "../domain/keys/keys.ts";
 import { defaultOverlapMs } from "../domain/keys/lifecycle.ts";
 import { planNames, plans } from "../domain/limits/plans.ts";
-import { type Command, command, creatingSettings, json, storeSettings } from "./command.ts";
+import { type Command, command, creatingSettings, json } from "./command.ts";
 import { createKey, listKeys, revoke, rotate, showKey, unban } from "./keys.ts";
 import { withExistingStore, withStore } from "./with-store.ts";
 
@@ -17,7 +17,6 @@ export const keyCommands: readonly Command[] = [
       "petstore keys create --name till-3 --plan pro",
       "petstore keys create --name anna --operator",
     ],
-    operands: [],
     flags: {
       name: {
         placeholder: "NAME",
@@ -61,9 +60,7 @@ export const keyCommands: readonly Command[] = [
     summary: "Lists all keys: plan, state, last use, requests today, and secrets.",
     topic: "keys",
     examples: ["petstore keys list", "petstore keys list --json"],
-    operands: [],
     flags: { json },
-    settings: storeSettings,
     run: withExistingStore(listKeys),
   }),
   command({
@@ -73,7 +70,6 @@ export const keyCommands: readonly Command[] = [
     examples: ["petstore keys show key_0aBcDeFgHiJkLmNo"],
     operands: id,
     flags: { json },
-    settings: storeSettings,
     run: withExistingStore(showKey),
   }),
   command({
@@ -90,7 +86,6 @@ export const keyCommands: readonly Command[] = [
       json,
     },
     changes: true,
-    settings: storeSettings,
     run: withExistingStore(rotate),
   }),
   command({
@@ -101,7 +96,6 @@ export const keyCommands: readonly Command[] = [
     operands: id,
     flags: { json },
     changes: true,
-    settings: storeSettings,
     run: withExistingStore(revoke),
   }),
   command({
@@ -112,7 +106,6 @@ export const keyCommands: readonly Command[] = [
     operands: id,
     flags: { json },
     changes: true,
-    settings: storeSettings,
     run: withExistingStore(unban),
   }),
 ];

@@ -11,14 +11,11 @@ import {
 } from "../domain/keys/lifecycle.ts";
 import { InvalidField } from "../domain/running/errors.ts";
 import { print } from "../output.ts";
-import { parseCount, parseDuration, parseList, parseTime } from "./flag-values.ts";
+import type { Json } from "./command.ts";
+import { parseCount, parseDuration, parseList, parseTime } from "./flags.ts";
 import { describe, fieldsOf, isoOrNull, listColumns } from "./key-rows.ts";
-import { printTable } from "./listing.ts";
+import { printTable } from "./table.ts";
 import type { StoreInput } from "./with-store.ts";
-
-interface Json {
-  readonly json: boolean;
-}
 
 interface CreateFlags extends Json {
   readonly name: string;

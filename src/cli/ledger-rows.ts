@@ -1,7 +1,6 @@
 import type { Stock } from "../domain/ledger/inventory.ts";
 import { ledgerRowJson, type NamedRow } from "../domain/ledger/ledger.ts";
-import type { Listing } from "./listing.ts";
-import type { Column } from "./table.ts";
+import type { Column, Listing } from "./table.ts";
 
 /** The two columns of a stock. A pet without an entry has a dash. */
 export function stockColumns<Row>(

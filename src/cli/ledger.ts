@@ -8,11 +8,11 @@ import type { NamedRow } from "../domain/ledger/ledger.ts";
 import { ServiceError } from "../domain/running/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { parseInt64 } from "../domain/values/int64.ts";
-import { parseInteger } from "./flag-values.ts";
+import { parseInteger } from "./flags.ts";
 import { followLedger } from "./follow.ts";
 import { unwatchSignals } from "./interruption.ts";
 import { historyListing, ledgerListing } from "./ledger-rows.ts";
-import { printRows } from "./listing.ts";
+import { printRows } from "./table.ts";
 import type { StoreInput } from "./with-store.ts";
 
 interface HistoryFlags {

@@ -2,7 +2,7 @@ import { type SettingName, settings } from "../settings.ts";
 import { backup } from "./backups/backup.ts";
 import { drill } from "./backups/drill.ts";
 import { restore } from "./backups/restore.ts";
-import { type Command, command, json, storeSettings } from "./command.ts";
+import { type Command, command, json } from "./command.ts";
 import { doctor } from "./doctor/doctor.ts";
 import { upgrade } from "./upgrade.ts";
 import { withExistingStore } from "./with-store.ts";
@@ -24,7 +24,6 @@ export const maintenanceCommands: readonly Command[] = [
     ],
     operands: [{ name: "FILE", description: "File to create. - writes to standard output." }],
     flags: { json },
-    settings: storeSettings,
     run: withExistingStore(backup),
   }),
   command({
@@ -43,7 +42,6 @@ export const maintenanceCommands: readonly Command[] = [
         "Folder in which the backup is verified first. PostgreSQL only. Default: the folder of FILE.",
       ),
     },
-    settings: storeSettings,
     run: restore,
   }),
   command({
@@ -57,7 +55,6 @@ export const maintenanceCommands: readonly Command[] = [
     ],
     operands: backupFile,
     flags: { json, scratch: scratchOf("Folder to restore to. Default: the folder of FILE.") },
-    settings: storeSettings,
     run: drill,
   }),
   command({
@@ -65,12 +62,10 @@ export const maintenanceCommands: readonly Command[] = [
     summary: "Shows what a start of this version would migrate, and tries it on a copy.",
     topic: "maintenance",
     examples: ["petstore upgrade --check"],
-    operands: [],
     flags: {
       check: { description: "Required, because nothing is migrated: the next start does that." },
       json,
     },
-    settings: storeSettings,
     run: upgrade,
   }),
   command({
@@ -78,7 +73,6 @@ export const maintenanceCommands: readonly Command[] = [
     summary: "Checks the settings, the store and the machine, and says what to do.",
     topic: "maintenance",
     examples: ["petstore doctor", "petstore doctor --env staging --json"],
-    operands: [],
     flags: { json },
     settings: Object.keys(settings) as SettingName[],
     run: doctor,

@@ -10,7 +10,7 @@ import { tables } from "../store/tables.ts";
 import { assertStoreFile, lockStore, openExistingStore, openStore } from "../stores.ts";
 import type { Input } from "./command.ts";
 import { beginChange, endChange } from "./interruption.ts";
-import { withLedgerProgress } from "./ledger-progress.ts";
+import { withLedgerProgress } from "./progress.ts";
 import { printFaults, verifyWithProgress } from "./verify.ts";
 import { printCreated } from "./with-store.ts";
 

@@ -1,15 +1,15 @@
+import { dirname, relative, resolve } from "node:path";
 import type { Service } from "../compose.ts";
 import { type Config, readConfig } from "../config.ts";
 import { systemClock } from "../engines.ts";
 import { secretsOf } from "../log/secrets.ts";
 import { openProcessLog, type ServiceLog } from "../log.ts";
 import { print } from "../output.ts";
+import { sqlitePath } from "../store-file.ts";
 import { packageVersion } from "../version.ts";
 import type { Input } from "./command.ts";
-import { currentProgram } from "./program.ts";
-import { fillEmptyStore } from "./sample.ts";
-import { createSignalCounter, isIgnored } from "./signals.ts";
-import { firstWelcome, laterWelcome } from "./welcome.ts";
+import { createSignalCounter, isIgnored } from "./interruption.ts";
+import { type FirstKeys, fillEmptyStore, samplePlan } from "./sample.ts";
 
 export function serve({ settings }: Input): Promise<number> {
   return serveUntilStopped(readConfig(settings), async () => []);
@@ -83,4 +83,70 @@ function untilStopped(service: Service, log: ServiceLog): Promise<number> {
       if (!isIgnored(signal)) process.on(signal, () => onSignal(signal));
     }
   });
+}
+
+/**
+ * The command line that started this program, up to the name of the command. An executable that
+ * contains the program has its first argument inside itself.
+ */
+export function currentProgram(): readonly string[] {
+  const [, script = ""] = process.argv;
+  return isExecutable(script)
+    ? [process.execPath]
+    : [process.execPath, ...process.execArgv, script];
+}
+
+/** What to type to run this program again: its path below the current folder, or its name. */
+export function programName(): string {
+  const [, script = ""] = process.argv;
+  const path = isExecutable(script)
+    ? process.execPath
+    : resolve(dirname(script), "../bin/petstore");
+  const below = relative(process.cwd(), path);
+  if (below.startsWith("..")) return "petstore";
+  return below.includes("/") ? below : `./${below}`;
+}
+
+function isExecutable(script: string): boolean {
+  return script.startsWith("/$bunfs/") || script.startsWith("B:\\~BUN\\");
+}
+
+/** What `quickstart` prints after it has filled an empty store. */
+export function firstWelcome(baseUrl: string, keys: FirstKeys): readonly string[] {
+  return `
+The store was empty. It now has sample data, an operator key and an API key (plan ${samplePlan}).
+The keys are shown only once.
+
+Console:       ${new URL("/console", baseUrl)}
+Operator key:  ${keys.operator}
+
+API reference: ${new URL("/docs", baseUrl)}
+API key:       ${keys.api}
+
+Try the API:
+
+  curl -H "Authorization: Bearer ${keys.api}" ${baseUrl}/inventory
+`.split("\n");
+}
+
+/** What `quickstart` prints on every later start. Never a database address, which may have a password. */
+export function laterWelcome(
+  baseUrl: string,
+  config: Config,
+  given: Readonly<Record<string, string>>,
+): readonly string[] {
+  const path = sqlitePath(config);
+  const settings = [
+    ...(config.environment === "production" ? [] : ["--env", config.environment]),
+    ...(path !== undefined && given.database !== undefined ? ["--database", given.database] : []),
+  ];
+  const create = `${programName()} keys create --name NAME`;
+  const more = settings.length > 0 ? ` ${settings.join(" ")}` : "";
+  return [
+    `Console:        ${new URL("/console", baseUrl)}`,
+    `API reference:  ${new URL("/docs", baseUrl)}`,
+    `Database:       ${path ?? "PostgreSQL"}`,
+    `Another key:    ${create} --plan ${samplePlan}${more}`,
+    `Operator key:   ${create} --operator${more}`,
+  ];
 }

@@ -6,13 +6,10 @@ import { entriesOf } from "../domain/snapshots/columns.ts";
 import { type DifferenceColumns, stocksAt } from "../domain/snapshots/differences.ts";
 import { differencesBetween, inventoryAt } from "../domain/snapshots/snapshots.ts";
 import { systemClock } from "../engines.ts";
+import type { Json } from "./command.ts";
 import { petColumn, stockColumns } from "./ledger-rows.ts";
-import { type Listing, printRows } from "./listing.ts";
+import { type Listing, printRows } from "./table.ts";
 import type { StoreInput } from "./with-store.ts";
-
-interface Json {
-  readonly json: boolean;
-}
 
 /** Prints the whole inventory as of a moment. */
 export async function printSnapshot({

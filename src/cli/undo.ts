@@ -2,7 +2,7 @@ import { type UndoOutcome, undoRow, undoStore } from "../domain/history/undo.ts"
 import type { Stock } from "../domain/ledger/inventory.ts";
 import { ledgerRowJson, type NamedRow } from "../domain/ledger/ledger.ts";
 import { print, printError } from "../output.ts";
-import { parseInteger } from "./flag-values.ts";
+import { parseInteger } from "./flags.ts";
 import type { StoreInput } from "./with-store.ts";
 
 interface UndoFlags {

@@ -4,7 +4,7 @@ import { ServiceError } from "../domain/running/errors.ts";
 import { print } from "../output.ts";
 import { openUpgradeCheck } from "../stores.ts";
 import type { Input } from "./command.ts";
-import { counted } from "./counted.ts";
+import { counted } from "./paragraphs.ts";
 
 interface UpgradeFlags {
   readonly check: boolean;

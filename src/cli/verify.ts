@@ -3,8 +3,8 @@ import type { KeptHash } from "../domain/verification/chain.ts";
 import type { Snapshot } from "../domain/verification/store.ts";
 import { type Verification, verify } from "../domain/verification/verify.ts";
 import { print } from "../output.ts";
-import { counted } from "./counted.ts";
-import { withLedgerProgress } from "./ledger-progress.ts";
+import { counted } from "./paragraphs.ts";
+import { withLedgerProgress } from "./progress.ts";
 import type { StoreInput } from "./with-store.ts";
 
 interface VerifyFlags {

@@ -16,7 +16,6 @@ export const webhookCommands: readonly Command[] = [
       "petstore webhooks create --url https://shop.example/stock",
       "petstore webhooks create --url https://shop.example/low --below 5 --statuses available",
     ],
-    operands: [],
     flags: {
       url: {
         placeholder: "URL",
@@ -58,9 +57,7 @@ export const webhookCommands: readonly Command[] = [
     summary: "Lists all webhooks, their state, and how many changes each is behind.",
     topic: "webhooks",
     examples: ["petstore webhooks list"],
-    operands: [],
     flags: { json },
-    settings: storeSettings,
     run: withExistingStore(list),
   }),
   command({
@@ -70,7 +67,6 @@ export const webhookCommands: readonly Command[] = [
     examples: ["petstore webhooks show wh_0aBcDeFgHiJkLmNo"],
     operands: id,
     flags: { json },
-    settings: storeSettings,
     run: withExistingStore(show),
   }),
   command({
@@ -87,7 +83,6 @@ export const webhookCommands: readonly Command[] = [
       json,
     },
     changes: true,
-    settings: storeSettings,
     run: withExistingStore(rotate),
   }),
   command({
@@ -98,7 +93,6 @@ export const webhookCommands: readonly Command[] = [
     operands: id,
     flags: { json },
     changes: true,
-    settings: storeSettings,
     run: withExistingStore(pause),
   }),
   command({
@@ -109,7 +103,6 @@ export const webhookCommands: readonly Command[] = [
     operands: id,
     flags: { json },
     changes: true,
-    settings: storeSettings,
     run: withExistingStore(resume),
   }),
   command({
@@ -127,7 +120,6 @@ export const webhookCommands: readonly Command[] = [
       json,
     },
     changes: true,
-    settings: storeSettings,
     run: withExistingStore(replay),
   }),
   command({
@@ -138,7 +130,6 @@ export const webhookCommands: readonly Command[] = [
     operands: id,
     flags: { json },
     changes: true,
-    settings: storeSettings,
     run: withExistingStore(remove),
   }),
 ];

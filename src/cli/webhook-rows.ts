@@ -1,7 +1,11 @@
 import { formatCursor } from "../domain/ledger/cursors.ts";
-import { resultOf } from "../domain/webhooks/attempts.ts";
 import type { WebhookStatus } from "../domain/webhooks/lifecycle.ts";
-import type { Webhook, WebhookAttempt, WebhookFilter } from "../domain/webhooks/webhook.ts";
+import {
+  resultOf,
+  type Webhook,
+  type WebhookAttempt,
+  type WebhookFilter,
+} from "../domain/webhooks/webhook.ts";
 import type { Column } from "./table.ts";
 
 export const listColumns: readonly Column<WebhookStatus>[] = [

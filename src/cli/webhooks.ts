@@ -12,8 +12,9 @@ import {
 import type { Webhook } from "../domain/webhooks/webhook.ts";
 import { print, printError } from "../output.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";
-import { parseCount, parseDuration, parseList } from "./flag-values.ts";
-import { printTable } from "./listing.ts";
+import type { Json } from "./command.ts";
+import { parseCount, parseDuration, parseList } from "./flags.ts";
+import { printTable } from "./table.ts";
 import {
   attemptColumns,
   describe,
@@ -23,10 +24,6 @@ import {
   stateText,
 } from "./webhook-rows.ts";
 import type { StoreInput } from "./with-store.ts";
-
-interface Json {
-  readonly json: boolean;
-}
 
 interface CreateFlags extends Json {
   readonly url: string;

@@ -3,9 +3,8 @@ import { type Environment, environments } from "../domain/keys/keys.ts";
 import { changesMax } from "../domain/ledger/changes.ts";
 import { dayMs, minuteMs } from "../domain/limits/limits.ts";
 import { type LogLevel, logLevels } from "../domain/running/events.ts";
-import { parseDuration } from "../domain/values/durations.ts";
-import { formatInstant, parseInstant } from "../domain/values/instants.ts";
 import { type Network, parseNetwork } from "../domain/values/networks.ts";
+import { formatInstant, parseDuration, parseInstant } from "../domain/values/times.ts";
 
 /**
  * Converts the text of a setting to its value. The message of an error follows the name of the flag

@@ -10,6 +10,7 @@ import {
   readPetsSunset,
   readPort,
   readSeconds,
+  readSwitch,
   readText,
 } from "./readers.ts";
 import { setting } from "./setting.ts";
@@ -117,5 +118,23 @@ export const servingSettings = {
     default: "2027-12-31T00:00:00Z",
     description: "Time from which `GET /v1/pets/{petId}` returns 410.",
     read: readPetsSunset,
+  }),
+} as const;
+
+/** Where webhooks may be sent. */
+export const webhooksSettings = {
+  webhooksAllowInsecure: setting({
+    flag: "webhooks-allow-insecure",
+    default: "off",
+    description: "Allows `http://` addresses for webhooks. The variable is `on` or `off`.",
+    read: readSwitch,
+  }),
+  webhooksAllowedNetworks: setting({
+    flag: "webhooks-allowed-networks",
+    placeholder: "NETWORKS",
+    default: "",
+    description:
+      "Private addresses or networks that webhooks may use, separated by commas. Public ones are always allowed.",
+    read: readNetworks,
   }),
 } as const;

@@ -1,4 +1,4 @@
-import { test } from "bun:test";
+import { expect, test } from "bun:test";
 import { fuzz } from "../support/contract/fuzz.ts";
 import { engines } from "../support/service.ts";
 
@@ -9,6 +9,7 @@ test.each(engines)(
     console.log(`seed ${seed}`);
     const statuses = await fuzz(engine, 20_000, seed);
     console.log(Object.fromEntries(statuses));
+    expect(statuses.get(422)).toBeGreaterThan(0);
   },
   600_000,
 );

@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import { resolve } from "node:path";
 import type { Socket } from "bun";
-import type { Bounds } from "../../src/cli/doctor/bounds.ts";
 import { checkSpace } from "../../src/cli/doctor/files.ts";
+import type { Bounds } from "../../src/cli/doctor/finding.ts";
 import { complaints, examineStore, makeHealthy, patientBounds } from "../support/doctor.ts";
 import { openWorkspace } from "../support/process.ts";
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { inspectStore } from "../../src/cli/doctor/inspection.ts";
-import { checkStore } from "../../src/cli/doctor/store.ts";
+import { checkStore, inspectStore } from "../../src/cli/doctor/store.ts";
 import { readConfig } from "../../src/config.ts";
 import { examineStore, findingsOf, makeHealthy, patientBounds } from "../support/doctor.ts";
 import { until } from "../support/instances/fleet.ts";

@@ -7,7 +7,6 @@ import { prefers } from "../../src/http/api/feed.ts";
 import { createFeedChunks } from "../../src/http/feed/chunks.ts";
 import { changeEvent, positionEvent, retryField } from "../../src/http/feed/events.ts";
 import { createFeed } from "../../src/http/feed/feed.ts";
-import { createPacer } from "../../src/http/feed/pace.ts";
 import { upTo } from "../support/history.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
@@ -180,50 +179,5 @@ describe("chunks and streams", () => {
     expect(reading).toBeInstanceOf(Promise);
     chunks.clear();
     expect(await reading).toBeUndefined();
-  });
-});
-
-describe("the pace", () => {
-  let now = 0;
-  let seq = 0;
-  const startPacer = () =>
-    createPacer(
-      () => now,
-      () => seq,
-    );
-
-  /** Uses slices of 1 ms while rows are added. Returns the shortest of the last rests, in real time. */
-  async function restMs(changesPerSecond: number): Promise<number> {
-    const pacer = startPacer();
-    pacer.begin();
-    const rests: number[] = [];
-    while (rests.length < 150) {
-      now += 1;
-      seq += changesPerSecond / 1_000;
-      const started = performance.now();
-      await pacer.rest();
-      rests.push(performance.now() - started);
-    }
-    return Math.min(...rests.slice(-48));
-  }
-
-  test("gives a busy service fifteen sixteenths of the time, and pauses for no other", async () => {
-    expect(await restMs(5_000)).toBeGreaterThan(14);
-    expect(await restMs(1_000)).toBeLessThan(14);
-  });
-
-  test("does not count what the feed itself waits for", async () => {
-    const pacer = startPacer();
-    pacer.begin();
-    now += 0.5;
-    expect(pacer.isSliceOver()).toBe(false);
-    const waiting = Promise.withResolvers<number>();
-    const waited = pacer.wait(waiting.promise);
-    now += 60_000;
-    waiting.resolve(3);
-    expect(await waited).toBe(3);
-    expect(pacer.isSliceOver()).toBe(false);
-    now += 0.5;
-    expect(pacer.isSliceOver()).toBe(true);
   });
 });

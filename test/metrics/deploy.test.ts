@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dashboard } from "../../scripts/dashboard.ts";
-import { defaultBounds as doctorBounds } from "../../src/cli/doctor/bounds.ts";
+import { defaultBounds as doctorBounds } from "../../src/cli/doctor/finding.ts";
 import { dayMs } from "../../src/domain/limits/limits.ts";
 import { events } from "../../src/domain/running/events.ts";
 import { type Exposition, scrape } from "../support/metrics.ts";

@@ -1,8 +1,7 @@
 // Runs commands in the process of the tests, where no process is under test.
 import { Readable } from "node:stream";
-import { messageOf } from "../../src/cli/failure.ts";
 import { unwatchSignals } from "../../src/cli/interruption.ts";
-import { run } from "../../src/cli/run.ts";
+import { messageOf, run } from "../../src/cli/run.ts";
 import { printError } from "../../src/output.ts";
 import type { Ran, RunOptions } from "./process.ts";
 

@@ -1,8 +1,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { defaultBounds } from "../../src/cli/doctor/bounds.ts";
 import { examine } from "../../src/cli/doctor/doctor.ts";
-import type { Finding } from "../../src/cli/doctor/finding.ts";
+import { defaultBounds, type Finding } from "../../src/cli/doctor/finding.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { createKey, withStoreAt } from "./stocking.ts";
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createHeadWatcher } from "../../src/domain/ledger/head.ts";
 import { followTail, type LedgerTail } from "../../src/domain/ledger/tail.ts";
+import { createPacer } from "../../src/domain/running/pacer.ts";
 import { type Delivery, startDelivery } from "../../src/domain/webhooks/delivery.ts";
-import { createPace } from "../../src/domain/webhooks/pace.ts";
 import type { Webhook } from "../../src/domain/webhooks/webhook.ts";
 import { until } from "../support/instances/fleet.ts";
 import { startTestService, type TestService } from "../support/service.ts";
@@ -59,7 +59,11 @@ async function startDelivering(id: string): Promise<Delivering> {
     claimAgain() {},
     onReleased() {},
     sender: createSender(),
-    pace: createPace(performance.now.bind(performance), () => tail.seq),
+    pacer: createPacer(
+      () => performance.now(),
+      () => tail.seq,
+      { idle: 2, busy: 9 },
+    ),
     userAgent: "test",
     signal: stopping.signal,
   });

@@ -10,17 +10,13 @@ import { systemClock } from "../../engines.ts";
 import { creationReasonOf } from "../../file-errors.ts";
 import { print, printWarning } from "../../output.ts";
 import { packageVersion } from "../../version.ts";
-import { counted } from "../counted.ts";
-import { elapsedText } from "../elapsed.ts";
+import type { Json } from "../command.ts";
+import { counted, elapsedText } from "../paragraphs.ts";
 import { createProgress } from "../progress.ts";
 import { replaceFile } from "../replacement.ts";
 import type { StoreInput } from "../with-store.ts";
 
-interface BackupFlags {
-  readonly json: boolean;
-}
-
-type BackupInput = StoreInput<BackupFlags, readonly [file: string]>;
+type BackupInput = StoreInput<Json, readonly [file: string]>;
 
 /** Writes the whole store as of one moment to a new file. The service may run meanwhile. */
 export async function backup({ flags, operands: [file], config, store }: BackupInput) {

@@ -7,7 +7,7 @@ import { scratchStore } from "../../folders.ts";
 import { print, printError, printWarning } from "../../output.ts";
 import { openExistingStore } from "../../stores.ts";
 import type { Input } from "../command.ts";
-import { elapsedText } from "../elapsed.ts";
+import { elapsedText } from "../paragraphs.ts";
 import { type Restored, restoreAndVerify } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
 

@@ -5,8 +5,7 @@ import { systemClock } from "../../engines.ts";
 import { print, printError } from "../../output.ts";
 import { sqlitePath } from "../../store-file.ts";
 import type { Input } from "../command.ts";
-import { counted } from "../counted.ts";
-import { elapsedText } from "../elapsed.ts";
+import { counted, elapsedText } from "../paragraphs.ts";
 import { restoreToDatabase } from "./restore-database.ts";
 import { restoreToFile } from "./restore-file.ts";
 

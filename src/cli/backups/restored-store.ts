@@ -8,7 +8,7 @@ import type { Verification } from "../../domain/verification/verify.ts";
 import { systemClock } from "../../engines.ts";
 import { reasonOf } from "../../file-errors.ts";
 import { openStore } from "../../stores.ts";
-import { counted } from "../counted.ts";
+import { counted } from "../paragraphs.ts";
 import { countingRows, createProgress, type Progress } from "../progress.ts";
 import { verifyWithProgress } from "../verify.ts";
 

@@ -6,9 +6,9 @@ import { hasOwnBackups } from "../../creation.ts";
 import type { StoreInspection } from "../../domain/operations/inspection.ts";
 import type { MaintenanceTask } from "../../domain/operations/maintenance.ts";
 import { isInForce } from "../../domain/usage/usage.ts";
-import { formatInstant } from "../../domain/values/instants.ts";
-import type { Bounds } from "./bounds.ts";
+import { formatInstant } from "../../domain/values/times.ts";
 import {
+  type Bounds,
   type Check,
   day,
   type Finding,

@@ -3,22 +3,24 @@ import { explainConfig } from "../../config.ts";
 import { findNewestBackup } from "../../creation.ts";
 import { print, withoutSecrets } from "../../output.ts";
 import { sqlitePath } from "../../store-file.ts";
-import type { Input } from "../command.ts";
-import { counted } from "../counted.ts";
-import { wrap } from "../paragraphs.ts";
-import { type Bounds, defaultBounds } from "./bounds.ts";
+import type { Input, Json } from "../command.ts";
+import { counted, wrap } from "../paragraphs.ts";
 import { checkFiles, storeBytes } from "./files.ts";
-import { attempt, type Finding, ok, problem, warning } from "./finding.ts";
-import { inspectStore } from "./inspection.ts";
+import {
+  attempt,
+  type Bounds,
+  defaultBounds,
+  type Finding,
+  ok,
+  problem,
+  warning,
+} from "./finding.ts";
 import { checkMachine } from "./machine.ts";
 import { checkPorts } from "./ports.ts";
-import { checkStore } from "./store.ts";
+import { checkStore, inspectStore } from "./store.ts";
 
 /** Returns exit code 1 if there is a problem. Warnings do not count. */
-export async function doctor({
-  flags,
-  settings,
-}: Input<{ readonly json: boolean }>): Promise<number> {
+export async function doctor({ flags, settings }: Input<Json>): Promise<number> {
   const checks = (await examine(settings)).map(scrubbed);
   const count = (result: Finding["result"]) => checks.filter((one) => one.result === result).length;
   const problems = count("problem");

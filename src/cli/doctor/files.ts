@@ -12,9 +12,17 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { findScratchFolder } from "../../store/sqlite/engine/second-name.ts";
-import { type Bounds, defaultBounds } from "./bounds.ts";
-import { attempt, type Finding, formatBytes, ok, problem, warning } from "./finding.ts";
-import { isFileServed } from "./inspection.ts";
+import {
+  attempt,
+  type Bounds,
+  defaultBounds,
+  type Finding,
+  formatBytes,
+  ok,
+  problem,
+  warning,
+} from "./finding.ts";
+import { isFileServed } from "./store.ts";
 
 /** Checks the files of a SQLite store that exists: who can use them, and whether they can grow. */
 export async function checkFiles(path: string, bounds: Bounds): Promise<readonly Finding[]> {

@@ -4,9 +4,8 @@ import { dirname, resolve } from "node:path";
 import type { Config } from "../../config.ts";
 import { checkKeyPair, readKeyPair } from "../../http/tls/key-pair.ts";
 import { packageVersion } from "../../version.ts";
-import type { Bounds } from "./bounds.ts";
 import { checkSpace } from "./files.ts";
-import { attempt, day, type Finding, ok, problem, warning } from "./finding.ts";
+import { attempt, type Bounds, day, type Finding, ok, problem, warning } from "./finding.ts";
 
 /** Checks what the service needs besides its store. `storeBytes` is the size of a SQLite store. */
 export async function checkMachine(

@@ -1,10 +1,13 @@
 import type { Config } from "../../config.ts";
 import { findNewestBackup } from "../../creation.ts";
 import type { StoreInspection } from "../../domain/operations/inspection.ts";
-import { formatInstant } from "../../domain/values/instants.ts";
-import type { Bounds } from "./bounds.ts";
+import { formatInstant } from "../../domain/values/times.ts";
+import { filesOf } from "../../store/sqlite/engine/files.ts";
+import { isServed } from "../../store/sqlite/engine/serving-lock.ts";
+import { sqlitePath } from "../../store-file.ts";
+import { assertStoreFile } from "../../stores.ts";
 import { contentChecks } from "./content.ts";
-import { attempt, type Check, type Finding, ok, problem, warning } from "./finding.ts";
+import { attempt, type Bounds, type Check, type Finding, ok, problem, warning } from "./finding.ts";
 
 const restore = "See docs/troubleshooting.md, or restore a backup.";
 
@@ -112,4 +115,21 @@ async function checkClock(inspection: StoreInspection, bounds: Bounds): Promise<
     return warning("clock", `${what} is in the future: ${formatInstant(latest)}`, advice);
   }
   return ok("clock", serverNow === undefined ? "no time in the store is in the future" : "in step");
+}
+
+/** Opens an existing store for looking at it, and does not migrate it. Ends within `deadlineMs`. */
+export async function inspectStore(config: Config, deadlineMs: number): Promise<StoreInspection> {
+  const path = sqlitePath(config);
+  if (path === undefined) {
+    const { openInspection } = await import("../../store/postgres/inspection.ts");
+    return openInspection(config.databaseUrl, deadlineMs);
+  }
+  await assertStoreFile(config);
+  const { openInspection } = await import("../../store/sqlite/inspection.ts");
+  return openInspection(path);
+}
+
+/** Whether a process serves the SQLite file. */
+export function isFileServed(path: string): boolean {
+  return isServed(filesOf(path));
 }

@@ -15,7 +15,7 @@ import { print, printError } from "../../output.ts";
 import { findStore, openOrCreateStore, withEmptyStore, withStorePath } from "../../stores.ts";
 import type { Input } from "../command.ts";
 import { formatOf, nameOf, readBytes } from "../files.ts";
-import { parseInteger } from "../flag-values.ts";
+import { parseInteger } from "../flags.ts";
 import { beginChange } from "../interruption.ts";
 import { createProgress } from "../progress.ts";
 import { isSpecial } from "../replacement.ts";

@@ -4,7 +4,7 @@ import {
   problemText,
 } from "../../domain/catalogue/import-problems.ts";
 import { print, printDetail, printError } from "../../output.ts";
-import { counted } from "../counted.ts";
+import { counted } from "../paragraphs.ts";
 
 /** Prints the problems of a rejected import: the first ones, and how many more there are. */
 export function reportProblems(name: string, problems: Problems, asJson: boolean): number {

@@ -1,8 +1,8 @@
 import { isPetStatus, petStatuses } from "../ledger/inventory.ts";
-import { parseInstant } from "../values/instants.ts";
 import { parseInt64 } from "../values/int64.ts";
 import { JsonNumber } from "../values/json.ts";
-import { isReason, reasonCharactersMax } from "../values/reasons.ts";
+import { isReason, reasonCharactersMax } from "../values/texts.ts";
+import { parseInstant } from "../values/times.ts";
 import { type Problem, type Problems, shownValue } from "./import-problems.ts";
 import { type OrderRecord, type OrderStatus, orderStatuses } from "./orders.ts";
 import { type FieldKind, fieldRules, integerRule, petFields, type Rule } from "./pet-fields.ts";

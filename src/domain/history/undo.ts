@@ -4,7 +4,7 @@ import { petNotFound } from "../ledger/inventory.ts";
 import type { NamedRow, Outcome, Unit } from "../ledger/ledger.ts";
 import type { InventoryStore, LedgerParts } from "../ledger/store.ts";
 import { InvalidField, ServiceError } from "../running/errors.ts";
-import { isReason, reasonRule } from "../values/reasons.ts";
+import { isReason, reasonRule } from "../values/texts.ts";
 
 /** What became of an undo. A refusal changes nothing. */
 export type UndoOutcome =

@@ -1,6 +1,6 @@
 import { isPlan, type Limits, type Plan, planNames, plans } from "../limits/plans.ts";
 import { InvalidField } from "../running/errors.ts";
-import { checkName } from "../values/names.ts";
+import { checkName } from "../values/texts.ts";
 import {
   defaultScopes,
   type Key,

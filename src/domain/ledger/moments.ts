@@ -1,6 +1,6 @@
 import type { Clock } from "../running/clock.ts";
 import { ServiceError } from "../running/errors.ts";
-import { parseInstant } from "../values/instants.ts";
+import { parseInstant } from "../values/times.ts";
 import { epochOf, type Position } from "./epochs.ts";
 import type { LedgerParts } from "./store.ts";
 

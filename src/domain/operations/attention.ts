@@ -1,6 +1,6 @@
 import type { KeyStatus } from "../keys/lifecycle.ts";
 import { dayMs } from "../limits/limits.ts";
-import { formatInstant } from "../values/instants.ts";
+import { formatInstant } from "../values/times.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 import type { MaintenanceRecord } from "./maintenance.ts";
 

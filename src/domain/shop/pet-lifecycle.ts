@@ -3,7 +3,7 @@ import { initialValues, type PetDetails, petFields } from "../catalogue/pet-fiel
 import { type AddedRow, newPetStock, type Pet } from "../catalogue/pets.ts";
 import { type Entry, petNotFound, type Stock } from "../ledger/inventory.ts";
 import { InvalidField, ServiceError, unavailable } from "../running/errors.ts";
-import { isReason, reasonRule } from "../values/reasons.ts";
+import { isReason, reasonRule } from "../values/texts.ts";
 import type { Shop } from "./shop.ts";
 
 /** Creating, changing and removing single pets. An import does the same for many. */

@@ -1,13 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LedgerParts } from "../ledger/store.ts";
-import type { LedgerTail } from "../ledger/tail.ts";
 import { createAlarm, every, inBackground, whileAvailable } from "../running/background.ts";
-import type { Clock } from "../running/clock.ts";
-import type { Log } from "../running/events.ts";
-import { type Delivery, startDelivery } from "./delivery.ts";
-import { createPace } from "./pace.ts";
-import type { WebhookSender } from "./sender.ts";
+import { createPacer, type PauseFactors } from "../running/pacer.ts";
+import { type Delivery, type DeliveryOptions, startDelivery } from "./delivery.ts";
 import type { Delivered, WebhookStore } from "./store.ts";
 
 /**
@@ -19,16 +15,8 @@ export interface Deliveries {
   stop(): Promise<void>;
 }
 
-export interface DeliveriesOptions {
+export interface DeliveriesOptions extends DeliveryOptions {
   readonly store: Pick<LedgerParts, "inventory"> & { readonly webhooks: WebhookStore };
-  readonly tail: LedgerTail;
-  readonly sender: Pick<WebhookSender, "send">;
-  readonly clock: Clock;
-  readonly monotonicMs: () => number;
-  /** Returns a number from 0 to less than 1. */
-  readonly random: () => number;
-  readonly log: Log;
-  readonly userAgent: string;
   readonly bounds: DeliveryBounds;
 }
 
@@ -40,6 +28,12 @@ export interface DeliveryBounds {
   /** How often leases are renewed, and the changes of operators are read. */
   readonly renewEveryMs: number;
 }
+
+/**
+ * All deliveries together take a third of the time of the event loop, or a tenth of it in a busy service,
+ * however many webhooks there are and however far they are behind.
+ */
+const deliveryPauses: PauseFactors = { idle: 2, busy: 9 };
 
 /** How long changes are gathered, so that a burst becomes one message. */
 const gatherMs = 50;
@@ -61,7 +55,7 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
   const gathered = createAlarm();
   const parts = {
     ...options,
-    pace: createPace(monotonicMs, () => tail.seq),
+    pacer: createPacer(monotonicMs, () => tail.seq, deliveryPauses),
     leaseLeftMinMs: bounds.leaseLeftMinMs,
     listEpochs: inventory.listEpochs,
     signal,

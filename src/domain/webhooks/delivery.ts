@@ -2,6 +2,7 @@ import { formatCursor } from "../ledger/cursors.ts";
 import { type EpochStart, lastCommonSeq, type Position } from "../ledger/epochs.ts";
 import type { LedgerTail } from "../ledger/tail.ts";
 import {
+  type Alarm,
   createAlarm,
   createTaskCondition,
   failureDetails,
@@ -9,15 +10,14 @@ import {
 } from "../running/background.ts";
 import type { Clock, MaybePromise } from "../running/clock.ts";
 import type { Log } from "../running/events.ts";
-import { attemptOf, isSuccess, resultOf, type SendParts, sendMessage } from "./attempts.ts";
+import type { Pacer } from "../running/pacer.ts";
 import { matcherOf } from "./filter.ts";
-import type { Message } from "./message.ts";
+import { headersOf, type Message, scanLedger } from "./message.ts";
 import { endingOf, retryDelayMaxMs, retryDelayMs } from "./retries.ts";
-import { type ScanParts, scanLedger } from "./scan.ts";
-import type { WebhookAnswer } from "./sender.ts";
+import type { WebhookAnswer, WebhookSender } from "./sender.ts";
+import { type DeliveryState, initialState, nextStep, type Step } from "./steps.ts";
 import type { Delivered } from "./store.ts";
-import { createUnsaved } from "./unsaved.ts";
-import type { Webhook, WebhookProgress } from "./webhook.ts";
+import { attemptsKept, resultOf, type Webhook } from "./webhook.ts";
 
 /**
  * Delivers the changes of one webhook: one message at a time, in the order of the ledger. A message is
@@ -45,13 +45,22 @@ export interface Delivery {
   notSaved(delivered: Delivered): void;
 }
 
-export interface DeliveryParts extends ScanParts, SendParts {
+export interface DeliveryOptions {
   readonly tail: LedgerTail;
-  readonly listEpochs: () => MaybePromise<readonly EpochStart[]>;
+  readonly sender: Pick<WebhookSender, "send">;
   readonly clock: Clock;
+  readonly monotonicMs: () => number;
   /** Returns a number from 0 to less than 1. */
   readonly random: () => number;
   readonly log: Log;
+  readonly userAgent: string;
+}
+
+export interface DeliveryParts extends DeliveryOptions {
+  readonly pacer: Pacer;
+  readonly listEpochs: () => MaybePromise<readonly EpochStart[]>;
+  /** Aborted when the process stops. */
+  readonly signal: AbortSignal;
   /** An attempt starts only while this much of the lease is left. */
   readonly leaseLeftMinMs: number;
   /** Saves the progress of all deliveries. Never rejects. */
@@ -64,6 +73,9 @@ export interface DeliveryParts extends ScanParts, SendParts {
   readonly onReleased: (id: string) => void;
 }
 
+/** Roughly the time that handshake, request and response take of the event loop later. */
+const connectionMs = 1;
+
 /** How soon progress is saved after an attempt, and if no row was wanted. */
 const saveSoonMs = 500;
 const saveLateMs = 5_000;
@@ -71,231 +83,250 @@ const saveLateMs = 5_000;
 /** The wait after a step that failed because of the store, or because of a bug. */
 const faultDelayMs = 1_000;
 
-/** A message, and where the delivery continues after it. */
-interface Pending {
-  readonly message: Message;
-  readonly end: Position;
+/** A delivery at work. */
+interface Work {
+  readonly parts: DeliveryParts;
+  readonly state: DeliveryState;
+  readonly matches: ReturnType<typeof matcherOf>;
+  readonly alarm: Alarm;
 }
 
 export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery {
-  const { tail, clock, monotonicMs, log, signal } = parts;
-  const { id, name } = initial;
-  const matches = matcherOf(initial.filter);
+  const state = initialState(initial);
   const alarm = createAlarm();
-  const unsaved = createUnsaved(monotonicMs);
-  const working = createTaskCondition(log, { task: "delivering a webhook", id, name });
-  let webhook = initial;
-  let progress: WebhookProgress = initial;
-  let pending: Pending | undefined;
-  let leaseEndsAt = 0;
-  /** The next attempt, by the monotonic clock. */
-  let retryAt = 0;
-  /** True if there may be rows to send. A claim does not set it, because new rows are gathered first. */
-  let hasRows = true;
-  let isReleased = false;
-  /** True until the progress has been read from the store. Nothing is sent before. */
-  let isStale = true;
-  /** True while the cursor is the one that was read. */
-  let isCursorAsRead = true;
-  /** True once the cursor is known to be part of the ledger. */
-  let isLocated = false;
-  /** Counts reads of the progress. Results of work that began before the last read are ignored. */
-  let generation = 0;
-  let ending: Delivered["ended"];
-
-  /** Continues with the progress that was read. */
-  function restart(read: Webhook): void {
-    generation += 1;
-    progress = read;
-    const delayMs = read.nextAttemptAt - clock.now();
-    // No delay is longer. If this one is, the clock was ahead when the time was stored.
-    retryAt = monotonicMs() + (delayMs > retryDelayMaxMs ? 0 : delayMs);
-    pending = undefined;
-    ending = undefined;
-    isStale = false;
-    isCursorAsRead = true;
-    isLocated = false;
-    hasRows = true;
-  }
-
-  function readAgain(): void {
-    isStale = true;
-    unsaved.forget();
-    parts.claimAgain();
-  }
-
-  /** Returns how long to wait before the next step. */
-  async function step(): Promise<number> {
-    if (isStale || ending) return Infinity;
-    if (leaseEndsAt - monotonicMs() < parts.leaseLeftMinMs) return Infinity;
-    const delayMs = untilAttempt();
-    if (delayMs > 0) return delayMs;
-    if (!isLocated) return locate();
-    if (pending) return attempt(pending);
-    return hasRows && progress.cursor.seq < tail.seq ? scan() : Infinity;
-  }
-
-  /** The system clock may jump, so the first clock that reaches the time of the next attempt counts. */
-  function untilAttempt(): number {
-    return Math.min(progress.nextAttemptAt - clock.now(), retryAt - monotonicMs());
-  }
-
-  /**
-   * The cursor is stored with the ledger, so it is part of it, unless a failover lost rows that were
-   * already delivered. The delivery then continues after the last row that was not lost.
-   */
-  async function locate(): Promise<number> {
-    const { cursor } = progress;
-    const began = generation;
-    if (pending && !tail.includes(pending.end)) pending = undefined;
-    // Every ledger has the position before its first row.
-    isLocated = cursor.seq === 0 || tail.includes(cursor);
-    if (isLocated) return 0;
-    const { isReset } = await tail.locate(cursor);
-    if (!isReset || generation !== began) return 0;
-    if (!isCursorAsRead) {
-      readAgain();
-      return Infinity;
-    }
-    const seq = lastCommonSeq(await parts.listEpochs(), tail.seq, cursor);
-    if (generation !== began) return 0;
-    log("webhook continues after lost rows", { id, name, cursor: formatCursor(cursor), seq });
-    moveTo(tail.positionAt(seq));
-    return 0;
-  }
-
-  function moveTo(cursor: Position): void {
-    progress = { ...progress, cursor };
-    isCursorAsRead = false;
-    unsaved.saveWithin(saveLateMs);
-  }
-
-  async function scan(): Promise<number> {
-    const began = generation;
-    const after = progress.cursor.seq;
-    hasRows = false;
-    const { message, upTo, isAtEnd } = await scanLedger(parts, webhook, matches, after);
-    // If this is not so, the rows may be of another history.
-    const isValid = generation === began && isLocated;
-    hasRows ||= !isAtEnd || !isValid;
-    if (!isValid) return 0;
-    const end = tail.positionAt(upTo);
-    if (message) pending = { message, end };
-    else if (upTo > after) moveTo(end);
-    return 0;
-  }
-
-  async function attempt({ message, end }: Pending): Promise<number> {
-    const began = generation;
-    const at = clock.now();
-    const answer = await sendMessage(parts, webhook, message, at);
-    // Cut off by this process: the receiver has not failed.
-    if (!isSuccess(answer) && signal.aborted) return 0;
-    unsaved.addAttempt(attemptOf(message, at, answer));
-    unsaved.saveWithin(saveSoonMs);
-    if (generation !== began) return 0;
-    if (!isSuccess(answer)) return failed(answer);
-    succeeded(end);
-    parts.saveSoon();
-    return 0;
-  }
-
-  function succeeded(cursor: Position): void {
-    const { failures } = progress;
-    progress = { cursor, failures: 0, failingSince: null, nextAttemptAt: 0 };
-    isCursorAsRead = false;
-    pending = undefined;
-    if (failures > 0) log("webhook delivering again", { id, name, failures });
-  }
-
-  function failed(answer: WebhookAnswer): number {
-    const now = clock.now();
-    const failures = progress.failures + 1;
-    const failingSince = Math.min(progress.failingSince ?? now, now);
-    const delayMs = retryDelayMs(failures, answer.retryAfterMs, parts.random);
-    progress = { ...progress, failures, failingSince, nextAttemptAt: now + delayMs };
-    retryAt = monotonicMs() + delayMs;
-    ending = endingOf(answer, failingSince, now);
-    if (!ending && failures === 1) log("webhook failing", { id, name, result: resultOf(answer) });
-    unsaved.saveWithin(0);
-    void parts.save();
-    return ending ? Infinity : delayMs;
-  }
-
-  function stepped(delayMs: number): number {
-    working.succeeded();
-    return delayMs;
-  }
-
-  function faulted(error: unknown): number {
-    if (!isUnavailable(error)) working.failed(() => failureDetails(error));
-    hasRows = true;
-    return faultDelayMs;
-  }
-
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      const delayMs = await step().then(stepped, faulted);
-      if (delayMs > 0 && !isReleased && !signal.aborted) await alarm.wait(delayMs);
-      // The result of the last attempt is saved even if an operator has paused the webhook.
-      if (isReleased && unsaved.saveAt < Infinity) await parts.save();
-      if (isReleased) return parts.onReleased(id);
-    }
-  }
-
+  const work: Work = { parts, state, matches: matcherOf(initial.filter), alarm };
   return {
-    claimed(read, claimedAt, endsAt) {
-      // Another process may have delivered since the lease ended.
-      const wasInterrupted = isReleased || claimedAt > leaseEndsAt;
-      if (isStale || wasInterrupted || read.replays !== webhook.replays) restart(read);
-      else if (read.version !== webhook.version) {
-        // After an operator's change the next attempt is made at once.
-        const { failures, failingSince } = read;
-        progress = { ...progress, failures, failingSince, nextAttemptAt: 0 };
-        ending = undefined;
-      }
-      webhook = read;
-      leaseEndsAt = endsAt;
-      isReleased = false;
+    claimed(read, claimedAt, leaseEndsAt) {
+      takeClaim(work, read, claimedAt);
+      state.leaseEndsAt = leaseEndsAt;
       alarm.wake();
     },
     release() {
-      isReleased = true;
+      state.isReleased = true;
       alarm.wake();
     },
     rowsAdded() {
-      hasRows = true;
+      state.hasRows = true;
       alarm.wake();
     },
     wake: alarm.wake,
     historyChanged() {
-      isLocated = false;
-      hasRows = true;
+      state.isLocated = false;
+      state.hasRows = true;
       alarm.wake();
     },
     get saveAt() {
-      return unsaved.saveAt;
+      return state.saveAt;
     },
-    takeUnsaved() {
-      if (unsaved.saveAt === Infinity || isStale) return undefined;
-      const { cursor, failures, failingSince, nextAttemptAt } = progress;
-      return {
-        id,
-        replays: webhook.replays,
-        progress: { cursor, failures, failingSince, nextAttemptAt },
-        ended: ending,
-        attempts: unsaved.take(),
-      };
-    },
-    saved({ ended }, isSaved) {
-      if (!isSaved) return readAgain();
-      if (!ended || ended !== ending) return;
+    takeUnsaved: () => takeUnsaved(state),
+    saved({ id, ended }, isSaved) {
+      if (!isSaved) return readAgain(work);
+      if (!ended || ended !== state.ending) return;
       const event = ended.state === "disabled" ? "webhook disabled" : "webhook paused";
-      log(event, { id, name, reason: ended.reason });
-      isReleased = true;
+      parts.log(event, { id, name: initial.name, reason: ended.reason });
+      state.isReleased = true;
       alarm.wake();
     },
-    notSaved: ({ attempts }) => unsaved.putBack(attempts),
-    ended: run(),
+    notSaved({ attempts }) {
+      state.attempts = [...attempts, ...state.attempts].slice(-attemptsKept);
+      saveWithin(work, 0);
+    },
+    ended: run(work),
   };
+}
+
+async function run(work: Work): Promise<void> {
+  const { parts, state, alarm } = work;
+  const { id, name } = state.webhook;
+  const working = createTaskCondition(parts.log, { task: "delivering a webhook", id, name });
+  while (!parts.signal.aborted) {
+    const step = nextStep(state, {
+      now: parts.clock.now(),
+      monotonicMs: parts.monotonicMs(),
+      headSeq: parts.tail.seq,
+      leaseLeftMinMs: parts.leaseLeftMinMs,
+    });
+    if (step === "leave") {
+      // The result of the last attempt is saved even if an operator has paused the webhook.
+      if (state.saveAt < Infinity) await parts.save();
+      if (state.isReleased) return parts.onReleased(id);
+      continue;
+    }
+    try {
+      await perform(work, step);
+      working.succeeded();
+    } catch (error) {
+      if (!isUnavailable(error)) working.failed(() => failureDetails(error));
+      state.hasRows = true;
+      await alarm.wait(faultDelayMs);
+    }
+  }
+}
+
+function perform(work: Work, step: Exclude<Step, "leave">): Promise<void> {
+  if (step === "locate") return locate(work);
+  if (step === "scan") return scan(work);
+  if (step === "attempt") return attempt(work);
+  return work.alarm.wait(step.waitMs);
+}
+
+function takeClaim({ parts, state }: Work, read: Webhook, claimedAt: number): void {
+  // Another process may have delivered since the lease ended.
+  const wasInterrupted = state.isReleased || claimedAt > state.leaseEndsAt;
+  if (!state.begunWith || wasInterrupted || read.replays !== state.webhook.replays) {
+    const delayMs = read.nextAttemptAt - parts.clock.now();
+    Object.assign(state, {
+      ...initialState(read),
+      begunWith: read,
+      // No delay is longer. If this one is, the clock was ahead when the time was stored.
+      retryAt: parts.monotonicMs() + (delayMs > retryDelayMaxMs ? 0 : delayMs),
+      // What was sent before is saved still.
+      attempts: state.attempts,
+      saveAt: state.saveAt,
+    });
+  } else if (read.version !== state.webhook.version) {
+    // After an operator's change the next attempt is made at once.
+    const { failures, failingSince } = read;
+    state.progress = { ...state.progress, failures, failingSince, nextAttemptAt: 0 };
+    state.ending = undefined;
+  }
+  state.webhook = read;
+  state.isReleased = false;
+}
+
+/** Attempts stay, for the next save. */
+function readAgain({ parts, state }: Work): void {
+  state.begunWith = undefined;
+  state.saveAt = Infinity;
+  parts.claimAgain();
+}
+
+function takeUnsaved(state: DeliveryState): Delivered | undefined {
+  if (state.saveAt === Infinity || !state.begunWith) return undefined;
+  const { cursor, failures, failingSince, nextAttemptAt } = state.progress;
+  const { attempts, webhook } = state;
+  state.attempts = [];
+  state.saveAt = Infinity;
+  return {
+    id: webhook.id,
+    replays: webhook.replays,
+    progress: { cursor, failures, failingSince, nextAttemptAt },
+    ended: state.ending,
+    attempts,
+  };
+}
+
+function saveWithin({ parts, state }: Work, delayMs: number): void {
+  state.saveAt = Math.min(state.saveAt, parts.monotonicMs() + delayMs);
+}
+
+/**
+ * The cursor is stored with the ledger, so it is part of it, unless a failover lost rows that were
+ * already delivered. The delivery then continues after the last row that was not lost.
+ */
+async function locate(work: Work): Promise<void> {
+  const { parts, state } = work;
+  const { tail } = parts;
+  const { begunWith } = state;
+  const { cursor } = state.progress;
+  if (state.pending && !tail.includes(state.pending.end)) state.pending = undefined;
+  // Every ledger has the position before its first row.
+  state.isLocated = cursor.seq === 0 || tail.includes(cursor);
+  if (state.isLocated) return;
+  const { isReset } = await tail.locate(cursor);
+  if (!isReset || state.begunWith !== begunWith) return;
+  if (cursor !== begunWith?.cursor) return readAgain(work);
+  const seq = lastCommonSeq(await parts.listEpochs(), tail.seq, cursor);
+  if (state.begunWith !== begunWith) return;
+  const { id, name } = state.webhook;
+  parts.log("webhook continues after lost rows", { id, name, cursor: formatCursor(cursor), seq });
+  moveTo(work, tail.positionAt(seq));
+}
+
+function moveTo(work: Work, cursor: Position): void {
+  work.state.progress = { ...work.state.progress, cursor };
+  saveWithin(work, saveLateMs);
+}
+
+async function scan(work: Work): Promise<void> {
+  const { parts, state, matches } = work;
+  const { begunWith, webhook } = state;
+  const after = state.progress.cursor.seq;
+  state.hasRows = false;
+  const { message, upTo, isAtEnd } = await scanLedger(parts, webhook, matches, after);
+  // If this is not so, the rows may be of another history.
+  const isValid = state.begunWith === begunWith && state.isLocated;
+  state.hasRows ||= !isAtEnd || !isValid;
+  if (!isValid) return;
+  const end = parts.tail.positionAt(upTo);
+  if (message) state.pending = { message, end };
+  else if (upTo > after) moveTo(work, end);
+}
+
+async function attempt(work: Work): Promise<void> {
+  const { parts, state } = work;
+  const { begunWith, webhook } = state;
+  const { message, end } = state.pending!;
+  const at = parts.clock.now();
+  const answer = await send(parts, webhook, message, at);
+  const isConfirmed = answer.status !== null && answer.status >= 200 && answer.status <= 299;
+  // Cut off by this process: the receiver has not failed.
+  if (!isConfirmed && parts.signal.aborted) return;
+  const { id: messageId, firstSeq, lastSeq, changes } = message;
+  const { durationMs, status, error, text } = answer;
+  const made = {
+    at,
+    messageId,
+    firstSeq,
+    lastSeq,
+    changes,
+    durationMs,
+    status,
+    error,
+    answer: text,
+  };
+  state.attempts = [...state.attempts, made].slice(-attemptsKept);
+  saveWithin(work, saveSoonMs);
+  if (state.begunWith !== begunWith) return;
+  if (isConfirmed) succeeded(work, end);
+  else failed(work, answer);
+}
+
+function send(
+  { sender, pacer, monotonicMs, userAgent, signal }: DeliveryParts,
+  webhook: Webhook,
+  message: Message,
+  now: number,
+): Promise<WebhookAnswer> {
+  const startedAt = monotonicMs();
+  const headers = headersOf(message, webhook, now, userAgent);
+  const answer = sender.send({ url: webhook.url, headers, body: message.body }, signal);
+  pacer.spend(monotonicMs() - startedAt + connectionMs);
+  return answer;
+}
+
+function succeeded({ parts, state }: Work, cursor: Position): void {
+  const { failures } = state.progress;
+  const { id, name } = state.webhook;
+  state.progress = { cursor, failures: 0, failingSince: null, nextAttemptAt: 0 };
+  state.pending = undefined;
+  if (failures > 0) parts.log("webhook delivering again", { id, name, failures });
+  parts.saveSoon();
+}
+
+function failed(work: Work, answer: WebhookAnswer): void {
+  const { parts, state } = work;
+  const { id, name } = state.webhook;
+  const now = parts.clock.now();
+  const failures = state.progress.failures + 1;
+  const failingSince = Math.min(state.progress.failingSince ?? now, now);
+  const delayMs = retryDelayMs(failures, answer.retryAfterMs, parts.random);
+  state.progress = { ...state.progress, failures, failingSince, nextAttemptAt: now + delayMs };
+  state.retryAt = parts.monotonicMs() + delayMs;
+  state.ending = endingOf(answer, failingSince, now);
+  if (!state.ending && failures === 1) {
+    parts.log("webhook failing", { id, name, result: resultOf(answer) });
+  }
+  saveWithin(work, 0);
+  void parts.save();
 }

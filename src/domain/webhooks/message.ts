@@ -2,6 +2,8 @@ import { hash } from "node:crypto";
 import { formatCursor } from "../ledger/cursors.ts";
 import type { Position } from "../ledger/epochs.ts";
 import { ledgerRowJson, type NamedRow } from "../ledger/ledger.ts";
+import type { LedgerTail } from "../ledger/tail.ts";
+import type { Pacer } from "../running/pacer.ts";
 import { sign, signingSecrets } from "./secrets.ts";
 import type { Webhook } from "./webhook.ts";
 
@@ -9,9 +11,9 @@ import type { Webhook } from "./webhook.ts";
 export interface Message {
   readonly id: string;
   readonly body: string;
-  /** The first and the last change. */
-  readonly first: Position;
-  readonly last: Position;
+  /** The first and the last change, and their number. */
+  readonly firstSeq: number;
+  readonly lastSeq: number;
   readonly changes: number;
 }
 
@@ -19,15 +21,6 @@ const changesMax = 100;
 const bodyBytesMax = 20_000;
 /** The rest of the body, besides the changes. A cursor has at most 200 characters. */
 const envelopeBytes = 400;
-
-/** Gathers the changes of a message while they fit. */
-export interface Batch {
-  readonly isEmpty: boolean;
-  /** Returns false, and adds nothing, if the message would be too large. */
-  add(row: NamedRow): boolean;
-  /** The message of a batch that is not empty. */
-  toMessage(webhook: Webhook, positionAt: (seq: number) => Position): Message;
-}
 
 /** The JSON of rows. Several webhooks send the same ones, which the tail of the ledger shares. */
 const rowTexts = new WeakMap<NamedRow, string>();
@@ -40,45 +33,81 @@ function textOf(row: NamedRow): string {
   return text;
 }
 
-export function createBatch(): Batch {
-  const rows: NamedRow[] = [];
-  const texts: string[] = [];
-  let bytes = envelopeBytes;
-  return {
-    get isEmpty() {
-      return rows.length === 0;
-    },
-    add(row) {
-      if (rows.length === changesMax) return false;
-      const text = textOf(row);
-      const added = Buffer.byteLength(text) + 1;
-      // A change that alone exceeds the bound is sent on its own, because it must not be skipped.
-      if (bytes + added > bodyBytesMax && rows.length > 0) return false;
-      bytes += added;
-      rows.push(row);
-      texts.push(text);
-      return true;
-    },
-    toMessage(webhook, positionAt) {
-      const first = positionAt(rows[0]!.seq);
-      const last = positionAt(rows.at(-1)!.seq);
-      const timestamp = new Date(rows.at(-1)!.at).toISOString();
-      const data = `{"changes":[${texts.join(",")}],"cursor":"${formatCursor(last)}"}`;
-      return {
-        id: messageId(webhook, first, last),
-        body: `{"type":"inventory.changed","timestamp":"${timestamp}","data":${data}}`,
-        first,
-        last,
-        changes: rows.length,
-      };
-    },
-  };
+/** What was found in the ledger after a row. */
+export interface Scan {
+  /** Undefined if no change was wanted. */
+  readonly message: Message | undefined;
+  /** The last row that was examined. It is in the message, unless the filter excludes it. */
+  readonly upTo: number;
+  /** False if there may be more changes to send now. */
+  readonly isAtEnd: boolean;
 }
 
-/** Equal for every attempt, so that receivers recognize a repeated message. A replay has another id. */
-function messageId({ id, replays }: Webhook, first: Position, last: Position): string {
-  const text = [id, replays, formatCursor(first), formatCursor(last)].join(" ");
-  return `msg_${hash("sha256", text).slice(0, 32)}`;
+export interface ScanParts {
+  readonly tail: Pick<LedgerTail, "rowsAfter" | "positionAt">;
+  readonly pacer: Pacer;
+  readonly monotonicMs: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** After this many rows, a message is sent even if it is not full. */
+const rowsExaminedMax = 10_000;
+
+/**
+ * Reads the ledger from a row on until a message is full, the ledger ends, or many rows were
+ * examined. Examines one page of rows per turn of the pacer.
+ */
+export async function scanLedger(
+  { tail, pacer, monotonicMs, signal }: ScanParts,
+  webhook: Webhook,
+  matches: (row: NamedRow) => boolean,
+  after: number,
+): Promise<Scan> {
+  const wanted: NamedRow[] = [];
+  let bytes = envelopeBytes;
+  let upTo = after;
+  let isAtEnd = false;
+  let isFull = false;
+  while (!isAtEnd && !isFull && upTo - after < rowsExaminedMax && !signal.aborted) {
+    await pacer.turn();
+    const rows = await tail.rowsAfter(upTo);
+    const startedAt = monotonicMs();
+    isAtEnd = rows.length === 0;
+    for (const row of rows) {
+      if (matches(row)) {
+        bytes += Buffer.byteLength(textOf(row)) + 1;
+        // A change that alone exceeds the bound is sent on its own, because it must not be skipped.
+        isFull = wanted.length === changesMax || (bytes > bodyBytesMax && wanted.length > 0);
+        if (isFull) break;
+        wanted.push(row);
+      }
+      upTo = row.seq;
+    }
+    pacer.spend(monotonicMs() - startedAt);
+  }
+  const message = wanted.length > 0 ? messageOf(webhook, wanted, tail.positionAt) : undefined;
+  return { message, upTo, isAtEnd };
+}
+
+function messageOf(
+  { id, replays }: Webhook,
+  rows: readonly NamedRow[],
+  positionAt: (seq: number) => Position,
+): Message {
+  const first = rows[0]!;
+  const last = rows.at(-1)!;
+  const cursors = [first, last].map(({ seq }) => formatCursor(positionAt(seq)));
+  const timestamp = new Date(last.at).toISOString();
+  const data = `{"changes":[${rows.map(textOf).join(",")}],"cursor":"${cursors[1]}"}`;
+  // Equal for every attempt, so that receivers recognize a repeated message. A replay has another id.
+  const digest = hash("sha256", [id, replays, ...cursors].join(" "));
+  return {
+    id: `msg_${digest.slice(0, 32)}`,
+    body: `{"type":"inventory.changed","timestamp":"${timestamp}","data":${data}}`,
+    firstSeq: first.seq,
+    lastSeq: last.seq,
+    changes: rows.length,
+  };
 }
 
 /** The headers of one attempt, with one signature for each secret that is valid. */

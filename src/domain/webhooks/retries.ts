@@ -1,6 +1,6 @@
-import { resultOf } from "./attempts.ts";
 import type { WebhookAnswer } from "./sender.ts";
 import type { Delivered } from "./store.ts";
+import { resultOf } from "./webhook.ts";
 
 /** When a failed delivery is tried again. Times in milliseconds. */
 

@@ -2,7 +2,7 @@ import { petStatuses, quantityMax } from "../ledger/inventory.ts";
 import { causes } from "../ledger/ledger.ts";
 import { InvalidField } from "../running/errors.ts";
 import { parseInt64 } from "../values/int64.ts";
-import { checkName } from "../values/names.ts";
+import { checkName } from "../values/texts.ts";
 import type { Webhook, WebhookFilter } from "./webhook.ts";
 
 /**

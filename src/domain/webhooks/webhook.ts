@@ -75,3 +75,8 @@ export interface WebhookAttempt {
 export const answerBytesMax = 1_024;
 /** Attempts that the delivery log keeps per webhook. */
 export const attemptsKept = 50;
+
+/** What happened in an attempt, in a few words. */
+export function resultOf({ status, error }: Pick<WebhookAttempt, "status" | "error">): string {
+  return status === null ? (error ?? "no response") : `status ${status}`;
+}

@@ -2,31 +2,165 @@ import { basename } from "node:path";
 import { auditEntry } from "../../domain/audit/audit.ts";
 import type { MaintenanceRecord, MaintenanceTask } from "../../domain/operations/maintenance.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import type { Reply } from "../messages/reply.ts";
+import {
+  listOf,
+  nullable,
+  reference,
+  responseObject,
+  type Schema,
+  seq,
+  text,
+  textOrNull,
+  time,
+  timeOrNull,
+} from "../api/contract/schema.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { actorOf } from "./actor.ts";
+import { count, exampleTime } from "./contract/fields.ts";
+import { type AdminDeclaration, actorOf } from "./operation.ts";
 import { isoOrNull } from "./times.ts";
-import { whileWaiting } from "./waiting.ts";
 
-export const backupRunning = "A backup is being made. Try again when it has ended.";
+const exampleFile = {
+  name: "production-20261116T080000Z.petstore",
+  bytes: 41_200_318,
+  createdAt: exampleTime,
+};
 
-export async function listBackups({ store, admin }: Context): Promise<Reply> {
-  const { folder, everyMs, keep } = admin.backups;
-  const [records, files] = await Promise.all([
-    store.maintenance.listMaintenance(),
-    admin.backups.listFiles(),
-  ]);
-  const body = {
-    folder,
-    everySeconds: everyMs === undefined ? null : everyMs / 1_000,
-    keep,
-    last: runsOf(records, "backup"),
-    drill: runsOf(records, "drill"),
-    files: files.map(({ createdAt, ...file }) => ({ ...file, createdAt: isoOrNull(createdAt) })),
-  };
-  return { status: 200, body: JSON.stringify(body) };
-}
+const exampleRuns = {
+  startedAt: exampleTime,
+  succeededAt: "2026-11-16T08:00:07.000Z",
+  failedAt: null,
+  error: null,
+};
+
+const exampleBackups = {
+  folder: "/var/lib/petstore/backups",
+  everySeconds: 3_600,
+  keep: 48,
+  last: exampleRuns,
+  drill: null,
+  files: [exampleFile],
+};
+
+const fileFields: Record<string, Schema> = {
+  name: text("The name of the file in the folder."),
+  bytes: count("The size of the file."),
+  createdAt: time("When the backup was started."),
+};
+
+export const backupSchemas: Readonly<Record<string, Schema>> = {
+  BackupFile: responseObject("A backup that the service made.", fileFields, exampleFile),
+  MaintenanceRuns: responseObject(
+    "The last runs of a task.",
+    {
+      startedAt: timeOrNull(
+        "When the service last started it. Null if only commands have done it.",
+      ),
+      succeededAt: timeOrNull("When it last succeeded."),
+      failedAt: timeOrNull("When it last failed."),
+      error: textOrNull("Why it last failed."),
+    },
+    exampleRuns,
+  ),
+  Backups: responseObject(
+    "The backups that the service makes, and their folder.",
+    {
+      folder: text("The folder on the machine of the service."),
+      everySeconds: {
+        type: ["number", "null"],
+        description: "How often the service makes a backup. Null without a schedule.",
+      },
+      keep: count("How many backups the service keeps."),
+      last: nullable("MaintenanceRuns", "The last backups. Null if there was none."),
+      drill: nullable("MaintenanceRuns", "The last drills. Null if there was none."),
+      files: listOf("BackupFile", "The newest first, at most 1,000."),
+    },
+    exampleBackups,
+  ),
+  MadeBackup: responseObject(
+    "A new backup.",
+    { ...fileFields, seq: seq("The last ledger row that it contains.") },
+    { ...exampleFile, seq: 1207 },
+  ),
+};
+
+const backupRunning = "A backup is being made. Try again when it has ended.";
+
+const listBackups: AdminDeclaration = {
+  method: "GET",
+  path: "/backups",
+  contract: {
+    tag: "Backups",
+    summary: "List backups",
+    description:
+      "Returns the backups that the service made, when the last backup and the last drill ran, and the schedule.",
+    success: {
+      200: {
+        description: "The backups.",
+        schema: reference("schemas", "Backups"),
+      },
+    },
+  },
+  async handle({ store, admin }) {
+    const { folder, everyMs, keep } = admin.backups;
+    const [records, files] = await Promise.all([
+      store.maintenance.listMaintenance(),
+      admin.backups.listFiles(),
+    ]);
+    const body = {
+      folder,
+      everySeconds: everyMs === undefined ? null : everyMs / 1_000,
+      keep,
+      last: runsOf(records, "backup"),
+      drill: runsOf(records, "drill"),
+      files: files.map(({ createdAt, ...file }) => ({ ...file, createdAt: isoOrNull(createdAt) })),
+    };
+    return { status: 200, body: JSON.stringify(body) };
+  },
+};
+
+/**
+ * Makes a backup as the schedule does. It is completed even if the client disconnects. A file cannot be
+ * part of a transaction, so the audit entry follows the backup, and a crash in between loses the entry.
+ */
+const makeBackup: AdminDeclaration = {
+  method: "POST",
+  path: "/backups",
+  contract: {
+    tag: "Backups",
+    summary: "Make a backup",
+    description:
+      "Makes a backup now, like those of the schedule, and removes the oldest ones. The response is sent when the file is complete, which can take minutes. The backup is completed even if the client disconnects.",
+    success: {
+      201: {
+        description: "The backup is complete.",
+        schema: reference("schemas", "MadeBackup"),
+      },
+    },
+    errors: ["already_running"],
+    messages: { already_running: { already_running: backupRunning } },
+    descriptions: {
+      unavailable:
+        "The store cannot be used at the moment, or the backup failed. `message` says why.",
+    },
+  },
+  async handle(context, call) {
+    const { store, clock, admin } = context;
+    const outcome = await whileWaiting(context, call, admin.backups.makeNow);
+    if (outcome.kind === "running") throw new ServiceError("already_running", backupRunning);
+    if (outcome.kind === "failed") {
+      throw new ServiceError("unavailable", `The backup failed: ${outcome.error}.`);
+    }
+    const { file, bytes, seq } = outcome.details as { file: string; bytes: number; seq: number };
+    const name = basename(file);
+    const now = clock.now();
+    const entry = auditEntry(actorOf(call), now, "backup.made", name, { bytes, seq });
+    await store.audit.addEntry(entry);
+    const created = (await admin.backups.listFiles()).find((one) => one.name === name);
+    const createdAt = isoOrNull(created?.createdAt ?? now);
+    return { status: 201, body: JSON.stringify({ name, bytes, createdAt, seq }) };
+  },
+};
 
 /** The last runs of a task, or null if there was none. */
 function runsOf(records: readonly MaintenanceRecord[], wanted: MaintenanceTask) {
@@ -42,23 +176,18 @@ function runsOf(records: readonly MaintenanceRecord[], wanted: MaintenanceTask) 
   };
 }
 
-/**
- * Makes a backup as the schedule does. It is completed even if the client disconnects. A file cannot be
- * part of a transaction, so the audit entry follows the backup, and a crash in between loses the entry.
- */
-export async function makeBackup(context: Context, call: Call): Promise<Reply> {
-  const { store, clock, admin } = context;
-  const outcome = await whileWaiting(context, call, admin.backups.makeNow);
-  if (outcome.kind === "running") throw new ServiceError("already_running", backupRunning);
-  if (outcome.kind === "failed") {
-    throw new ServiceError("unavailable", `The backup failed: ${outcome.error}.`);
+/** Does work that may take longer than a connection may be silent. */
+async function whileWaiting<T>(
+  { admin }: Context,
+  { setIdleTimeout }: Call,
+  work: () => Promise<T>,
+): Promise<T> {
+  setIdleTimeout(0);
+  try {
+    return await work();
+  } finally {
+    setIdleTimeout(admin.idleTimeoutSeconds);
   }
-  const { file, bytes, seq } = outcome.details as { file: string; bytes: number; seq: number };
-  const name = basename(file);
-  const now = clock.now();
-  const entry = auditEntry(actorOf(call), now, "backup.made", name, { bytes, seq });
-  await store.audit.addEntry(entry);
-  const created = (await admin.backups.listFiles()).find((one) => one.name === name);
-  const createdAt = isoOrNull(created?.createdAt ?? now);
-  return { status: 201, body: JSON.stringify({ name, bytes, createdAt, seq }) };
 }
+
+export const backupOperations = { listBackups, makeBackup };

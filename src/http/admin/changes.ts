@@ -1,51 +1,137 @@
 import { undoRow } from "../../domain/history/undo.ts";
+import { petNotFound } from "../../domain/ledger/inventory.ts";
 import { ledgerRowJson, seqMax } from "../../domain/ledger/ledger.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { applyBatch } from "../api/changes.ts";
-import type { Reply } from "../messages/reply.ts";
-import type { Context } from "../pipeline/context.ts";
+import { statusRule } from "../api/change-list.ts";
+import { applyChanges as apiChanges, applyBatch } from "../api/changes.ts";
+import { exampleRow } from "../api/contract/examples.ts";
+import type { Parameter } from "../api/contract/operation.ts";
+import { boundedInteger, reference } from "../api/contract/schema.ts";
+import { jsonBody } from "../api/operation.ts";
+import { jsonTypes } from "../messages/body.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { actorOf } from "./actor.ts";
-import { conflictMessage } from "./conflicts.ts";
-import { flagField, readOptionalFields, textField } from "./fields.ts";
+import { conflictMessage, exampleConflict } from "./conflicts.ts";
+import { exampleStatusChange, exampleUndo } from "./contract/stock-schemas.ts";
+import { bodyMessages, flagField, readOptionalFields, textField } from "./fields.ts";
+import { type AdminDeclaration, actorOf } from "./operation.ts";
+import { sharedContract } from "./shared.ts";
 
-/** Applies a batch, whose changes can have a status. */
-export const applyChanges = (context: Context, call: Call) => applyBatch(context, call, "console");
+const seqParameter: Parameter = {
+  name: "seq",
+  in: "path",
+  description: "The number of the ledger row.",
+  schema: boundedInteger(1, Number.MAX_SAFE_INTEGER),
+  example: 1207,
+};
 
-export const rowNumberRule = `Path parameter 'seq' must be an integer from 1 to ${seqMax}.`;
+const rowNumberRule = `Path parameter 'seq' must be an integer from 1 to ${seqMax}.`;
+
+const shared = sharedContract(apiChanges, "Changes");
+
+const applyChanges: AdminDeclaration = {
+  method: "POST",
+  path: "/changes",
+  body: { mediaTypes: jsonTypes, bytesMax: "changesBytesMax" },
+  contract: {
+    ...shared,
+    description: `${shared.description} Besides a new count, a change can give the pet a new \`status\`, with or without a quantity.`,
+    body: {
+      ...shared.body!,
+      examples: {
+        ...shared.body!.examples,
+        status: { summary: "A new status", value: { changes: [exampleStatusChange] } },
+      },
+    },
+    messages: {
+      ...shared.messages,
+      invalid_request: {
+        ...shared.messages!.invalid_request,
+        invalid_status: `Change 0 (pet 7): ${statusRule}`,
+      },
+    },
+  },
+  handle: (context, call) => applyBatch(context, call, "console"),
+};
 
 /** Undoes one row of the ledger, through the committer: the list and the feed show it at once. */
-export async function undoChange(context: Context, call: Call): Promise<Reply> {
-  const { store, committer } = context;
-  const seq = readRowNumber(call);
-  const fields = await readOptionalFields(call);
-  const { signal } = call.request;
-  const outcome = await undoRow(
-    {
-      inventory: store.inventory,
-      history: store.history,
-      submit: (unit) => committer.submit(unit, signal, call.trace),
+const undoChange: AdminDeclaration = {
+  method: "POST",
+  path: "/changes/{seq}/undo",
+  body: jsonBody,
+  contract: {
+    tag: "Changes",
+    summary: "Undo a change",
+    description:
+      "Gives a pet the quantity and status that it had before a ledger row, as a new row. The row must be the last one of its pet, unless `force` is true. Otherwise nothing is changed, and the message says what is stored now and who changed it. A row that added or removed a pet cannot be undone.",
+    parameters: [seqParameter],
+    body: {
+      description: "Why, and whether to overwrite later changes.",
+      isOptional: true,
+      schema: reference("schemas", "Undo"),
     },
-    seq,
-    {
-      force: flagField(fields, "force"),
-      reason: textField(fields, "reason") || undefined,
-      actor: actorOf(call),
+    success: {
+      200: {
+        description: "The new row.",
+        schema: reference("schemas", "LedgerRow"),
+        examples: {
+          row: {
+            summary: "An undo",
+            value: {
+              ...exampleRow,
+              seq: 1208,
+              before: exampleRow.after,
+              after: exampleRow.before,
+              cause: "undo",
+              reason: exampleUndo.reason,
+            },
+          },
+        },
+      },
     },
-  );
-  if (outcome.kind === "undone") return { status: 200, body: ledgerRowJson(outcome.row) };
-  if (outcome.kind === "changed_since") {
-    throw new ServiceError("version_conflict", conflictMessage(outcome.latest));
-  }
-  const refusal = outcome.kind === "creates_entry" ? undoOfCreation : undoOfRemoval;
-  throw new ServiceError("invalid_request", refusal(seq, outcome.petId));
-}
+    errors: ["not_found", "version_conflict"],
+    messages: {
+      invalid_request: {
+        ...bodyMessages,
+        invalid_seq: rowNumberRule,
+        added_pet: undoOfCreation(31, 7n),
+        removed_pet: undoOfRemoval(1207, 7n),
+      },
+      not_found: { not_found: "There is no ledger row 1300.", pet_not_found: petNotFound },
+      version_conflict: { version_conflict: exampleConflict },
+    },
+  },
+  async handle(context, call) {
+    const { store, committer } = context;
+    const seq = readRowNumber(call);
+    const fields = await readOptionalFields(call);
+    const { signal } = call.request;
+    const outcome = await undoRow(
+      {
+        inventory: store.inventory,
+        history: store.history,
+        submit: (unit) => committer.submit(unit, signal, call.trace),
+      },
+      seq,
+      {
+        force: flagField(fields, "force"),
+        reason: textField(fields, "reason") || undefined,
+        actor: actorOf(call),
+      },
+    );
+    if (outcome.kind === "undone") return { status: 200, body: ledgerRowJson(outcome.row) };
+    if (outcome.kind === "changed_since") {
+      throw new ServiceError("version_conflict", conflictMessage(outcome.latest));
+    }
+    const refusal = outcome.kind === "creates_entry" ? undoOfCreation : undoOfRemoval;
+    throw new ServiceError("invalid_request", refusal(seq, outcome.petId));
+  },
+};
 
-export function undoOfCreation(seq: number, petId: bigint): string {
+function undoOfCreation(seq: number, petId: bigint): string {
   return `Row ${seq} added pet ${petId}, so there is no earlier stock. Remove the pet instead.`;
 }
 
-export function undoOfRemoval(seq: number, petId: bigint): string {
+function undoOfRemoval(seq: number, petId: bigint): string {
   return `Row ${seq} removed pet ${petId}. Create the pet again instead.`;
 }
 
@@ -55,3 +141,5 @@ function readRowNumber({ request }: Call): number {
   if (!(seq <= seqMax)) throw new ServiceError("invalid_request", rowNumberRule);
   return seq;
 }
+
+export const changeOperations = { applyChanges, undoChange };

@@ -1,6 +1,7 @@
 import { petNotFound } from "../../domain/ledger/inventory.ts";
 import type { NamedRow } from "../../domain/ledger/ledger.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
+import { exampleRow } from "../api/contract/examples.ts";
 import type { Context } from "../pipeline/context.ts";
 
 /**
@@ -28,3 +29,12 @@ export function conflictMessage(row: LastChange): string {
 function authorOf({ cause, keyId, keyName }: LastChange): string {
   return keyName ?? keyId ?? (cause === "import" ? "an import" : "a command");
 }
+
+export const exampleConflict = conflictMessage({
+  seq: exampleRow.seq,
+  after: { quantity: 12, status: "available" },
+  at: Date.parse(exampleRow.at),
+  cause: "api",
+  keyId: exampleRow.keyId,
+  keyName: exampleRow.keyName,
+});

@@ -1,18 +1,44 @@
+import { extname } from "node:path";
 import { yieldToEventLoop } from "../../domain/running/background.ts";
-import { type Content, exportText, orderContent, petContent } from "../../files/exports.ts";
-import type { Format } from "../../files/formats.ts";
-import { queryOf } from "../api/parameters.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
+import {
+  type Content,
+  csvLine,
+  exportText,
+  orderContent,
+  petContent,
+} from "../../files/exports.ts";
+import { type Format, findFormat, formats } from "../../files/formats.ts";
+import { exampleOrder } from "../api/contract/examples.ts";
+import { queryOf, singleValue } from "../api/parameters.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { readFormat } from "./formats.ts";
+import { exampleFullPet } from "./contract/stock-schemas.ts";
+import type { AdminDeclaration } from "./operation.ts";
 
-export const exportPets = (context: Context, call: Call) =>
-  exportFile("pets", petContent, context, call);
-export const exportOrders = (context: Context, call: Call) =>
-  exportFile("orders", orderContent, context, call);
+export const formatRule = `Query parameter 'format' must be one of ${formats.join(", ")}.`;
 
-export const mediaTypeOf: Record<Format, string> = {
+/** The format of a file, by the parameter or by the extension of the file's name. */
+export function readFormat(query: URLSearchParams, fileName?: string): Format {
+  const given =
+    singleValue(query, "format") ??
+    extname(fileName ?? "")
+      .slice(1)
+      .toLowerCase();
+  const format = findFormat(given);
+  if (format === undefined) throw new ServiceError("invalid_request", formatRule);
+  return format;
+}
+
+export const formatParameter = {
+  name: "format",
+  in: "query",
+  schema: { type: "string", enum: formats },
+  example: "csv",
+} as const;
+
+const mediaTypeOf: Record<Format, string> = {
   csv: "text/csv",
   ndjson: "application/x-ndjson",
   json: "application/json",
@@ -48,3 +74,53 @@ async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array>
     await yieldToEventLoop();
   }
 }
+
+const formulaNote = `
+
+Every text is exact, so that the file can be imported again without a change. A name can start with \`=\`, \`+\`, \`-\` or \`@\`, which spreadsheet programs take for a formula: import the columns as text there.`;
+
+function exportOperation<Row>(
+  what: "pets" | "orders",
+  content: Content<Row>,
+  row: Readonly<Record<string, unknown>>,
+): AdminDeclaration {
+  const { columns } = content;
+  const text = (description: string, value: string) => ({
+    schema: { type: "string", description },
+    examples: { file: { summary: "One row", value } },
+  });
+  return {
+    method: "GET",
+    path: `/${what}/export`,
+    contract: {
+      tag: what === "pets" ? "Pets" : "Orders",
+      summary: `Export ${what}`,
+      description: `Returns all ${what} as a file, in the columns that an import reads. Rows are read while the file is sent, so a change made during that time may or may not be in it. \`petstore ${what} export\` writes all rows as of one moment.${what === "pets" ? formulaNote : ""}`,
+      parameters: [{ ...formatParameter, required: true, description: "The format of the file." }],
+      success: {
+        200: {
+          description: "The file.",
+          headers: ["Content-Disposition"],
+          schema: { type: "array", items: { type: "object" } },
+          examples: { file: { summary: "One row", value: [row] } },
+          others: {
+            [mediaTypeOf.csv]: text(
+              'Comma-separated values (RFC 4180), with a header. An id of more than 15 digits is written as ="9007199254740993", so that spreadsheet programs keep all its digits.',
+              `${columns.join()}\n${csvLine(columns, row)}\n`,
+            ),
+            [mediaTypeOf.ndjson]: text("One JSON object per line.", `${JSON.stringify(row)}\n`),
+          },
+        },
+      },
+      messages: { invalid_request: { invalid_format: formatRule } },
+    },
+    handle: (context, call) => exportFile(what, content, context, call),
+  };
+}
+
+const { version: _, ...examplePet } = exampleFullPet;
+
+export const exportOperations = {
+  exportPets: exportOperation("pets", petContent, examplePet),
+  exportOrders: exportOperation("orders", orderContent, exampleOrder),
+};

@@ -1,15 +1,15 @@
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
-import { parseInstant } from "../../domain/values/instants.ts";
 import { isJsonObject, JsonNumber, parseJson } from "../../domain/values/json.ts";
+import { parseInstant } from "../../domain/values/times.ts";
 import { readJsonText, readOptionalText } from "../messages/body.ts";
-import { invalidJson } from "../messages/error-messages.ts";
+import { bodyRequired, invalidJson } from "../messages/error-messages.ts";
 import { rejectUnknownField } from "../messages/unknown-names.ts";
 import type { Call } from "../pipeline/operation.ts";
 
 /** A JSON object as it was sent. Numbers are JsonNumbers, so that no digit of an id is lost. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-export const objectBodyRequired = "The body must be a JSON object.";
+const objectBodyRequired = "The body must be a JSON object.";
 
 /** Reads the body of an operation that requires one. Its contract has the known fields. */
 export async function readFields({ request, operation }: Call): Promise<Fields> {
@@ -86,3 +86,22 @@ export function flagField(fields: Fields, name: string): boolean | undefined {
   if (value === undefined || typeof value === "boolean") return value;
   throw new InvalidField(name, "must be true or false");
 }
+
+/** A year. A secret that is needed for longer should not be replaced. */
+export const overlapSecondsMax = 31_536_000;
+export const overlapRule = `must be an integer from 0 to ${overlapSecondsMax}`;
+
+/** How long an old secret stays valid, in milliseconds. Undefined if the request does not say. */
+export function readOverlapMs(fields: Fields): number | undefined {
+  const seconds = integerField(fields, "overlapSeconds");
+  if (seconds === undefined) return undefined;
+  if (seconds >= 0 && seconds <= overlapSecondsMax) return seconds * 1_000;
+  throw new InvalidField("overlapSeconds", overlapRule);
+}
+
+/** The messages of bodies that are not valid, whatever they should contain. */
+export const bodyMessages = {
+  body_required: bodyRequired,
+  invalid_json: invalidJson,
+  object_required: objectBodyRequired,
+};

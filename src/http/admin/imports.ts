@@ -1,21 +1,151 @@
-import { type Problem, problemText } from "../../domain/catalogue/import-problems.ts";
-import type { ImportOutcome, ImportRun } from "../../domain/catalogue/import-runs.ts";
-import { fileNameRule, importReasonOf } from "../../domain/catalogue/imports.ts";
+import {
+  type Problem,
+  problemsListedMax,
+  problemText,
+} from "../../domain/catalogue/import-problems.ts";
+import {
+  differencesListedMax,
+  type ImportOutcome,
+  type ImportRun,
+} from "../../domain/catalogue/import-runs.ts";
+import {
+  fileNameCharactersMax,
+  fileNameRule,
+  importReasonOf,
+  orderRows,
+  petRows,
+  type RowKind,
+} from "../../domain/catalogue/imports.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
+import {
+  boundedInteger,
+  int64,
+  reference,
+  responseObject,
+  type Schema,
+} from "../api/contract/schema.ts";
 import { queryOf, singleValue } from "../api/parameters.ts";
 import { readChunks } from "../messages/body.ts";
+import { bodyTooLarge, compressedBody, incompleteBody } from "../messages/error-messages.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { actorOf } from "./actor.ts";
-import { readFormat } from "./formats.ts";
+import { count } from "./contract/fields.ts";
+import { formatParameter, formatRule, readFormat } from "./exports.ts";
+import { type AdminDeclaration, actorOf } from "./operation.ts";
 
-export const importPets = (context: Context, call: Call) => importFile("pets", context, call);
-export const importOrders = (context: Context, call: Call) => importFile("orders", context, call);
+const exampleProblem = {
+  line: 3,
+  column: "quantity",
+  value: "few",
+  rule: "must be an integer from 0 to 9007199254740991",
+};
+const exampleDifference = { id: 7, field: "quantity", from: 3, to: 5 };
+const exampleImport = {
+  dryRun: true,
+  ...{ created: 0, changed: 1, unchanged: 2 },
+  problems: { total: 0, rows: [], hint: null },
+  differences: { total: 1, rows: [exampleDifference] },
+};
+const exampleRejected = {
+  dryRun: true,
+  ...{ created: 0, changed: 0, unchanged: 0 },
+  problems: { total: 1, rows: [exampleProblem], hint: null },
+  differences: { total: 0, rows: [] },
+};
+const textOrNull = ["string", "null"];
 
-export const importRunning = "Another import is being made. Try again when it has ended.";
-export const importNameInvalid = `Query parameter 'name' ${fileNameRule}.`;
-export const dryRunInvalid = "Query parameter 'dryRun' must be true or false.";
+const formatNames: Readonly<Record<string, string>> = {
+  csv: "CSV",
+  json: "a JSON array",
+  ndjson: "NDJSON, with one JSON object per line",
+};
+
+/** What to do about a file that is not in the format that was given. */
+function formatHint(format: string): string {
+  return `The file looks like ${formatNames[format]}. Import it with the format ${format}.`;
+}
+
+export const importSchemas: Readonly<Record<string, Schema>> = {
+  ImportProblem: responseObject(
+    "A rule that a row of the file breaks.",
+    {
+      line: {
+        ...boundedInteger(1, Number.MAX_SAFE_INTEGER),
+        description: "The line on which the row starts.",
+      },
+      column: {
+        type: textOrNull,
+        description: "Null if the problem is the whole row, or the file.",
+      },
+      value: { type: textOrNull, description: "The value, shortened. Null if there is none." },
+      rule: { type: "string", description: "The rest of a sentence after column and value." },
+    },
+    exampleProblem,
+  ),
+  ImportProblems: responseObject(
+    "What is wrong with the file.",
+    {
+      total: count("How many problems there are."),
+      rows: {
+        type: "array",
+        items: reference("schemas", "ImportProblem"),
+        maxItems: problemsListedMax,
+        description: `The first ${problemsListedMax} problems, in the order of the file.`,
+      },
+      hint: {
+        type: textOrNull,
+        description: "What to do if the file seems to have another format.",
+      },
+    },
+    { ...exampleRejected.problems, hint: formatHint("ndjson") },
+  ),
+  ImportDifference: responseObject(
+    "What the import would change in one field.",
+    {
+      id: int64("The ID of the pet or of the order."),
+      field: { type: "string", description: "The name of the field." },
+      from: { description: "The value in the store. Null for a new pet or order." },
+      to: { description: "The value in the file." },
+    },
+    exampleDifference,
+  ),
+  ImportDifferences: responseObject(
+    "What the import would change.",
+    {
+      total: count("How many differences there are. 0 unless this was a dry run."),
+      rows: {
+        type: "array",
+        items: reference("schemas", "ImportDifference"),
+        maxItems: differencesListedMax,
+        description: `The first ${differencesListedMax} differences, by ascending ID. There are fewer if their values are long.`,
+      },
+    },
+    exampleImport.differences,
+  ),
+  Import: responseObject(
+    "The result of an import, or of its dry run.",
+    {
+      dryRun: { type: "boolean", description: "True if nothing was changed." },
+      created: count("How many pets or orders are new."),
+      changed: count("How many exist and differ."),
+      unchanged: count("How many exist and are the same."),
+      problems: {
+        ...reference("schemas", "ImportProblems"),
+        description: "If there is a problem, no row is imported.",
+      },
+      differences: {
+        ...reference("schemas", "ImportDifferences"),
+        description: "Only a dry run lists differences.",
+      },
+    },
+    exampleImport,
+  ),
+};
+
+const importRunning = "Another import is being made. Try again when it has ended.";
+const importNameInvalid = `Query parameter 'name' ${fileNameRule}.`;
+const dryRunInvalid = "Query parameter 'dryRun' must be true or false.";
 
 async function importFile(what: ImportRun["what"], { admin }: Context, call: Call): Promise<Reply> {
   const { request, setIdleTimeout } = call;
@@ -79,17 +209,6 @@ function problemsOf(problems: readonly Problem[], total: number) {
   return { total, rows, hint: format === undefined ? null : formatHint(format) };
 }
 
-const formatNames: Readonly<Record<string, string>> = {
-  csv: "CSV",
-  json: "a JSON array",
-  ndjson: "NDJSON, with one JSON object per line",
-};
-
-/** What to do about a file that is not in the format that was given. */
-export function formatHint(format: string): string {
-  return `The file looks like ${formatNames[format]}. Import it with the format ${format}.`;
-}
-
 /** Some rules end with a question about the file. */
 function sentence(text: string): string {
   return text.endsWith("?") ? text : `${text}.`;
@@ -101,3 +220,89 @@ export function rejectedMessage(problems: readonly Problem[], total: number): st
   const rest = total > 1 ? ` The file has ${total} problems; a dry run lists them.` : "";
   return `Nothing was imported. ${start}${rest}`;
 }
+
+/** It has no `body`: a file can have any media type, and its length has a setting of its own. */
+function importOperation<T>(what: "pets" | "orders", rows: RowKind<T>): AdminDeclaration {
+  const columns = Object.keys(rows.columns);
+  const [id] = columns;
+  return {
+    method: "POST",
+    path: `/${what}/import`,
+    contract: {
+      tag: what === "pets" ? "Pets" : "Orders",
+      summary: `Import ${what}`,
+      description: `Adds and updates ${what} from a file. All rows are imported, or none. A row with a known \`${id}\` updates the fields that it gives. The columns are ${columns.map((column) => `\`${column}\``).join(", ")}.
+
+With \`dryRun=true\`, nothing is changed: the response lists what is wrong with the file and what would change. Without it, a file with a problem gets 400.
+
+Each instance makes one import at a time. If the connection ends before the whole file has arrived, nothing is imported.`,
+      parameters: [
+        {
+          ...formatParameter,
+          description: "The format of the file. By default, the extension of `name`.",
+        },
+        {
+          name: "dryRun",
+          in: "query",
+          description: "Whether to change nothing, and to return what would change.",
+          schema: { type: "boolean", default: false },
+          example: true,
+        },
+        {
+          name: "name",
+          in: "query",
+          description: `The name of the file, for the ledger and the audit log. By default, \`${what}\` with the extension of the format.`,
+          schema: { type: "string", minLength: 1, maxLength: fileNameCharactersMax },
+          example: `${what}.csv`,
+        },
+      ],
+      body: {
+        description:
+          "The file, in UTF-8 and not compressed. Its media type is ignored. It can have 64 MiB unless the service is configured differently.",
+        others: {
+          "application/octet-stream": {
+            schema: { type: "string", description: "The bytes of the file." },
+            examples: {},
+          },
+        },
+      },
+      success: {
+        200: {
+          description: "What was imported, or what a dry run found.",
+          schema: reference("schemas", "Import"),
+          examples: {
+            dry_run: { summary: "A dry run", value: exampleImport },
+            problem: { summary: "A dry run of a file with a problem", value: exampleRejected },
+            imported: {
+              summary: "An import",
+              value: { ...exampleImport, dryRun: false, differences: { total: 0, rows: [] } },
+            },
+          },
+        },
+      },
+      errors: ["already_running", "payload_too_large", "unsupported_media_type"],
+      messages: {
+        invalid_request: {
+          rejected: rejectedMessage([exampleProblem], 4),
+          invalid_format: formatRule,
+          invalid_dryRun: dryRunInvalid,
+          invalid_name: importNameInvalid,
+          incomplete: incompleteBody,
+        },
+        already_running: { already_running: importRunning },
+        payload_too_large: { payload_too_large: bodyTooLarge(64 * 1_048_576) },
+        unsupported_media_type: { compressed: compressedBody },
+      },
+      descriptions: {
+        unavailable:
+          "The store cannot be used at the moment, or the import failed for another reason than the file. `message` says why.",
+      },
+    },
+    handle: (context, call) => importFile(what, context, call),
+  };
+}
+
+export const importOperations = {
+  importPets: importOperation("pets", petRows),
+  importOrders: importOperation("orders", orderRows),
+};

@@ -1,6 +1,23 @@
+import type { Actor } from "../../domain/audit/audit.ts";
 import type { operatorScope } from "../../domain/keys/keys.ts";
-import type { Operation } from "../pipeline/operation.ts";
-import type { AdminContract } from "./contract/operation.ts";
+import type { Contract } from "../api/contract/operation.ts";
+import type { ApiSettings, Declaration, DeclaredBody } from "../api/operation.ts";
+import type { Call, Operation } from "../pipeline/operation.ts";
+
+export const adminTags = [
+  { name: "Session", description: "Sign in and out of the console." },
+  { name: "Keys", description: "API keys and operator keys, their use and their bans." },
+  { name: "Stock", description: "The stock of all pets." },
+  { name: "Changes", description: "The ledger: what changed, who did it, and how to undo it." },
+  { name: "Pets", description: "The pet catalogue." },
+  { name: "Orders", description: "Customer orders." },
+  { name: "Webhooks", description: "Addresses that changes are sent to." },
+  { name: "Backups", description: "Copies of the whole store." },
+  { name: "Service", description: "The service itself, and what operators did." },
+] as const;
+
+/** The documentation of one operation of the operator API. Its tag is one of `adminTags`. */
+export type AdminContract = Contract<(typeof adminTags)[number]["name"]>;
 
 /** An operation of the operator API. */
 export interface AdminOperation extends Operation {
@@ -8,10 +25,14 @@ export interface AdminOperation extends Operation {
   readonly contract: AdminContract;
 }
 
-/** A row of the table of operations. What all rows have in common is added to it. */
-export type AdminRow = Omit<AdminOperation, "scope" | "stability" | "deprecation" | "cacheControl">;
+/** An operation as its file declares it. What all operations have in common is added to it. */
+export interface AdminDeclaration extends Pick<Declaration, "method" | "path" | "body" | "handle"> {
+  readonly contract: AdminContract;
+}
 
-export interface AdminSettings {
-  readonly bodyBytesMax: number;
-  readonly changesBytesMax: number;
+export type AdminSettings = Pick<ApiSettings, DeclaredBody["bytesMax"]>;
+
+/** Whom the ledger and the audit log name for what a request changes. */
+export function actorOf({ caller, requestId }: Call): Actor {
+  return { keyId: caller.keyId, requestId };
 }

@@ -1,43 +1,30 @@
 import { operatorScope } from "../../domain/keys/keys.ts";
+import { errorCodes } from "../../domain/running/errors.ts";
+import { errorSchema } from "../api/contract/error-schema.ts";
 import { namesIn } from "../api/contract/operation.ts";
-import { jsonTypes, mergePatchTypes } from "../messages/body.ts";
+import type { Schema } from "../api/contract/schema.ts";
+import { bodyRule } from "../api/operation.ts";
+import { schemas as apiSchemas } from "../api/operations.ts";
 import type { Reply } from "../messages/reply.ts";
-import { listAudit } from "./audit.ts";
+import { auditOperations, auditSchemas } from "./audit.ts";
+import { backupOperations, backupSchemas } from "./backups.ts";
+import { changeOperations } from "./changes.ts";
 import { compressedRead, withCompression } from "./compression.ts";
-import * as audit from "./contract/audit.ts";
-import * as keys from "./contract/keys.ts";
-import { adminSchemas } from "./contract/schemas.ts";
-import * as service from "./contract/service.ts";
-import * as session from "./contract/session.ts";
-import { changeKey, createKey, getKey, liftBan, listKeys, revokeKey, rotateKey } from "./keys.ts";
-import type { AdminOperation, AdminRow, AdminSettings } from "./operation.ts";
-import { backupRows } from "./rows/backups.ts";
-import { fileRows } from "./rows/files.ts";
-import { stockRows } from "./rows/stock.ts";
-import { webhookRows } from "./rows/webhooks.ts";
+import { keySchemas } from "./contract/key-schemas.ts";
+import { stockSchemas } from "./contract/stock-schemas.ts";
+import { webhookSchemas } from "./contract/webhook-schemas.ts";
+import { exportOperations } from "./exports.ts";
+import { importOperations, importSchemas } from "./imports.ts";
+import { keyOperations } from "./keys.ts";
+import type { AdminDeclaration, AdminOperation, AdminSettings } from "./operation.ts";
+import { petOperations } from "./pets.ts";
 import { rejectOtherOrigins } from "./same-origin.ts";
-import { getService } from "./service.ts";
-import { endSession, getSession, startSession } from "./session.ts";
-
-/**
- * The operator API. To add an operation:
- *
- * 1. Add a row to the table below, or to one of its parts in src/http/admin/rows/. All rows get the
- *    scope `operator` and the stability `beta`. An operation that reads a body has `body`, as in
- *    src/http/api/operations.ts.
- * 2. Write the handler in src/http/admin/, in the file of its noun. It gets the Context and the Call,
- *    and returns a Reply. A handler of src/http/api/ can be a row here, too. What only operators need
- *    of the service is in `context.admin`: src/http/pipeline/context.ts, filled by src/compose/admin.ts.
- * 3. Read a JSON body with `readFields` and `textField` etc. in src/http/admin/fields.ts, parameters
- *    with src/http/api/parameters.ts. Break a rule with `InvalidField` or another ServiceError.
- * 4. Pass `actorOf(call)` to what changes something: the ledger and the audit log name the operator.
- * 5. A list is a JSON array. If more follows, add the header Link, as in src/http/admin/audit.ts.
- * 6. Describe it in src/http/admin/contract/, in the file of its noun: parameters and fields that are not
- *    described there are rejected. New schemas are in the same file, and
- *    src/http/admin/contract/schemas.ts collects them. Then run `bun scripts/openapi.ts`.
- * 7. Add an example to test/support/admin/operation-examples.ts: test/admin/operations.test.ts sends
- *    it, and every response is checked against openapi-admin.json.
- */
+import { serviceOperations, serviceSchemas } from "./service.ts";
+import { sessionOperations, sessionSchemas } from "./session.ts";
+import { sharedOperations } from "./shared.ts";
+import { stockOperations } from "./stock.ts";
+import { usageOperations } from "./usage.ts";
+import { webhookOperations } from "./webhooks.ts";
 
 export const adminBasePath = "/admin";
 
@@ -48,122 +35,73 @@ export const adminHeaders = {
   "Cross-Origin-Resource-Policy": "same-origin",
 };
 
-/** All operations of the operator API. Routes, its description and many tests are made from this. */
-export function adminOperations(settings: AdminSettings): AdminOperation[] {
-  const { bodyBytesMax } = settings;
-  const json = { mediaTypes: jsonTypes, bytesMax: bodyBytesMax };
-  const mergePatch = { mediaTypes: mergePatchTypes, bytesMax: bodyBytesMax };
-  const table: readonly AdminRow[] = [
-    {
-      id: "startSession",
-      method: "POST",
-      path: "/session",
-      contract: session.startSession,
-      handle: startSession,
-    },
-    {
-      id: "getSession",
-      method: "GET",
-      path: "/session",
-      contract: session.getSession,
-      handle: getSession,
-    },
-    {
-      id: "endSession",
-      method: "DELETE",
-      path: "/session",
-      contract: session.endSession,
-      handle: endSession,
-    },
-    {
-      id: "listKeys",
-      method: "GET",
-      path: "/keys",
-      contract: keys.listKeys,
-      handle: listKeys,
-    },
-    {
-      id: "createKey",
-      method: "POST",
-      path: "/keys",
-      body: json,
-      contract: keys.createKey,
-      handle: createKey,
-    },
-    {
-      id: "getKey",
-      method: "GET",
-      path: "/keys/{keyId}",
-      contract: keys.getKey,
-      handle: getKey,
-    },
-    {
-      id: "changeKey",
-      method: "PATCH",
-      path: "/keys/{keyId}",
-      body: mergePatch,
-      contract: keys.changeKey,
-      handle: changeKey,
-    },
-    {
-      id: "rotateKey",
-      method: "POST",
-      path: "/keys/{keyId}/rotate",
-      body: json,
-      contract: keys.rotateKey,
-      handle: rotateKey,
-    },
-    {
-      id: "revokeKey",
-      method: "POST",
-      path: "/keys/{keyId}/revoke",
-      contract: keys.revokeKey,
-      handle: revokeKey,
-    },
-    {
-      id: "liftBan",
-      method: "POST",
-      path: "/keys/{keyId}/unban",
-      contract: keys.liftBan,
-      handle: liftBan,
-    },
-    {
-      id: "listAudit",
-      method: "GET",
-      path: "/audit",
-      contract: audit.listAudit,
-      handle: listAudit,
-    },
-    {
-      id: "getService",
-      method: "GET",
-      path: "/service",
-      contract: service.getService,
-      handle: getService,
-    },
-    ...fileRows,
-    ...webhookRows(settings),
-    ...backupRows,
-    ...stockRows(settings),
-  ];
-  return table.map(guarded);
-}
+/** All operations of the operator API by id. Routes, its description and many tests are made from this. */
+const table = {
+  ...sessionOperations,
+  ...keyOperations,
+  ...usageOperations,
+  ...auditOperations,
+  ...serviceOperations,
+  ...importOperations,
+  ...exportOperations,
+  ...webhookOperations,
+  ...backupOperations,
+  ...stockOperations,
+  ...sharedOperations,
+  ...changeOperations,
+  ...petOperations,
+};
 
-function guarded(row: AdminRow): AdminOperation {
-  const isRead = row.method === "GET";
-  return {
-    ...row,
-    contract: isRead ? withCompression(row.contract) : row.contract,
-    scope: operatorScope,
-    stability: "beta",
-    cacheControl: adminHeaders["Cache-Control"],
-    known: namesIn(row.contract, adminSchemas),
-    async handle(context, call) {
-      rejectOtherOrigins(call);
-      const reply = notStored(await row.handle(context, call));
-      return isRead ? compressedRead(reply, call.request) : reply;
-    },
-  };
+export type AdminOperationId = keyof typeof table;
+
+/** The schemas of the API that the operator API also uses. */
+const shared = [
+  "LedgerHead",
+  "LedgerRow",
+  "Stock",
+  "PetStatus",
+  "VersionedItem",
+  "AppliedChanges",
+  "InventoryItem",
+  "InventoryDifference",
+  "Order",
+  "OrderStatus",
+];
+
+/** All schemas of the operator API. */
+export const adminSchemas: Readonly<Record<string, Schema>> = {
+  ...sessionSchemas,
+  ...keySchemas,
+  ...auditSchemas,
+  ...serviceSchemas,
+  ...importSchemas,
+  ...webhookSchemas,
+  ...backupSchemas,
+  ...stockSchemas,
+  Error: errorSchema(errorCodes),
+  ...Object.fromEntries(shared.map((name) => [name, apiSchemas[name]!])),
+};
+
+export function adminOperations(settings: AdminSettings): AdminOperation[] {
+  return Object.entries<AdminDeclaration>(table).map(([id, { body, ...declared }]) => {
+    const { contract, method, handle } = declared;
+    const isRead = method === "GET";
+    return {
+      ...declared,
+      id,
+      ...bodyRule(body, settings),
+      contract: isRead ? withCompression(contract) : contract,
+      scope: operatorScope,
+      stability: "beta",
+      cacheControl: adminHeaders["Cache-Control"],
+      known: namesIn(contract, adminSchemas),
+      async handle(context, call) {
+        rejectOtherOrigins(call);
+        const reply = notStored(await handle(context, call));
+        return isRead ? compressedRead(reply, call.request) : reply;
+      },
+    };
+  });
 }
 
 /** Handlers of the API allow caches to store what they return. */

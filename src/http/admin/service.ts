@@ -1,53 +1,191 @@
+import { environments } from "../../domain/keys/keys.ts";
 import { listKeyStatuses } from "../../domain/keys/lifecycle.ts";
+import { petStatuses } from "../../domain/ledger/inventory.ts";
 import { type Attention, listAttention } from "../../domain/operations/attention.ts";
+import { minutesCounted } from "../../domain/usage/change-counts.ts";
 import type { Webhook } from "../../domain/webhooks/webhook.ts";
+import {
+  listOf,
+  named,
+  nullable,
+  reference,
+  responseObject,
+  type Schema,
+  text,
+  time,
+} from "../api/contract/schema.ts";
 import { stockTotals } from "../list/totals.ts";
-import type { Reply } from "../messages/reply.ts";
-import type { Context } from "../pipeline/context.ts";
-import type { Call } from "../pipeline/operation.ts";
+import { count, exampleTime } from "./contract/fields.ts";
+import type { AdminDeclaration } from "./operation.ts";
 import { isoOrNull } from "./times.ts";
 
+const exampleTotal = { entries: 120, quantity: 1840 };
+
+const exampleStock = {
+  available: exampleTotal,
+  pending: { entries: 4, quantity: 4 },
+  sold: { entries: 31, quantity: 0 },
+};
+
+const exampleHead = { seq: 1207, hash: "0".repeat(64), at: exampleTime };
+
+const exampleWebhooks = { active: 2, paused: 0, disabled: 0, failing: 0 };
+
+const exampleBackup = { lastAt: "2026-11-16T02:00:00.000Z", ageSeconds: 21600 };
+
+const exampleAttention = {
+  severity: "warning",
+  text: "Key 'Warehouse' is close to the daily limit.",
+  view: "keys",
+};
+
+const exampleService = {
+  version: "0.9.0",
+  environment: "production",
+  engine: "SQLite",
+  schema: 8,
+  startedAt: "2026-11-15T20:00:00.000Z",
+  now: exampleTime,
+  ledger: exampleHead,
+  stock: exampleStock,
+  changesPerMinute: Array.from({ length: minutesCounted }, (_, at) => at % 4),
+  isReady: true,
+  webhooks: exampleWebhooks,
+  backup: exampleBackup,
+  attention: [exampleAttention],
+};
+
+export const serviceSchemas: Readonly<Record<string, Schema>> = {
+  StockTotal: responseObject(
+    "The entries with one status.",
+    {
+      entries: count("The number of entries."),
+      quantity: count("The sum of their quantities. At most 2^53 − 1."),
+    },
+    exampleTotal,
+  ),
+  StockTotals: responseObject(
+    "The stock by status.",
+    Object.fromEntries(
+      petStatuses.map((status) => [status, named("StockTotal", `Entries that are ${status}.`)]),
+    ),
+    exampleStock,
+  ),
+  WebhookCounts: responseObject(
+    "How many webhooks are in which state.",
+    {
+      active: count("Webhooks that deliver."),
+      paused: count("Webhooks that are paused."),
+      disabled: count("Webhooks that are disabled, because the receiver returned 410."),
+      failing: count("Active webhooks whose last attempt failed."),
+    },
+    exampleWebhooks,
+  ),
+  LastBackup: responseObject(
+    "The last backup that succeeded.",
+    { lastAt: time("When it ended."), ageSeconds: count("The time since then, in seconds.") },
+    exampleBackup,
+  ),
+  Attention: responseObject(
+    "Something that an operator should look at.",
+    {
+      severity: {
+        type: "string",
+        enum: ["problem", "warning"],
+        description:
+          "`problem` if something does not work, `warning` if something may stop working.",
+      },
+      text: text("What it is, in a sentence."),
+      view: text("The view of the console that shows more."),
+    },
+    exampleAttention,
+  ),
+  Service: responseObject(
+    "The state of the service.",
+    {
+      version: text("The version of the service."),
+      environment: { type: "string", enum: environments, description: "Its environment." },
+      engine: {
+        type: "string",
+        enum: ["SQLite", "PostgreSQL"],
+        description: "The database engine.",
+      },
+      schema: count("The version of the store's schema."),
+      startedAt: time("When this instance was started."),
+      now: time("The time of the service."),
+      ledger: named("LedgerHead", "The end of the ledger."),
+      stock: named("StockTotals", "The stock by status."),
+      changesPerMinute: {
+        type: "array",
+        items: count("Changes in one minute."),
+        minItems: minutesCounted,
+        maxItems: minutesCounted,
+        description:
+          "The changes in each of the last 60 minutes, the oldest first. The last minute is not over.",
+      },
+      isReady: { type: "boolean", description: "The same as `/readyz`." },
+      webhooks: named("WebhookCounts", "The webhooks."),
+      backup: nullable("LastBackup", "The last backup, or null if there is none."),
+      attention: listOf("Attention", "What an operator should look at, problems first."),
+    },
+    exampleService,
+  ),
+};
+
 /** The state of the service on one page. */
-export async function getService(context: Context, call: Call): Promise<Reply> {
-  const { store, clock, admin, follower, list } = context;
-  await follower.catchUp(call.head);
-  const now = clock.now();
-  const [stock, tip, changesPerMinute, isReady, webhooks, keys, maintenance] = await Promise.all([
-    stockTotals(list.versions.current()),
-    store.history.readTip(),
-    admin.changeCounts.perMinute(now),
-    admin.isReady(),
-    store.webhooks.listWebhooks(),
-    listKeyStatuses(store, now, admin.findUsage),
-    store.maintenance.listMaintenance(),
-  ]);
-  const { startedAt, backupEveryMs, ...facts } = admin.facts;
-  const backup = maintenance.find(({ task }) => task === "backup");
-  const attention: readonly Attention[] = listAttention({
-    now,
-    isReady,
-    canWrite: store.inventory.canWrite(),
-    keys,
-    webhooks,
-    backup,
-    backupsAhead: admin.backups.countAhead() ?? 0,
-    backupEveryMs,
-    certificateExpiresAt: admin.certificateExpiresAt(),
-  });
-  const body = JSON.stringify({
-    ...facts,
-    startedAt: isoOrNull(startedAt),
-    now: isoOrNull(now),
-    ledger: { seq: tip.seq, hash: tip.hash, at: tip.seq === 0 ? null : isoOrNull(tip.at) },
-    stock,
-    changesPerMinute,
-    isReady,
-    webhooks: countWebhooks(webhooks),
-    backup: describeBackup(backup?.succeededAt ?? null, now),
-    attention,
-  });
-  return { status: 200, body };
-}
+const getService: AdminDeclaration = {
+  method: "GET",
+  path: "/service",
+  contract: {
+    tag: "Service",
+    summary: "Get the state of the service",
+    description:
+      "Returns facts about the service, totals of the stock, the pace of changes, and what needs attention. The totals include every change that was confirmed before you sent the request.",
+    success: {
+      200: { description: "The state of the service.", schema: reference("schemas", "Service") },
+    },
+  },
+  async handle(context, call) {
+    const { store, clock, admin, follower, list } = context;
+    await follower.catchUp(call.head);
+    const now = clock.now();
+    const [stock, tip, changesPerMinute, isReady, webhooks, keys, maintenance] = await Promise.all([
+      stockTotals(list.versions.current()),
+      store.history.readTip(),
+      admin.changeCounts.perMinute(now),
+      admin.isReady(),
+      store.webhooks.listWebhooks(),
+      listKeyStatuses(store, now, admin.findUsage),
+      store.maintenance.listMaintenance(),
+    ]);
+    const { startedAt, backupEveryMs, ...facts } = admin.facts;
+    const backup = maintenance.find(({ task }) => task === "backup");
+    const attention: readonly Attention[] = listAttention({
+      now,
+      isReady,
+      canWrite: store.inventory.canWrite(),
+      keys,
+      webhooks,
+      backup,
+      backupsAhead: admin.backups.countAhead() ?? 0,
+      backupEveryMs,
+      certificateExpiresAt: admin.certificateExpiresAt(),
+    });
+    const body = JSON.stringify({
+      ...facts,
+      startedAt: isoOrNull(startedAt),
+      now: isoOrNull(now),
+      ledger: { seq: tip.seq, hash: tip.hash, at: tip.seq === 0 ? null : isoOrNull(tip.at) },
+      stock,
+      changesPerMinute,
+      isReady,
+      webhooks: countWebhooks(webhooks),
+      backup: describeBackup(backup?.succeededAt ?? null, now),
+      attention,
+    });
+    return { status: 200, body };
+  },
+};
 
 function countWebhooks(webhooks: readonly Webhook[]) {
   const count = (isCounted: (webhook: Webhook) => boolean) => webhooks.filter(isCounted).length;
@@ -64,3 +202,5 @@ function describeBackup(succeededAt: number | null, now: number) {
   const ageSeconds = Math.max(0, Math.floor((now - succeededAt) / 1_000));
   return { lastAt: isoOrNull(succeededAt), ageSeconds };
 }
+
+export const serviceOperations = { getService };

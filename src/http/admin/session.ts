@@ -1,39 +1,116 @@
+import { environments } from "../../domain/keys/keys.ts";
 import { endSession as end, startSession as start } from "../../domain/keys/sessions.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
+import {
+  named,
+  reference,
+  responseObject,
+  type Schema,
+  text,
+  timeOrNull,
+} from "../api/contract/schema.ts";
 import { signInWithKey } from "../messages/error-messages.ts";
-import type { Reply } from "../messages/reply.ts";
 import { keyIn } from "../pipeline/authentication.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { actorOf } from "./actor.ts";
+import { exampleOperatorId } from "./contract/fields.ts";
+import { type AdminDeclaration, actorOf } from "./operation.ts";
 import { rejectForeignSignIn } from "./same-origin.ts";
 import { sessionCookie, sessionTokenIn } from "./session-cookie.ts";
 import { isoOrNull } from "./times.ts";
 
+const exampleSession = {
+  operator: { id: exampleOperatorId, name: "Ada" },
+  environment: "production",
+  version: "0.9.0",
+  expiresAt: "2026-11-16T20:00:00.000Z",
+};
+
+export const sessionSchemas: Readonly<Record<string, Schema>> = {
+  Operator: responseObject(
+    "An operator: the owner of an operator key.",
+    {
+      id: text("The ID of the operator key."),
+      name: text("The name of the operator key."),
+    },
+    exampleSession.operator,
+  ),
+  Session: responseObject(
+    "Who is signed in, and where.",
+    {
+      operator: named("Operator", "Who is signed in."),
+      environment: {
+        type: "string",
+        enum: environments,
+        description: "The environment of the service.",
+      },
+      version: text("The version of the service."),
+      expiresAt: timeOrNull(
+        "When the session ends by itself. For a request with a key, when the key expires; null if it does not.",
+      ),
+    },
+    exampleSession,
+  ),
+};
+
+const body = { schema: reference("schemas", "Session") };
+
 /** Exchanges the operator key for a session. Every session has a new token. */
-export async function startSession(context: Context, call: Call): Promise<Reply> {
-  rejectForeignSignIn(call);
-  const { store, clock, admin } = context;
-  const key = keyIn(call.request);
-  if (key === undefined) throw new ServiceError("invalid_request", signInWithKey);
-  const { token, expiresAt } = await start(store.sessions, clock.now(), actorOf(call), key);
-  const body = await sessionJson(context, call, Math.min(expiresAt, call.caller.expiresAt));
-  const cookie = sessionCookie(call, admin.facts.environment, token);
-  return { status: 201, body, headers: { "Set-Cookie": cookie } };
-}
+const startSession: AdminDeclaration = {
+  method: "POST",
+  path: "/session",
+  contract: {
+    tag: "Session",
+    summary: "Sign in",
+    description:
+      "Exchanges an operator key for a session of 12 hours. Send the key in `Authorization`. The response sets a cookie, which authenticates later requests of the same browser. The session also ends when the key expires, is revoked, or is rotated without an overlap.",
+    success: { 201: { description: "The new session.", headers: ["Set-Cookie"], ...body } },
+    messages: { invalid_request: { key_required: signInWithKey } },
+  },
+  async handle(context, call) {
+    rejectForeignSignIn(call);
+    const { store, clock, admin } = context;
+    const key = keyIn(call.request);
+    if (key === undefined) throw new ServiceError("invalid_request", signInWithKey);
+    const { token, expiresAt } = await start(store.sessions, clock.now(), actorOf(call), key);
+    const body = await sessionJson(context, call, Math.min(expiresAt, call.caller.expiresAt));
+    const cookie = sessionCookie(call, admin.facts.environment, token);
+    return { status: 201, body, headers: { "Set-Cookie": cookie } };
+  },
+};
 
 /** Also for a request with a key and no session. The time is then that of the key. */
-export async function getSession(context: Context, call: Call): Promise<Reply> {
-  return { status: 200, body: await sessionJson(context, call, call.caller.expiresAt) };
-}
+const getSession: AdminDeclaration = {
+  method: "GET",
+  path: "/session",
+  contract: {
+    tag: "Session",
+    summary: "Get the session",
+    description: "Returns who is signed in.",
+    success: { 200: { description: "The session.", ...body } },
+  },
+  async handle(context, call) {
+    return { status: 200, body: await sessionJson(context, call, call.caller.expiresAt) };
+  },
+};
 
-export async function endSession({ store, clock, admin }: Context, call: Call): Promise<Reply> {
-  const { environment } = admin.facts;
-  const token = sessionTokenIn(call, environment);
-  if (token !== undefined) await end(store.sessions, clock.now(), actorOf(call), token);
-  const cookie = sessionCookie(call, environment, undefined);
-  return { status: 204, body: null, headers: { "Set-Cookie": cookie } };
-}
+const endSession: AdminDeclaration = {
+  method: "DELETE",
+  path: "/session",
+  contract: {
+    tag: "Session",
+    summary: "Sign out",
+    description: "Ends the session and removes its cookie. The cookie no longer works.",
+    success: { 204: { description: "The session has ended.", headers: ["Set-Cookie"] } },
+  },
+  async handle({ store, clock, admin }, call) {
+    const { environment } = admin.facts;
+    const token = sessionTokenIn(call, environment);
+    if (token !== undefined) await end(store.sessions, clock.now(), actorOf(call), token);
+    const cookie = sessionCookie(call, environment, undefined);
+    return { status: 204, body: null, headers: { "Set-Cookie": cookie } };
+  },
+};
 
 async function sessionJson(
   { store, admin }: Context,
@@ -49,3 +126,5 @@ async function sessionJson(
     expiresAt: isoOrNull(expiresAt),
   });
 }
+
+export const sessionOperations = { startSession, getSession, endSession };

@@ -7,17 +7,40 @@ import { petNotFound } from "../../domain/ledger/inventory.ts";
 import type { Change } from "../../domain/ledger/ledger.ts";
 import { yieldToEventLoop } from "../../domain/running/background.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { changeStock } from "../../domain/shop/shop.ts";
-import { canonicalText, readAmount, readExpected, readReason } from "../api/change-list.ts";
+import { changeStock, keyReused } from "../../domain/shop/shop.ts";
+import {
+  canonicalText,
+  oneAmountRule,
+  readAmount,
+  readExpected,
+  readReason,
+  statusRule,
+} from "../api/change-list.ts";
 import { versionedJson } from "../api/changes.ts";
-import { identifyRequest, replayedHeaders } from "../api/idempotency.ts";
-import { readPetId } from "../api/parameters.ts";
+import { reference } from "../api/contract/schema.ts";
+import {
+  idempotencyKeyParameter,
+  idempotencyKeyRule,
+  identifyRequest,
+  replayedHeaders,
+} from "../api/idempotency.ts";
+import { mergePatchBody } from "../api/operation.ts";
+import { petIdParameter, petIdRule, readPetId } from "../api/parameters.ts";
 import { compressed, preferredEncoding } from "../messages/encodings.ts";
-import type { Reply } from "../messages/reply.ts";
-import type { Context } from "../pipeline/context.ts";
-import type { Call } from "../pipeline/operation.ts";
-import { versionConflict } from "./conflicts.ts";
-import { readFields } from "./fields.ts";
+import { exampleConflict, versionConflict } from "./conflicts.ts";
+import { exampleStock } from "./contract/stock-schemas.ts";
+import { bodyMessages, readFields } from "./fields.ts";
+import type { AdminDeclaration } from "./operation.ts";
+
+const change = { petId: 7n, kind: "add", amount: -20, reason: null } as const;
+
+const rejected = {
+  kind: "rejected",
+  reason: "out_of_range",
+  index: 0,
+  current: { petId: 7n, quantity: 12, status: "available", version: 1207 },
+  epoch: undefined,
+} as const;
 
 /** Entries that are read and written in one turn of the event loop: a few milliseconds of work. */
 const sliceEntries = 1_000;
@@ -30,21 +53,121 @@ const sliceEntries = 1_000;
  * body, makes the browser repeat the request and sees the lengths (BREACH). This body contains neither
  * a secret nor anything of the request, and requests from other sites come without the session.
  */
-export async function listStock({ store, head, snapshots }: Context, call: Call): Promise<Reply> {
-  const { request, head: known } = call;
-  const position = known ?? (await head.readHead());
-  const encoding = preferredEncoding(request.headers.get("accept-encoding"));
-  const headers = {
-    Vary: "Accept-Encoding",
-    ...(encoding === undefined ? {} : { "Content-Encoding": encoding }),
-  };
-  if (request.method === "HEAD") return { status: 200, body: new ReadableStream(), headers };
-  const body = await snapshots.open(call, async () => {
-    const json = stockJson(store.catalogue, position);
-    return encoding === undefined ? json : compressed(json, encoding);
-  });
-  return { status: 200, body, headers };
-}
+const listStock: AdminDeclaration = {
+  method: "GET",
+  path: "/stock",
+  contract: {
+    tag: "Stock",
+    summary: "List the stock",
+    description: `Returns the stock of all pets with their names. It includes every change that was confirmed before the request.
+
+To keep a copy up to date, follow the feed (\`GET /changes\` with \`Accept: text/event-stream\`) after the \`cursor\`. It may repeat changes that the list already contains, and misses none.
+
+The response is streamed, and compressed if the client accepts that. If the service fails in between, it closes the connection, and the JSON text is incomplete.`,
+    success: {
+      200: {
+        description: "The stock.",
+        headers: ["Vary", "Content-Encoding"],
+        schema: reference("schemas", "StockList"),
+        examples: {
+          stock: { summary: "One pet", value: exampleStock },
+          empty: { summary: "No pets", value: { ...exampleStock, entries: [] } },
+        },
+      },
+    },
+  },
+  async handle({ store, head, snapshots }, call) {
+    const { request, head: known } = call;
+    const position = known ?? (await head.readHead());
+    const encoding = preferredEncoding(request.headers.get("accept-encoding"));
+    const headers = {
+      Vary: "Accept-Encoding",
+      ...(encoding === undefined ? {} : { "Content-Encoding": encoding }),
+    };
+    if (request.method === "HEAD") return { status: 200, body: new ReadableStream(), headers };
+    const body = await snapshots.open(call, async () => {
+      const json = stockJson(store.catalogue, position);
+      return encoding === undefined ? json : compressed(json, encoding);
+    });
+    return { status: 200, body, headers };
+  },
+};
+
+/** Changes quantity, status or both of one entry. */
+const updateStock: AdminDeclaration = {
+  method: "PATCH",
+  path: "/stock/{petId}",
+  body: mergePatchBody,
+  contract: {
+    tag: "Stock",
+    summary: "Change the stock of a pet",
+    description:
+      "Changes the quantity, the status or both of one pet. The response is sent after the change is stored durably. If the entry does not have the `expectedVersion`, nothing is changed, and the message says what is stored now and who changed it.",
+    parameters: [petIdParameter, idempotencyKeyParameter],
+    body: {
+      description: "The change.",
+      schema: reference("schemas", "StockUpdate"),
+      examples: {
+        count: {
+          summary: "A count with a condition",
+          value: { quantity: 12, expectedVersion: 1207, reason: "Stocktake" },
+        },
+        sold: { summary: "A new status", value: { status: "sold" } },
+      },
+    },
+    success: {
+      200: {
+        description: "The entry after the change.",
+        headers: ["Idempotent-Replayed"],
+        schema: reference("schemas", "VersionedItem"),
+      },
+    },
+    errors: ["not_found", "insufficient_stock", "version_conflict", "idempotency_key_reused"],
+    messages: {
+      invalid_request: {
+        ...bodyMessages,
+        invalid_petId: petIdRule,
+        one_amount: oneAmountRule,
+        invalid_status: statusRule,
+        invalid_idempotency_key: idempotencyKeyRule,
+      },
+      not_found: { not_found: petNotFound },
+      insufficient_stock: { insufficient_stock: outOfRangeMessage(change, rejected) },
+      version_conflict: { version_conflict: exampleConflict },
+      idempotency_key_reused: { idempotency_key_reused: keyReused },
+    },
+  },
+  async handle(context, call) {
+    const { request, requestId, caller, operation, trace } = call;
+    const petId = readPetId(request);
+    const sent = await readFields(call);
+    const change: Change = {
+      petId,
+      ...readAmount(sent, invalid),
+      expected: readExpected(sent, invalid),
+      reason: readReason(sent, invalid),
+    };
+    const path = operation.path.replace("{petId}", String(petId));
+    const key = request.headers.get("idempotency-key");
+    const idempotency = identifyRequest(call, key, path, canonicalText([change]));
+    const write = {
+      requestId,
+      signal: request.signal,
+      trace,
+      cause: "console",
+      idempotency,
+    } as const;
+    const outcome = await changeStock(context, caller, change, write);
+    if (outcome.kind === "stored") {
+      const reply = { status: 200, body: versionedJson(outcome.entries[0]!) };
+      return outcome.isReplayed ? { ...reply, headers: replayedHeaders } : reply;
+    }
+    const { current, reason } = outcome;
+    if (!current) throw new ServiceError("not_found", petNotFound);
+    if (reason === "version_mismatch") throw await versionConflict(context, current);
+    throw new ServiceError("insufficient_stock", outOfRangeMessage(change, outcome));
+  },
+};
 
 async function* stockJson(
   catalogue: Pick<CatalogueReader, "namedEntriesAfter">,
@@ -70,38 +193,8 @@ function namedEntryJson({ petId, name, category, quantity, status, version }: Na
   return `{"petId":${petId},${names},"quantity":${quantity},"status":"${status}","version":${version}}`;
 }
 
-/** Changes quantity, status or both of one entry. */
-export async function updateStock(context: Context, call: Call): Promise<Reply> {
-  const { request, requestId, caller, operation, trace } = call;
-  const petId = readPetId(request);
-  const sent = await readFields(call);
-  const change: Change = {
-    petId,
-    ...readAmount(sent, invalid),
-    expected: readExpected(sent, invalid),
-    reason: readReason(sent, invalid),
-  };
-  const path = operation.path.replace("{petId}", String(petId));
-  const key = request.headers.get("idempotency-key");
-  const idempotency = identifyRequest(call, key, path, canonicalText([change]));
-  const write = {
-    requestId,
-    signal: request.signal,
-    trace,
-    cause: "console",
-    idempotency,
-  } as const;
-  const outcome = await changeStock(context, caller, change, write);
-  if (outcome.kind === "stored") {
-    const reply = { status: 200, body: versionedJson(outcome.entries[0]!) };
-    return outcome.isReplayed ? { ...reply, headers: replayedHeaders } : reply;
-  }
-  const { current, reason } = outcome;
-  if (!current) throw new ServiceError("not_found", petNotFound);
-  if (reason === "version_mismatch") throw await versionConflict(context, current);
-  throw new ServiceError("insufficient_stock", outOfRangeMessage(change, outcome));
-}
-
 function invalid(message: string): ServiceError {
   return new ServiceError("invalid_request", message);
 }
+
+export const stockOperations = { listStock, updateStock };

@@ -1,4 +1,4 @@
-import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
+import { InvalidField, ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
 import { JsonNumber } from "../../domain/values/json.ts";
 import {
   createWebhook as create,
@@ -12,87 +12,243 @@ import {
   type WebhookStatus,
 } from "../../domain/webhooks/lifecycle.ts";
 import type { Webhook, WebhookAttempt } from "../../domain/webhooks/webhook.ts";
+import { reference } from "../api/contract/schema.ts";
+import { jsonBody } from "../api/operation.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { actorOf } from "./actor.ts";
+import { exampleId } from "./contract/webhook-schemas.ts";
 import {
   type Fields,
   given,
   integerField,
+  overlapRule,
   readFields,
   readOptionalFields,
+  readOverlapMs,
   textField,
   textListField,
   withoutNulls,
 } from "./fields.ts";
-import { readOverlapMs } from "./overlaps.ts";
+import { type AdminContract, type AdminDeclaration, actorOf } from "./operation.ts";
 import { isoOrNull } from "./times.ts";
 
-export const petsRule = "must be an array of ids of pets, which are 64-bit integers";
-export const urlRequired = "is required";
+const webhookId = {
+  name: "webhookId",
+  in: "path",
+  description: "The ID of the webhook.",
+  schema: { type: "string" },
+  example: exampleId,
+} as const;
 
-export async function listWebhooks({ store }: Context): Promise<Reply> {
-  return ok((await list(store)).map(webhookOf));
-}
+const notFound = { not_found: { not_found: `There is no webhook ${exampleId}.` } };
 
-export async function getWebhook({ store }: Context, call: Call): Promise<Reply> {
-  const status = await getWebhookStatus(store, idOf(call));
-  return ok({ ...webhookOf(status), attempts: status.attempts.map(attemptOf) });
-}
+const one = (description: string, schema: string) => ({
+  description,
+  schema: reference("schemas", schema),
+});
 
-export async function createWebhook({ store, clock, admin }: Context, call: Call): Promise<Reply> {
-  const sent = await readFields(call);
-  const url = textField(sent, "url");
-  if (url === undefined) throw new InvalidField("url", urlRequired);
-  const fields = withoutNulls(sent);
-  const terms = {
-    url,
-    name: textField(fields, "name"),
-    pets: petsField(fields),
-    statuses: textListField(fields, "statuses"),
-    causes: textListField(fields, "causes"),
-    below: integerField(fields, "below"),
-    from: integerField(fields, "from"),
+/** An operation that changes the state of a webhook and returns it. */
+function change(summary: string, description: string): AdminContract {
+  return {
+    tag: "Webhooks",
+    summary,
+    description,
+    parameters: [webhookId],
+    success: { 200: one("The webhook.", "Webhook") },
+    errors: ["not_found"],
+    messages: { ...notFound, unavailable: { busy: unavailableMessages.busy } },
   };
-  const { webhook, secret, isResolved } = await create(
-    store,
-    admin.webhookUrls,
-    clock.now(),
-    terms,
-    actorOf(call),
-  );
-  const created = webhookOf(await getWebhookStatus(store, webhook.id));
-  return { status: 201, body: JSON.stringify({ ...created, secret, isResolved }) };
 }
 
-export async function pauseWebhook({ store, clock }: Context, call: Call): Promise<Reply> {
-  await pause(store, clock.now(), idOf(call), actorOf(call));
-  return current(store, call);
-}
+const petsRule = "must be an array of ids of pets, which are 64-bit integers";
 
-export async function resumeWebhook({ store, clock }: Context, call: Call): Promise<Reply> {
-  await resume(store, clock.now(), idOf(call), actorOf(call));
-  return current(store, call);
-}
+const urlRequired = "is required";
 
-export async function replayWebhook({ store, clock }: Context, call: Call): Promise<Reply> {
-  const from = integerField(await readFields(call), "from");
-  if (from === undefined) throw new InvalidField("from", "is required");
-  await replay(store, clock.now(), idOf(call), from, actorOf(call));
-  return current(store, call);
-}
+const listWebhooks: AdminDeclaration = {
+  method: "GET",
+  path: "/webhooks",
+  contract: {
+    tag: "Webhooks",
+    summary: "List webhooks",
+    description: "Returns all webhooks. A store has at most 100.",
+    success: {
+      200: {
+        description: "The webhooks.",
+        schema: { type: "array", items: reference("schemas", "Webhook") },
+      },
+    },
+  },
+  async handle({ store }) {
+    return ok((await list(store)).map(webhookOf));
+  },
+};
 
-export async function rotateWebhookSecret({ store, clock }: Context, call: Call): Promise<Reply> {
-  const overlapMs = readOverlapMs(await readOptionalFields(call));
-  const { secret } = await rotateSecret(store, clock.now(), idOf(call), actorOf(call), overlapMs);
-  return ok({ ...webhookOf(await getWebhookStatus(store, idOf(call))), secret });
-}
+const createWebhook: AdminDeclaration = {
+  method: "POST",
+  path: "/webhooks",
+  body: jsonBody,
+  contract: {
+    tag: "Webhooks",
+    summary: "Create a webhook",
+    description:
+      "Creates a webhook. The response is the only one with its secret. The address must use https and resolve to public addresses, unless the service is configured differently.",
+    body: {
+      description: "The webhook.",
+      schema: reference("schemas", "NewWebhook"),
+    },
+    success: { 201: one("The new webhook.", "CreatedWebhook") },
+    messages: {
+      invalid_request: { invalid_url: "Field 'url' must be https://HOST/…." },
+    },
+  },
+  async handle({ store, clock, admin }, call) {
+    const sent = await readFields(call);
+    const url = textField(sent, "url");
+    if (url === undefined) throw new InvalidField("url", urlRequired);
+    const fields = withoutNulls(sent);
+    const terms = {
+      url,
+      name: textField(fields, "name"),
+      pets: petsField(fields),
+      statuses: textListField(fields, "statuses"),
+      causes: textListField(fields, "causes"),
+      below: integerField(fields, "below"),
+      from: integerField(fields, "from"),
+    };
+    const { webhook, secret, isResolved } = await create(
+      store,
+      admin.webhookUrls,
+      clock.now(),
+      terms,
+      actorOf(call),
+    );
+    const created = webhookOf(await getWebhookStatus(store, webhook.id));
+    return { status: 201, body: JSON.stringify({ ...created, secret, isResolved }) };
+  },
+};
 
-export async function removeWebhook({ store, clock }: Context, call: Call): Promise<Reply> {
-  await deleteWebhook(store, clock.now(), idOf(call), actorOf(call));
-  return { status: 204, body: null };
-}
+const getWebhook: AdminDeclaration = {
+  method: "GET",
+  path: "/webhooks/{webhookId}",
+  contract: {
+    tag: "Webhooks",
+    summary: "Get a webhook",
+    description: "Returns a webhook and its last 50 attempts.",
+    parameters: [webhookId],
+    success: { 200: one("The webhook.", "WebhookWithAttempts") },
+    errors: ["not_found"],
+    messages: notFound,
+  },
+  async handle({ store }, call) {
+    const status = await getWebhookStatus(store, idOf(call));
+    return ok({ ...webhookOf(status), attempts: status.attempts.map(attemptOf) });
+  },
+};
+
+const removeWebhook: AdminDeclaration = {
+  method: "DELETE",
+  path: "/webhooks/{webhookId}",
+  contract: {
+    tag: "Webhooks",
+    summary: "Delete a webhook",
+    description: "Deletes a webhook, its secrets and its delivery log.",
+    parameters: [webhookId],
+    success: { 204: { description: "The webhook is deleted." } },
+    errors: ["not_found"],
+    messages: notFound,
+  },
+  async handle({ store, clock }, call) {
+    await deleteWebhook(store, clock.now(), idOf(call), actorOf(call));
+    return { status: 204, body: null };
+  },
+};
+
+const pauseWebhook: AdminDeclaration = {
+  method: "POST",
+  path: "/webhooks/{webhookId}/pause",
+  contract: change(
+    "Pause a webhook",
+    "Stops the deliveries. An attempt that is under way is completed. A webhook that is not active keeps its state and the reason for it.",
+  ),
+  async handle({ store, clock }, call) {
+    await pause(store, clock.now(), idOf(call), actorOf(call));
+    return current(store, call);
+  },
+};
+
+const resumeWebhook: AdminDeclaration = {
+  method: "POST",
+  path: "/webhooks/{webhookId}/resume",
+  contract: change(
+    "Resume a webhook",
+    "Continues after the last change that was delivered, at once, also if the webhook is failing.",
+  ),
+  async handle({ store, clock }, call) {
+    await resume(store, clock.now(), idOf(call), actorOf(call));
+    return current(store, call);
+  },
+};
+
+const replayWebhook: AdminDeclaration = {
+  method: "POST",
+  path: "/webhooks/{webhookId}/replay",
+  body: jsonBody,
+  contract: {
+    ...change(
+      "Replay changes",
+      "Delivers from a change on, with new message IDs. A webhook that is not active stays so.",
+    ),
+    body: {
+      description: "Where to deliver from.",
+      schema: reference("schemas", "Replay"),
+    },
+    errors: ["not_found"],
+    messages: {
+      ...notFound,
+      invalid_request: {
+        invalid_from:
+          "Field 'from' must be the number of a change, from 1 to 1208 (the next change).",
+      },
+    },
+  },
+  async handle({ store, clock }, call) {
+    const from = integerField(await readFields(call), "from");
+    if (from === undefined) throw new InvalidField("from", "is required");
+    await replay(store, clock.now(), idOf(call), from, actorOf(call));
+    return current(store, call);
+  },
+};
+
+const rotateWebhookSecret: AdminDeclaration = {
+  method: "POST",
+  path: "/webhooks/{webhookId}/rotate",
+  body: jsonBody,
+  contract: {
+    ...change(
+      "Rotate the secret of a webhook",
+      "Gives a webhook a new secret. The response is the only one with it. The previous secret signs as well for the overlap.",
+    ),
+    body: {
+      description: "The overlap.",
+      isOptional: true,
+      schema: reference("schemas", "SecretRotation"),
+    },
+    success: { 200: one("The webhook.", "WebhookWithSecret") },
+    errors: ["not_found"],
+    messages: {
+      ...notFound,
+      invalid_request: {
+        invalid_overlap: `Field 'overlapSeconds' ${overlapRule}.`,
+      },
+    },
+  },
+  async handle({ store, clock }, call) {
+    const overlapMs = readOverlapMs(await readOptionalFields(call));
+    const { secret } = await rotateSecret(store, clock.now(), idOf(call), actorOf(call), overlapMs);
+    return ok({ ...webhookOf(await getWebhookStatus(store, idOf(call))), secret });
+  },
+};
 
 function idOf({ request }: Call): string {
   const id = request.params?.webhookId ?? "";
@@ -154,3 +310,14 @@ function exactInteger(value: bigint): unknown {
 function ok(body: unknown): Reply {
   return { status: 200, body: JSON.stringify(body) };
 }
+
+export const webhookOperations = {
+  listWebhooks,
+  createWebhook,
+  getWebhook,
+  removeWebhook,
+  pauseWebhook,
+  resumeWebhook,
+  replayWebhook,
+  rotateWebhookSecret,
+};

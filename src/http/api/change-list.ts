@@ -22,7 +22,7 @@ import {
   readString,
   skipSpace,
 } from "../../domain/values/json-scan.ts";
-import { isReason, reasonRule } from "../../domain/values/reasons.ts";
+import { isReason, reasonRule } from "../../domain/values/texts.ts";
 import { invalidJson } from "../messages/error-messages.ts";
 import { rejectUnknownField } from "../messages/unknown-names.ts";
 

@@ -4,14 +4,12 @@ import {
   outOfRangeMessage,
   versionConflictMessage,
 } from "../../domain/ledger/changes.ts";
-import type { Entry } from "../../domain/ledger/inventory.ts";
-import { petNotFound, quantityMax } from "../../domain/ledger/inventory.ts";
+import { type Entry, petNotFound, quantityMax } from "../../domain/ledger/inventory.ts";
 import type { Change, Rejected } from "../../domain/ledger/ledger.ts";
 import { ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
 import { applyChanges as storeChanges } from "../../domain/shop/shop.ts";
-import { reasonCharactersMax } from "../../domain/values/reasons.ts";
+import { reasonCharactersMax } from "../../domain/values/texts.ts";
 import { jsonTypes, readJsonText } from "../messages/body.ts";
-import * as messages from "../messages/error-messages.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
@@ -124,9 +122,9 @@ const rejected: Rejected = {
   epoch: undefined,
 };
 
-export const conditionsInBody =
+const conditionsInBody =
   "Header 'If-Match' is not supported here. Give a change the field 'expectedVersion' instead.";
-export const reasonsInBody =
+const reasonsInBody =
   "Header 'X-Change-Reason' is not supported here. Give a change the field 'reason' instead.";
 
 /** Handles a batch. The changes of operators can have a status. */
@@ -200,8 +198,6 @@ The response is sent after the changes are stored durably. The request counts as
       "not_found",
       "insufficient_stock",
       "version_conflict",
-      "payload_too_large",
-      "unsupported_media_type",
       "idempotency_key_reused",
     ],
     messages: {
@@ -217,11 +213,6 @@ The response is sent after the changes are stored durably. The request counts as
       },
       version_conflict: {
         version_conflict: changeMessage(0, petId, versionConflictMessage(change, rejected)),
-      },
-      payload_too_large: { payload_too_large: messages.bodyTooLarge(262_144) },
-      unsupported_media_type: {
-        unsupported_media_type: messages.unsupportedMediaType(jsonTypes),
-        compressed_body: messages.compressedBody,
       },
       unavailable: { too_many_updates: unavailableMessages.tooManyUpdates },
     },

@@ -361,7 +361,6 @@ Every row has a hash, made from its content and the hash of the row before it. S
         },
       },
     },
-    errors: [],
   },
   async handle({ store }) {
     const { seq, hash, at } = await store.history.readTip();

@@ -24,7 +24,7 @@ const quotedString = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/;
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z:/-]+$/;
 
 /** Returns the key without quotes. A header that is sent twice arrives joined, and is invalid. */
-export function parseIdempotencyKey(header: string): string {
+function parseIdempotencyKey(header: string): string {
   const quoted = quotedString.exec(header);
   const key = quoted ? quoted[1]!.replaceAll(/\\(["\\])/g, "$1") : token.exec(header)?.[0];
   if (!key || key.length > keyCharactersMax) {

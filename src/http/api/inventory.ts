@@ -280,14 +280,7 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
         examples: { updated: { summary: "The new count", value: exampleItem } },
       },
     },
-    errors: [
-      "invalid_request",
-      "not_found",
-      "precondition_failed",
-      "payload_too_large",
-      "unsupported_media_type",
-      "idempotency_key_reused",
-    ],
+    errors: ["invalid_request", "not_found", "precondition_failed", "idempotency_key_reused"],
     messages: {
       invalid_request: {
         invalid_quantity: quantityInvalid,

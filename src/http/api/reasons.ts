@@ -1,5 +1,5 @@
 import { ServiceError } from "../../domain/running/errors.ts";
-import { isReason, reasonCharactersMax, reasonRule } from "../../domain/values/reasons.ts";
+import { isReason, reasonCharactersMax, reasonRule } from "../../domain/values/texts.ts";
 import type { Parameter } from "./contract/operation.ts";
 
 export const reasonHeaderRule = `Header 'X-Change-Reason' ${reasonRule}. It must be ASCII, with other characters percent-encoded as UTF-8 and % as %25.`;

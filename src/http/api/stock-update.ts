@@ -5,7 +5,7 @@ import { invalidJson } from "../messages/error-messages.ts";
 
 export const quantityInvalid = `Field 'quantity' ${quantityRule}.`;
 export const quantityMissing = `Field 'quantity' is required and ${quantityRule}.`;
-export const objectRequired = "The body must be a JSON object with the field 'quantity'.";
+const objectRequired = "The body must be a JSON object with the field 'quantity'.";
 
 /**
  * The body that nearly every client sends, matched without parsing. JSON has four kinds of white

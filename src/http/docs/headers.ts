@@ -18,6 +18,6 @@ function headerField(id: string, header: Headers[string]): Html {
     <dt><a class="heading-link" href="#header-${id}"><code data-title>${headerName(id as HeaderId)}</code></a>
       <span class="type">${typeOf(header.schema)}</span></dt>
     <dd>${inline(header.description)} ${constraintsOf(header.schema)}
-      ${header.schema.const === undefined && html`<span class="sample">Example: <code>${header.example}</code></span>`}</dd>
+      ${header.schema.const === undefined && html`<span class="constraint">Example: <code>${header.example}</code></span>`}</dd>
   </div>`;
 }

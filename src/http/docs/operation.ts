@@ -62,7 +62,7 @@ function parameters(operation: DescribedOperation): Html | undefined {
       <dt><code>${parameter.name}</code> <span class="type">${typeOf(parameter.schema)}</span>
         <span class="type">in ${parameter.in}${parameter.required ? ", required" : ""}</span></dt>
       <dd>${inline(parameter.description)} ${constraintsOf(parameter.schema)}
-        <span class="sample">Example: <code>${String(parameter.example)}</code></span></dd>
+        <span class="constraint">Example: <code>${String(parameter.example)}</code></span></dd>
     </div>`,
   )}</dl>`;
 }

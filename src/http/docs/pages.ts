@@ -6,8 +6,7 @@ import { asOpenApi30 } from "../api/contract/openapi-3-0.ts";
 import { withSharedParts } from "../api/contract/shared-parts.ts";
 import type { ApiOperation as Operation } from "../api/operation.ts";
 import { createFile, onFirstRequest } from "../pages/files.ts";
-import type { Page, Pages } from "../pages/pages.ts";
-import { pageHeaders } from "../pages/pages.ts";
+import { type Page, type Pages, pageHeaders } from "../pages/pages.ts";
 import { firstScriptName, referencePage, scriptNames } from "./page.ts";
 import style from "./style.css" with { type: "text" };
 

@@ -4,9 +4,9 @@ import { every, whileAvailable } from "../../domain/running/background.ts";
 import type { MaybePromise } from "../../domain/running/clock.ts";
 import { unavailable } from "../../domain/running/errors.ts";
 import type { Log } from "../../domain/running/events.ts";
+import { createPacer } from "../../domain/running/pacer.ts";
 import type { FeedFilter } from "./chunks.ts";
-import { createPacer } from "./pace.ts";
-import { createRounds } from "./rounds.ts";
+import { createRounds, feedPauses } from "./rounds.ts";
 import { createFeedStream, type FeedStream } from "./stream.ts";
 
 /** Sends changes to open streams as they are committed. */
@@ -60,8 +60,8 @@ export interface FeedOptions {
 const checkEveryMsMax = 1_000;
 
 export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: FeedOptions): Feed {
-  const clientPacer = createPacer(monotonicMs, () => tail.seq);
-  const keyPacer = createPacer(monotonicMs, () => tail.seq);
+  const clientPacer = createPacer(monotonicMs, () => tail.seq, feedPauses);
+  const keyPacer = createPacer(monotonicMs, () => tail.seq, feedPauses);
   const streams = new Map<FeedStream, StreamRequest>();
   const { wake, historyChanged, forget } = createRounds(streams, tail, monotonicMs, log);
   /** Open streams by key, including those that are being opened. */
@@ -73,7 +73,6 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
   async function checkClients(): Promise<void> {
     if (streams.size === 0) return;
     wake();
-    clientPacer.begin();
     for (const stream of streams.keys()) {
       const now = monotonicMs();
       if (stream.stalledSince !== undefined && now - stream.stalledSince > bounds.stallMs) {
@@ -82,7 +81,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
       } else if (stream.isWritable && now - (stream.idleSince ?? now) >= bounds.heartbeatMs) {
         stream.sendHeartbeat();
       }
-      if (clientPacer.isSliceOver()) await clientPacer.rest();
+      if (clientPacer.spend(monotonicMs() - now)) await clientPacer.turn();
     }
   }
 
@@ -90,10 +89,10 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
   async function checkKeys(): Promise<void> {
     if (streams.size === 0) return;
     const banned = await readBannedKeys().catch(() => new Set<string>());
-    keyPacer.begin();
     for (const [stream, request] of streams) {
+      const startedAt = monotonicMs();
       if (banned.has(stream.keyId) || !(await isAuthorized(request))) stream.end();
-      if (keyPacer.isSliceOver()) await keyPacer.rest();
+      if (keyPacer.spend(monotonicMs() - startedAt)) await keyPacer.turn();
     }
   }
 

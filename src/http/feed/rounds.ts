@@ -2,8 +2,8 @@ import { type LedgerTail, pageRows } from "../../domain/ledger/tail.ts";
 import { inBackground, whileAvailable, yieldToEventLoop } from "../../domain/running/background.ts";
 import type { MaybePromise } from "../../domain/running/clock.ts";
 import type { Log } from "../../domain/running/events.ts";
+import { createPacer, type PauseFactors } from "../../domain/running/pacer.ts";
 import { createFeedChunks } from "./chunks.ts";
-import { createPacer } from "./pace.ts";
 import type { FeedStream } from "./stream.ts";
 
 /** Sends changes to all streams, in rounds. */
@@ -15,6 +15,12 @@ export interface Rounds {
   /** Forgets a stream that has ended. */
   forget(stream: FeedStream): void;
 }
+
+/**
+ * The feed takes most of the time of a service that has little else to do, and 6 % of the time of a busy
+ * one, in which events are later and bundled.
+ */
+export const feedPauses: PauseFactors = { idle: 0, busy: 15 };
 
 /** How much one stream is sent before it is the turn of the next one. */
 const turnBytesMax = 64 * 1024;
@@ -43,7 +49,7 @@ export function createRounds(
   log: Log,
 ): Rounds {
   const chunks = createFeedChunks(tail);
-  const pacer = createPacer(monotonicMs, () => tail.seq);
+  const pacer = createPacer(monotonicMs, () => tail.seq, feedPauses);
   /** Streams whose position is not in the history of the store. Each gets a reset. */
   const outdated = new Set<FeedStream>();
   /** Streams far behind, while their next changes are read. The others do not wait for them. */
@@ -52,14 +58,30 @@ export function createRounds(
   let isSending = false;
   /** True if rows were added or a client became ready since the current round began. */
   let hasNews = false;
+  /** The pacer knows of the work before this. */
+  let countedAt = 0;
+
+  /** Counts the work since the last call. Returns true if the slice is over. */
+  function count(): boolean {
+    const now = monotonicMs();
+    const isSliceOver = pacer.spend(now - countedAt);
+    countedAt = now;
+    return isSliceOver;
+  }
+
+  /** Waits without counting the time. */
+  async function pause<T>(wait: Promise<T>): Promise<T> {
+    const result = await wait;
+    countedAt = monotonicMs();
+    return result;
+  }
 
   /** Sends until no stream can be sent more. Wakes up when rows are added or a client is ready. */
   async function sendAll(): Promise<void> {
     isSending = true;
     try {
       // The responses to the updates that were just committed go first.
-      await yieldToEventLoop();
-      pacer.begin();
+      await pause(yieldToEventLoop());
       for (;;) {
         hasNews = false;
         const startedAt = monotonicMs();
@@ -67,7 +89,8 @@ export function createRounds(
         if (sent === "nothing" && !hasNews && reading.size === 0) break;
         const tookMs = monotonicMs() - startedAt;
         const bundleMs = Math.min(bundleMsMax, Math.max(bundleMsMin, tookMs * bundleFactor));
-        await pacer.rest(sent === "some" ? 0 : reading.size > 0 ? readingMs : bundleMs);
+        count();
+        await pause(pacer.turn(sent === "some" ? 0 : reading.size > 0 ? readingMs : bundleMs));
       }
     } finally {
       isSending = false;
@@ -98,11 +121,12 @@ export function createRounds(
           readAside(stream, bytes);
           break;
         }
-        const sent = bytes instanceof Promise ? await pacer.wait(bytes) : bytes;
+        const isSliceOver = count();
+        const sent = bytes instanceof Promise ? await pause(bytes) : bytes;
         if (sent === undefined) break;
         hasSent = true;
         turnBytes += Math.max(sent, chunkBytesMin);
-        if (pacer.isSliceOver()) await pacer.rest();
+        if (isSliceOver) await pause(pacer.turn());
       }
       hasMore ||= turnBytes >= turnBytesMax;
     }

@@ -1,5 +1,5 @@
 import type { LimitDecision } from "../../domain/limits/limits.ts";
-import { formatInstant } from "../../domain/values/instants.ts";
+import { formatInstant } from "../../domain/values/times.ts";
 import { addressLimitExceeded, keyBanned, rateLimitExceeded } from "../messages/error-messages.ts";
 import { errorReply } from "../messages/errors.ts";
 import { secondsUntil } from "../messages/headers.ts";

@@ -27,7 +27,7 @@ const exportExamples = (what: "pets" | "orders"): AdminExamples => ({
   ],
 });
 
-export const fileExamples: Readonly<Record<string, AdminExamples>> = {
+export const fileExamples = {
   importPets: importExamples("pets", "petId,quantity\n1,4\n"),
   exportPets: exportExamples("pets"),
   importOrders: importExamples("orders", "id,petId,quantity,status\n1,1,1,placed\n"),
@@ -36,4 +36,4 @@ export const fileExamples: Readonly<Record<string, AdminExamples>> = {
     good: { path: "/orders?limit=1" },
     bad: [{ path: "/orders?limit=0", code: "invalid_request" }],
   },
-};
+} satisfies Record<string, AdminExamples>;

@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../../../src/domain/running/errors.ts";
+import type { AdminOperationId } from "../../../src/http/admin/operations.ts";
 import type { Example } from "../operation-examples.ts";
 import type { TestService } from "../service.ts";
 import { fileExamples } from "./file-examples.ts";
@@ -21,7 +22,7 @@ export interface AdminExamples {
   readonly prepare?: (service: TestService) => Promise<Readonly<Record<string, string>>>;
 }
 
-/** By operation id. */
+/** By operation id. An operation without examples does not compile. */
 export const operationExamples: Readonly<Record<string, AdminExamples>> = {
   startSession: { good: { path: "/session" }, bad: [] },
   getSession: { good: { path: "/session" }, bad: [] },
@@ -108,7 +109,7 @@ export const operationExamples: Readonly<Record<string, AdminExamples>> = {
     ],
   },
   getService: { good: { path: "/service" }, bad: [] },
-};
+} satisfies Record<AdminOperationId, AdminExamples>;
 
 /** Makes what the requests to an operation need. Returns a function that fills in their values. */
 export async function prepareExamples(

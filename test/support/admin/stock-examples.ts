@@ -8,7 +8,7 @@ const wrongType = {
 const tooLong = { body: " ".repeat(65_537), code: "payload_too_large" } as const;
 
 /** Examples of the stock, its ledger, pets and usage. */
-export const stockExamples: Readonly<Record<string, AdminExamples>> = {
+export const stockExamples = {
   listStock: { good: { path: "/stock" }, bad: [] },
   updateStock: {
     good: { path: "/stock/1", body: '{"quantity":5,"status":"pending","reason":"count"}' },
@@ -155,7 +155,7 @@ export const stockExamples: Readonly<Record<string, AdminExamples>> = {
     good: { path: "/usage?step=day" },
     bad: [{ path: "/usage?step=year", code: "invalid_request" }],
   },
-};
+} satisfies Record<string, AdminExamples>;
 
 /** A new row that is the last one of its pet, as `{seq}`. */
 async function aChange({ store }: TestService) {

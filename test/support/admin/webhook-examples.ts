@@ -29,7 +29,7 @@ const webhookExample = (
 
 const invalid = (body: string) => ({ path: "", body, code: "invalid_request" }) as const;
 
-export const webhookExamples: Readonly<Record<string, AdminExamples>> = {
+export const webhookExamples = {
   listWebhooks: { good: { path: "/webhooks" }, bad: [] },
   createWebhook: {
     good: {
@@ -67,4 +67,4 @@ export const webhookExamples: Readonly<Record<string, AdminExamples>> = {
     invalid('{"overlapSeconds":31536001}'),
     invalid('{"overlapSeconds":0.5}'),
   ]),
-};
+} satisfies Record<string, AdminExamples>;

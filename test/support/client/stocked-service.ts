@@ -1,6 +1,5 @@
 import { type ClientOptions, PetstoreClient } from "../../../client/src/index.ts";
-import type { Limits } from "../../../src/domain/limits/plans.ts";
-import { plans } from "../../../src/domain/limits/plans.ts";
+import { type Limits, plans } from "../../../src/domain/limits/plans.ts";
 import { checkAgainstContract } from "../contract/response-check.ts";
 import { startTestService, type TestService } from "../service.ts";
 import { FetchRecorder } from "./fetch-recorder.ts";

@@ -1,20 +1,24 @@
 import { operatorScope, scopes } from "../../../domain/keys/keys.ts";
 import { planNames } from "../../../domain/limits/plans.ts";
-import { nameCharactersMax } from "../../../domain/values/names.ts";
+import { nameCharactersMax } from "../../../domain/values/texts.ts";
 import {
   boundedInteger,
-  reference,
+  listOf,
+  named,
+  requestObject,
   responseObject,
   type Schema,
+  text,
+  time,
+  timeOrNull,
 } from "../../api/contract/schema.ts";
-import { overlapSecondsMax } from "../overlaps.ts";
-import { exampleKeyId, exampleTime } from "./examples.ts";
-import { count, time, timeOrNull } from "./fields.ts";
+import { overlapSecondsMax } from "../fields.ts";
+import { count, exampleKeyId, exampleTime } from "./fields.ts";
 
 const exampleUse = { used: 42, limit: 1000, resetsAt: "2026-11-16T08:01:00.000Z" };
 const exampleSecret = { createdAt: "2026-11-01T09:30:00.000Z", expiresAt: null };
 
-export const exampleKey = {
+const exampleKey = {
   id: exampleKeyId,
   name: "Warehouse",
   kind: "api",
@@ -32,11 +36,11 @@ export const exampleKey = {
   secrets: [exampleSecret],
 };
 
-export const exampleKeyText = "psk_live_0000000000000000000000000000000000000000000000000";
+const exampleKeyText = "psk_live_0000000000000000000000000000000000000000000000000";
 
 const keyFields: Readonly<Record<string, Schema>> = {
-  id: { type: "string", description: "The ID of the key." },
-  name: { type: "string", description: "The name of the key." },
+  id: text("The ID of the key."),
+  name: text("The name of the key."),
   kind: {
     type: "string",
     enum: ["api", "operator"],
@@ -46,7 +50,7 @@ const keyFields: Readonly<Record<string, Schema>> = {
     anyOf: [{ type: "string", enum: planNames }, { type: "null" }],
     description: "The plan of the key, or null for an operator key.",
   },
-  limits: { ...reference("schemas", "KeyLimits"), description: "The limits of the key." },
+  limits: named("KeyLimits", "The limits of the key."),
   scopes: {
     type: "array",
     items: { type: "string", enum: [...scopes, operatorScope] },
@@ -62,24 +66,18 @@ const keyFields: Readonly<Record<string, Schema>> = {
   revokedAt: timeOrNull("When the key was revoked, or null."),
   lastUsedAt: timeOrNull("When the last request was counted, or null if there was none."),
   bannedUntil: timeOrNull("When the ban ends, or null if there is none."),
-  minute: {
-    ...reference("schemas", "KeyUse"),
-    description:
-      "The use of this UTC minute. With several instances, the last requests of others can be missing.",
-  },
-  day: { ...reference("schemas", "KeyUse"), description: "The use of this UTC day." },
-  secrets: {
-    type: "array",
-    items: reference("schemas", "KeySecret"),
-    description:
-      "The texts of the key that are accepted, the oldest first. There are two after a rotation.",
-  },
+  minute: named(
+    "KeyUse",
+    "The use of this UTC minute. With several instances, the last requests of others can be missing.",
+  ),
+  day: named("KeyUse", "The use of this UTC day."),
+  secrets: listOf(
+    "KeySecret",
+    "The texts of the key that are accepted, the oldest first. There are two after a rotation.",
+  ),
 };
 
-const shownOnce: Schema = {
-  type: "string",
-  description: "The text of the key. It is shown only now.",
-};
+const shownOnce = text("The text of the key. It is shown only now.");
 
 /** What a request can say about a key. Only `expiresAt` can be null. */
 const terms: Readonly<Record<string, Schema>> = {
@@ -148,12 +146,9 @@ export const keySchemas: Readonly<Record<string, Schema>> = {
     },
     { ...exampleKey, key: exampleKeyText, oldValidUntil: "2026-11-17T08:00:00.000Z" },
   ),
-  NewKey: {
-    type: "object",
-    description: "What a new key can do. Unknown fields are rejected.",
-    additionalProperties: false,
-    required: ["name"],
-    properties: {
+  NewKey: requestObject(
+    "What a new key can do.",
+    {
       ...terms,
       kind: {
         type: "string",
@@ -162,26 +157,19 @@ export const keySchemas: Readonly<Record<string, Schema>> = {
         description: "`api` for clients of the store, which requires `plan`, or `operator`.",
       },
     },
-    examples: [exampleNewKey],
-  },
-  KeyChange: {
-    type: "object",
-    description: "The fields to change. Others stay. Unknown fields are rejected.",
-    additionalProperties: false,
-    properties: terms,
-    examples: [{ plan: "pro" }],
-  },
-  KeyRotation: {
-    type: "object",
-    description: "How to rotate a key. Unknown fields are rejected.",
-    additionalProperties: false,
-    properties: {
+    exampleNewKey,
+    ["name"],
+  ),
+  KeyChange: requestObject("The fields to change. Others stay.", terms, { plan: "pro" }),
+  KeyRotation: requestObject(
+    "How to rotate a key.",
+    {
       overlapSeconds: {
         ...boundedInteger(0, overlapSecondsMax),
         default: 86_400,
         description: "How long the earlier text is still accepted.",
       },
     },
-    examples: [{ overlapSeconds: 3_600 }],
-  },
+    { overlapSeconds: 3_600 },
+  ),
 };

@@ -1,8 +1,7 @@
 import { changesMax } from "../../../domain/ledger/changes.ts";
 import { quantityMax } from "../../../domain/ledger/inventory.ts";
-import { reasonCharactersMax } from "../../../domain/values/reasons.ts";
+import { reasonCharactersMax } from "../../../domain/values/texts.ts";
 import { changeSchemas } from "../../api/changes.ts";
-import { exampleItem } from "../../api/contract/examples.ts";
 import { detailProperties, examplePet, givenProperties } from "../../api/contract/pet-schemas.ts";
 import {
   boundedInteger,
@@ -35,7 +34,7 @@ export const exampleFullPet = { petId, ...exampleDetails, quantity: 12, version:
 export const exampleNewPet = { petId: 31, name: "Pepper", category: "cats", quantity: 2 };
 export const exampleStatusChange = { petId: 7, status: "sold" };
 export const exampleUndo = { reason: "Counted the wrong shelf" };
-export const exampleUsage = {
+const exampleUsage = {
   step: "minute",
   from: "2026-11-15T08:01:00.000Z",
   admitted: [4, 0, 12],
@@ -194,5 +193,3 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
     { ...exampleUsage, withoutKey: [0, 3, 0] },
   ),
 };
-
-export const exampleVersioned = { ...exampleItem, version: 1208 };

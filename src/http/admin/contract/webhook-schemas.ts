@@ -1,24 +1,30 @@
 import { petStatuses, quantityMax } from "../../../domain/ledger/inventory.ts";
 import { causes } from "../../../domain/ledger/ledger.ts";
 import { int64Pattern } from "../../../domain/values/int64.ts";
-import { nameCharactersMax } from "../../../domain/values/names.ts";
+import { nameCharactersMax } from "../../../domain/values/texts.ts";
 import { petsMax, urlCharactersMax } from "../../../domain/webhooks/terms.ts";
 import { webhookStates } from "../../../domain/webhooks/webhook.ts";
 import {
   boundedInteger,
   int64,
-  reference,
+  listOf,
+  named,
+  requestObject,
   responseObject,
   type Schema,
   seq,
+  text,
+  textOrNull,
+  time,
+  timeOrNull,
 } from "../../api/contract/schema.ts";
-import { overlapSecondsMax } from "../overlaps.ts";
-import { exampleTime } from "./examples.ts";
+import { overlapSecondsMax } from "../fields.ts";
+import { count, exampleTime } from "./fields.ts";
 
 export const exampleId = "wh_7mLs2CxWbNd4uVfKq0ZrT1";
-export const exampleSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const exampleSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const exampleFilter = { pets: [7], statuses: ["available"], causes: null, below: 5 };
-export const exampleWebhook = {
+const exampleWebhook = {
   id: exampleId,
   name: "Reorders",
   url: "https://shop.example/low-stock",
@@ -29,24 +35,13 @@ export const exampleWebhook = {
   cursor: 1207,
   ...{ behind: 0, failures: 0, failingSince: null, nextAttemptAt: null, oldSecretUntil: null },
 };
-export const exampleAttempt = {
+const exampleAttempt = {
   at: exampleTime,
   messageId: "msg_0aBcDeFgHiJkLmNo",
   ...{ firstSeq: 1207, lastSeq: 1207, changes: 1, durationMs: 43, status: 204, error: null },
   answer: "",
 };
 
-const integer = (description: string): Schema => ({
-  ...boundedInteger(0, quantityMax),
-  description,
-});
-const text = (description: string): Schema => ({ type: "string", description });
-const textOrNull = (description: string): Schema => ({ type: ["string", "null"], description });
-const time = (description: string): Schema => ({
-  type: ["string", "null"],
-  format: "date-time",
-  description,
-});
 const choice = (description: string, values: readonly string[]): Schema => ({
   type: ["array", "null"],
   items: { type: "string", enum: values },
@@ -57,6 +52,12 @@ const pets = (description: string): Schema => ({
   items: int64("The ID of a pet."),
   description,
 });
+
+const below: Schema = {
+  ...boundedInteger(1, quantityMax),
+  type: ["integer", "null"],
+  description: "Only changes in which the quantity fell below this number.",
+};
 
 const fields: Record<string, Schema> = {
   id: text("The ID of the webhook."),
@@ -69,14 +70,14 @@ const fields: Record<string, Schema> = {
       "`paused`: by an operator, or because every attempt failed for days. `disabled`: the receiver returned 410.",
   },
   stateReason: textOrNull("Why it is not active. Null while it is."),
-  createdAt: { type: "string", format: "date-time", description: "When it was created." },
-  filter: { ...reference("schemas", "WebhookFilter"), description: "Which changes it receives." },
+  createdAt: time("When it was created."),
+  filter: named("WebhookFilter", "Which changes it receives."),
   cursor: seq("The last ledger row that was delivered, or that the filter excluded."),
-  behind: integer("How many ledger rows come after the cursor."),
-  failures: integer("Attempts that failed since the last success."),
-  failingSince: time("When the first of them failed."),
-  nextAttemptAt: time("When the next attempt is made, if it waits for one."),
-  oldSecretUntil: time("Until when the previous secret signs, too."),
+  behind: count("How many ledger rows come after the cursor."),
+  failures: count("Attempts that failed since the last success."),
+  failingSince: timeOrNull("When the first of them failed."),
+  nextAttemptAt: timeOrNull("When the next attempt is made, if it waits for one."),
+  oldSecretUntil: timeOrNull("Until when the previous secret signs, too."),
 };
 
 const withSecret = {
@@ -91,11 +92,7 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
       pets: pets("Only changes of these pets."),
       statuses: choice("Only changes after which a pet has one of these statuses.", petStatuses),
       causes: choice("Only changes with one of these causes.", causes),
-      below: {
-        ...boundedInteger(1, quantityMax),
-        type: ["integer", "null"],
-        description: "Only changes in which the quantity fell below this number.",
-      },
+      below,
     },
     exampleFilter,
   ),
@@ -103,11 +100,11 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
   WebhookAttempt: responseObject(
     "One attempt to deliver a message.",
     {
-      at: { type: "string", format: "date-time", description: "When it was made." },
+      at: time("When it was made."),
       messageId: text("The ID of the message."),
       firstSeq: seq("The first change in the message."),
       lastSeq: seq("The last change in the message."),
-      changes: integer("How many changes the message has."),
+      changes: count("How many changes the message has."),
       durationMs: { type: "number", description: "How long the attempt took." },
       status: {
         ...boundedInteger(100, 999),
@@ -121,14 +118,7 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
   ),
   WebhookWithAttempts: responseObject(
     "A webhook and its last attempts.",
-    {
-      ...fields,
-      attempts: {
-        type: "array",
-        items: reference("schemas", "WebhookAttempt"),
-        description: "The newest first.",
-      },
-    },
+    { ...fields, attempts: listOf("WebhookAttempt", "The newest first.") },
     { ...exampleWebhook, attempts: [exampleAttempt] },
   ),
   WebhookWithSecret: responseObject("A webhook and its new secret.", withSecret, {
@@ -146,13 +136,9 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
     },
     { ...exampleWebhook, secret: exampleSecret, isResolved: true },
   ),
-  NewWebhook: {
-    type: "object",
-    description:
-      "A webhook to create. Fields that are null count as not given. Unknown fields are rejected.",
-    additionalProperties: false,
-    required: ["url"],
-    properties: {
+  NewWebhook: requestObject(
+    "A webhook to create. Fields that are null count as not given.",
+    {
       url: {
         ...text("The address that receives the changes. It must use https and be public."),
         format: "uri",
@@ -176,43 +162,36 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
         minItems: 1,
       },
       causes: { ...choice("Only changes with one of these causes.", causes), minItems: 1 },
-      below: {
-        ...boundedInteger(1, quantityMax),
-        type: ["integer", "null"],
-        description: "Only changes in which the quantity fell below this number.",
-      },
+      below,
       from: {
         ...boundedInteger(1, quantityMax),
         type: ["integer", "null"],
         description: "The ledger row of the first change to deliver. By default, the next one.",
       },
     },
-    examples: [{ url: exampleWebhook.url, name: "Reorders", below: 5 }],
-  },
-  Replay: {
-    type: "object",
-    description: "Where to deliver from. Unknown fields are rejected.",
-    additionalProperties: false,
-    required: ["from"],
-    properties: {
+    { url: exampleWebhook.url, name: "Reorders", below: 5 },
+    ["url"],
+  ),
+  Replay: requestObject(
+    "Where to deliver from.",
+    {
       from: {
         ...boundedInteger(1, quantityMax),
         description: "The ledger row of the first change to deliver.",
       },
     },
-    examples: [{ from: 1200 }],
-  },
-  SecretRotation: {
-    type: "object",
-    description: "How long both secrets sign. Unknown fields are rejected.",
-    additionalProperties: false,
-    properties: {
+    { from: 1200 },
+    ["from"],
+  ),
+  SecretRotation: requestObject(
+    "How long both secrets sign.",
+    {
       overlapSeconds: {
         ...boundedInteger(0, overlapSecondsMax),
         default: 86_400,
         description: "How long the previous secret also signs.",
       },
     },
-    examples: [{ overlapSeconds: 3_600 }],
-  },
+    { overlapSeconds: 3_600 },
+  ),
 };

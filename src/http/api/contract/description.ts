@@ -1,7 +1,11 @@
-import { missingScope } from "../../messages/error-messages.ts";
+import {
+  bodyTooLarge,
+  compressedBody,
+  missingScope,
+  unsupportedMediaType,
+} from "../../messages/error-messages.ts";
 import { statusOf } from "../../messages/errors.ts";
-import type { KnownNames } from "../../messages/unknown-names.ts";
-import { unknownName } from "../../messages/unknown-names.ts";
+import { type KnownNames, unknownName } from "../../messages/unknown-names.ts";
 import type { Operation } from "../../pipeline/operation.ts";
 import { feedType } from "../feed.ts";
 import type { DescribedCode, ErrorDescription } from "./errors.ts";
@@ -191,7 +195,8 @@ function describeResponses(
   }
   const codes = new Set([
     ...(operation.known ? (["invalid_request"] as const) : []),
-    ...contract.errors,
+    ...(operation.body ? (["payload_too_large", "unsupported_media_type"] as const) : []),
+    ...(contract.errors ?? []),
     ...commonErrors(operation),
   ]);
   const byStatus = Map.groupBy(codes, (code) => statusOf[code]);
@@ -226,7 +231,7 @@ function describeErrors(
   { errors, commonHeaders }: Description,
   status: number,
   codes: readonly DescribedCode[],
-  { contract, scope, known }: DocumentedOperation,
+  { contract, scope, known, body }: DocumentedOperation,
   shared: readonly HeaderId[],
 ): DescribedResponse {
   const described = codes.map((code) => errors[code]);
@@ -237,6 +242,10 @@ function describeErrors(
   });
   const messagesOf = (code: DescribedCode): Readonly<Record<string, string>> => {
     if (code === "insufficient_scope") return { [code]: missingScope(scope) };
+    if (code === "payload_too_large" && body) return { [code]: bodyTooLarge(body.bytesMax) };
+    if (code === "unsupported_media_type" && body) {
+      return { [code]: unsupportedMediaType(body.mediaTypes), compressed_body: compressedBody };
+    }
     const messages = contract.messages?.[code] ?? errors[code].examples ?? {};
     return code === "invalid_request" ? { ...messages, ...unknownNames(known) } : messages;
   };

@@ -1,7 +1,6 @@
 import { petNotFound } from "../../../domain/ledger/inventory.ts";
 import { type ErrorCode, unavailableMessages } from "../../../domain/running/errors.ts";
 import { keyReused } from "../../../domain/shop/shop.ts";
-import { mergePatchTypes } from "../../messages/body.ts";
 import * as messages from "../../messages/error-messages.ts";
 import type { HeaderId } from "./headers.ts";
 
@@ -71,15 +70,12 @@ export const errors = {
   },
   payload_too_large: {
     description: "The body is larger than the operation accepts.",
-    examples: { payload_too_large: messages.bodyTooLarge(65_536) },
+    examples: {},
   },
   unsupported_media_type: {
     description:
       "Either `Content-Type` is not a supported JSON type, or the body is compressed. `Accept-Patch` or `Accept-Post` lists the supported types. For a compressed body, the response has `Accept-Encoding: identity`.",
-    examples: {
-      unsupported_media_type: messages.unsupportedMediaType(mergePatchTypes),
-      compressed_body: messages.compressedBody,
-    },
+    examples: {},
     headers: ["Accept-Encoding"],
   },
   rate_limit_exceeded: {

@@ -2,7 +2,7 @@
 
 export const exampleItem = { petId: 7, quantity: 12, status: "available" };
 
-export const exampleStock = { quantity: 12, status: "available" };
+const exampleStock = { quantity: 12, status: "available" };
 
 export const exampleDifference = {
   petId: 7,

@@ -63,7 +63,7 @@ export interface Contract<Tag extends string = "Inventory" | "History" | "Pets" 
   };
   readonly success: Readonly<Record<number, Success>>;
   /** Error codes in addition to `commonErrors`. */
-  readonly errors: readonly DescribedCode[];
+  readonly errors?: readonly DescribedCode[];
   /** Messages that replace those of an error code, by the name of their example. */
   readonly messages?: Readonly<Partial<Record<DescribedCode, Readonly<Record<string, string>>>>>;
   /** Descriptions that replace those of an error code. */

@@ -73,14 +73,43 @@ export const quantity = (description: string): Schema => ({
 
 export const seq = (description: string): Schema => ({ ...boundedInteger(0, seqMax), description });
 
-export const petStatus = (description: string): Schema => ({
-  ...reference("schemas", "PetStatus"),
+/** A field that is a named schema. */
+export const named = (name: string, description: string): Schema => ({
+  ...reference("schemas", name),
   description,
 });
 
+export const listOf = (name: string, description: string): Schema => ({
+  type: "array",
+  items: reference("schemas", name),
+  description,
+});
+
+export const text = (description: string): Schema => ({ type: "string", description });
+
+export const textOrNull = (description: string): Schema => ({
+  type: ["string", "null"],
+  description,
+});
+
+export const time = (description: string): Schema => ({
+  type: "string",
+  format: "date-time",
+  description,
+});
+
+export const timeOrNull = (description: string): Schema => ({
+  type: ["string", "null"],
+  format: "date-time",
+  description,
+});
+
+export const petStatus = (description: string): Schema => named("PetStatus", description);
+
 /**
- * An object in a response. Every listed field is present, except those of `optional`. Additional fields are allowed: a later
- * version can add some, and a client generated from this one must not fail on them.
+ * An object in a response. Every listed field is present, except those of `optional`. Additional
+ * fields are allowed: a later version can add some, and a client generated from this one must not
+ * fail on them.
  */
 export const responseObject = (
   description: string,
@@ -91,6 +120,21 @@ export const responseObject = (
   type: "object",
   description,
   required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  properties,
+  examples: [example],
+});
+
+/** An object in a request whose unknown fields are rejected. */
+export const requestObject = (
+  description: string,
+  properties: Record<string, Schema>,
+  example: Record<string, unknown>,
+  required?: readonly string[],
+): Schema => ({
+  type: "object",
+  description: `${description} Unknown fields are rejected.`,
+  additionalProperties: false,
+  ...(required && { required }),
   properties,
   examples: [example],
 });

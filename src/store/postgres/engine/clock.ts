@@ -5,31 +5,28 @@ export const nowMs =
 /** The time in milliseconds that the clock of the server shows. */
 export const serverTimeMs = "floor(extract(epoch FROM pg_catalog.clock_timestamp()) * 1000)::int8";
 
+/** For so long the clock and this process are taken to run at the same speed. */
+const knownMs = 1_500;
+
+export type ServerClock = ReturnType<typeof createServerClock>;
+
 /**
  * What this process knows of the clock of the primary. A server reads its clock before its response
  * arrives, so from then on the clock shows at least that time, plus the time that has passed here.
  */
-export interface ServerClock {
-  /** Takes the time, in milliseconds, of a response that has just arrived from a server on this timeline. */
-  saw(timeMs: number, timeline: number): void;
-  /** The least that the clock shows now. Undefined if no such server has told its time lately. */
-  least(timeline: number): number | undefined;
-}
-
-/** For so long the clock and this process are taken to run at the same speed. */
-const knownMs = 1_500;
-
-export function createServerClock(): ServerClock {
+export function createServerClock() {
   let offsetMs = 0;
   let seenAt = Number.NEGATIVE_INFINITY;
   let seenTimeline = 0;
   return {
-    saw(timeMs, timeline) {
+    /** Takes the time, in milliseconds, of a response that has just arrived from a server on this timeline. */
+    saw(timeMs: number, timeline: number): void {
       seenAt = performance.now();
       offsetMs = timeMs - seenAt;
       seenTimeline = timeline;
     },
-    least(timeline) {
+    /** The least that the clock shows now. Undefined if no such server has told its time lately. */
+    least(timeline: number): number | undefined {
       const now = performance.now();
       return timeline === seenTimeline && now - seenAt < knownMs ? now + offsetMs : undefined;
     },

@@ -3,40 +3,19 @@ import type { Log } from "../../../domain/running/events.ts";
 import { parseAddress } from "./address.ts";
 import { describeFailure } from "./failures.ts";
 import { createHosts } from "./hosts.ts";
-import { createPrimaryGuard, type PrimaryGuard } from "./primary.ts";
+import { createPrimaryGuard } from "./primary.ts";
 import {
   createReconnectingConnection,
   type ReconnectingConnection,
 } from "./reconnecting-connection.ts";
-import type { Session, Traffic } from "./session.ts";
-
-/** The database at an address, on the host that is the primary at the moment. */
-export interface Database {
-  readonly label: string;
-  readonly guard: PrimaryGuard;
-  /** Opens a session. The caller closes it. */
-  connect(): Promise<Session>;
-  /** False once the session's server is known to have been replaced. */
-  isCurrent(session: Session): boolean;
-  /** A connection that stays until `close` and whose calls end within `deadlineMs`. */
-  connection(deadlineMs: number): ReconnectingConnection;
-  /** Opens every connection that is not open. Returns false if one cannot be opened. */
-  openConnections(): Promise<boolean>;
-  /**
-   * Starts to check every second which server is the primary, and to reopen lost connections. A
-   * working connection does not show where a new one would lead.
-   */
-  watch(): void;
-  /** Closes every connection. */
-  close(): void;
-  readonly traffic: Readonly<Traffic>;
-  /** How many of the connections are open, and how many are not. */
-  countConnections(): { readonly open: number; readonly closed: number };
-}
+import type { Traffic } from "./session.ts";
 
 const watchEveryMs = 1_000;
 
-export function createDatabase(url: string, log: Log = () => {}): Database {
+export type Database = ReturnType<typeof createDatabase>;
+
+/** The database at an address, on the host that is the primary at the moment. */
+export function createDatabase(url: string, log: Log = () => {}) {
   const address = parseAddress(url);
   const guard = createPrimaryGuard(log);
   const traffic: Traffic = { statements: 0, roundTrips: 0 };
@@ -56,6 +35,7 @@ export function createDatabase(url: string, log: Log = () => {}): Database {
     log("database keeps no prepared statements", { error: describeFailure(error) });
   }
 
+  /** Opens every connection that is not open. Returns false if one cannot be opened. */
   async function openConnections(): Promise<boolean> {
     const opened = await Promise.allSettled(connections.map((connection) => connection.open()));
     return opened.every(({ status }) => status === "fulfilled");
@@ -76,9 +56,11 @@ export function createDatabase(url: string, log: Log = () => {}): Database {
   return {
     label: address.label,
     guard,
+    /** Opens a session. The caller closes it. */
     connect,
     isCurrent,
-    connection(deadlineMs) {
+    /** A connection that stays until `close` and whose calls end within `deadlineMs`. */
+    connection(deadlineMs: number): ReconnectingConnection {
       const connection = createReconnectingConnection({
         connect,
         isCurrent,
@@ -89,16 +71,22 @@ export function createDatabase(url: string, log: Log = () => {}): Database {
       return connection;
     },
     openConnections,
-    watch() {
+    /**
+     * Starts to check every second which server is the primary, and to reopen lost connections. A
+     * working connection does not show where a new one would lead.
+     */
+    watch(): void {
       // Does not wait for the previous check: one that hangs must not hide a new primary.
       const name = "watching the primary";
       stopWatching ??= every(watchEveryMs, name, log, inBackground(name, log, watchOnce));
     },
-    close() {
+    /** Closes every connection. */
+    close(): void {
       stopWatching?.();
       for (const connection of connections) connection.close();
     },
-    traffic,
+    traffic: traffic as Readonly<Traffic>,
+    /** How many of the connections are open, and how many are not. */
     countConnections() {
       const open = connections.filter(({ isOpen }) => isOpen).length;
       return { open, closed: connections.length - open };

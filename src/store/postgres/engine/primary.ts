@@ -1,5 +1,5 @@
 import type { Log } from "../../../domain/running/events.ts";
-import { createServerClock, type ServerClock } from "./clock.ts";
+import { createServerClock } from "./clock.ts";
 import { UnwritableServer } from "./failures.ts";
 
 /** The server's timeline: the first eight hexadecimal digits of the name of its current WAL file. */
@@ -21,25 +21,19 @@ export class WrongServer extends UnwritableServer {
   override readonly message = "The store has moved to another server. Try again.";
 }
 
+export type PrimaryGuard = ReturnType<typeof createPrimaryGuard>;
+
 /**
  * Remembers the newest timeline that any server of the database has shown to this process. After a
  * promotion the old primary may still run, accept writes and hold connections. Only its timeline
  * shows that it was replaced. All connections share one guard, so each uses what another learned.
  */
-export interface PrimaryGuard {
-  readonly newestTimeline: number;
-  readonly clock: ServerClock;
-  /** Checks the server of a new connection. Throws WrongServer. */
-  admit(server: ServerIdentity): void;
-  /** Checks the timeline of a response before the response is used. Throws WrongServer. */
-  confirm(timeline: number): void;
-}
-
-export function createPrimaryGuard(log: Log): PrimaryGuard {
+export function createPrimaryGuard(log: Log) {
   let known: ServerIdentity | undefined;
   let newestTimeline = 0;
   let isOtherLogged = false;
 
+  /** Checks the timeline of a response before the response is used. Throws WrongServer. */
   function confirm(timeline: number): void {
     if (timeline < newestTimeline) throw new WrongServer();
     if (timeline === newestTimeline) return;
@@ -52,7 +46,8 @@ export function createPrimaryGuard(log: Log): PrimaryGuard {
       return newestTimeline;
     },
     clock: createServerClock(),
-    admit(server) {
+    /** Checks the server of a new connection. Throws WrongServer. */
+    admit(server: ServerIdentity): void {
       known ??= server;
       if (server.system !== known.system || server.databaseOid !== known.databaseOid) {
         // Its ledger is not the one that was served so far.

@@ -15,3 +15,15 @@ export function checkName(value: string): string {
   if (!name.isWellFormed()) throw new InvalidField("name", "must not contain a lone surrogate");
   return name;
 }
+
+/** The length of a reason, which a client gives for a change. Counted in Unicode code points. */
+export const reasonCharactersMax = 200;
+
+export const reasonRule = `must have at most ${reasonCharactersMax} characters and no control characters`;
+
+/** Returns true if the text keeps the rule. An unpaired surrogate is not a character. */
+export function isReason(text: string): boolean {
+  // A code point has at most two UTF-16 units, so longer texts need not be counted.
+  if (text.length > 2 * reasonCharactersMax || /\p{Cc}/u.test(text)) return false;
+  return text.isWellFormed() && [...text].length <= reasonCharactersMax;
+}
