@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
+import { petChangeFields } from "../client/types.ts";
 import { Icon } from "../parts/icon.tsx";
 import { capitalized } from "../texts/capitalized.ts";
 import type { ImportKind } from "./import-result.ts";
@@ -89,7 +90,7 @@ export function DropZone() {
 }
 
 const columnsOf: Record<ImportKind, string> = {
-  pets: "Columns: petId, and any of name, category, tags, photoUrls, status and quantity. Pets that are not in the file stay as they are.",
+  pets: `Columns: petId, and any of ${petChangeFields.map(({ name }) => name).join(", ")}, status and quantity. Pets that are not in the file stay as they are.`,
   orders:
     "Columns: id, petId, quantity and status, and any of shipDate and complete. Orders that are not in the file stay as they are.",
 };
