@@ -204,7 +204,7 @@ async function takeAll(
 function isComplete(): boolean {
   const names = [...document.querySelectorAll(".pet-name-text")];
   const isNamed = names.every(({ textContent }) => textContent !== "Pet");
-  return isNamed && document.querySelector(".loading, .chart-waiting") === null;
+  return isNamed && document.querySelector(".loading") === null;
 }
 
 /** Signs in once. The other browsers get the same session, so that the audit log has one. */

@@ -66,10 +66,8 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const head = createHeadWatcher(engine.store.inventory, log, engine.states.readEnded);
   opened.defer(head.stop);
   const store = announceKeyChanges(engine.store, head);
-  const shop = await openShop(options, store, head, engine, (group) => {
-    engine.states.groupEnded(group);
-    metrics?.groupEnded(group);
-  });
+  const onGroup = [engine.states.groupEnded, ...(metrics ? [metrics.groupEnded] : [])];
+  const shop = await openShop(options, store, head, engine, onGroup);
   const keys = keepIdempotencyKeys(store, clock, engine.idempotencyReachMs, log);
   opened.defer(keys.stop);
   // Millions of keys take seconds. The service listens meanwhile, but is not ready.
@@ -80,9 +78,10 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   opened.defer(feed.close);
   const usage = createUsageRecorder(store.usageHistory, clock, log);
   opened.defer(usage.stop);
-  let stopping = false;
-  const isStopping = () => stopping;
-  const isServing = async () => !stopping && keys.isPrepared && (await isReady(engine, context));
+  const stop = new AbortController();
+  const stopping = stop.signal;
+  const isServing = async () =>
+    !stopping.aborted && keys.isPrepared && (await isReady(engine, context));
   const [imports, backups] = [openImports(options), openBackups(options, store)];
   opened.defer(imports.stop);
   opened.defer(backups.stop);
@@ -99,9 +98,9 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const observers = openObservers(options, metrics, traces, engine, opened);
   const surfaces = [...authenticate(tables, options, store, head), ...(options.surfaces ?? [])];
   head.subscribe({ keysChanged: engine.limiter.refresh });
-  if (metrics) opened.defer(metrics.watch({ engine, context, certificate, traces, isStopping }));
+  if (metrics) opened.defer(metrics.watch({ engine, context, certificate, traces, stopping }));
   const served: Served = {
-    surfaces: serveSurfaces(surfaces, options, engine, context, observers, usage, isStopping),
+    surfaces: serveSurfaces(surfaces, options, engine, context, observers, usage, stopping),
     pages: {
       ...referencePages(api.operations, { ...config, basePath: api.basePath }),
       ...adminPages(admin.operations),
@@ -109,7 +108,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
     },
     // Separate from the limiter of the API: reading its documentation must not use up requests.
     pageLimiter: createAddressLimiter(clock, config.addressPerMinute, config.addressesMax),
-    health: { isReady: isServing, isStopping },
+    health: { isReady: isServing, stopping },
   };
   const server = await listen(config.host, config.port, () =>
     startServer(served, config, certificate),
@@ -123,7 +122,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
     engine,
     log,
     async stop() {
-      stopping = true;
+      stop.abort();
       feed.close();
       // Either can take longer than the grace period. The requests that wait for them get 503.
       const ended = Promise.all([imports.stop(), backups.stop()]);

@@ -1,6 +1,6 @@
 import type { Config } from "./config.ts";
 import { openOrCreate } from "./creation.ts";
-import type { GroupingBounds } from "./domain/commits/grouping.ts";
+import type { GroupingBounds } from "./domain/commits/groups.ts";
 import type { Limiter } from "./domain/limits/limits.ts";
 import { createStoreStates, type StoreStates } from "./domain/operations/store-states.ts";
 import type { Migration } from "./domain/operations/upgrades.ts";

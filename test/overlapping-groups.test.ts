@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createCommitter } from "../src/domain/commits/commits.ts";
-import { createGrouping } from "../src/domain/commits/grouping.ts";
+import { createGrouping } from "../src/domain/commits/groups.ts";
 import { createTestClock } from "./support/clock.ts";
 import { controlledStore, turns, unitOf } from "./support/committing.ts";
 

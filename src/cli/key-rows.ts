@@ -1,5 +1,6 @@
-import type { Key } from "../domain/keys/keys.ts";
+import { keyJson } from "../domain/keys/key-json.ts";
 import type { KeyStatus } from "../domain/keys/lifecycle.ts";
+import { inOrder } from "../domain/values/json.ts";
 import type { Column } from "./table.ts";
 
 export const listColumns: readonly Column<KeyStatus>[] = [
@@ -12,28 +13,14 @@ export const listColumns: readonly Column<KeyStatus>[] = [
   { title: "SECRETS", align: "left", cell: secretsText },
 ];
 
-/** The fields that are printed as JSON, in their order. A key that was not read has no status. */
-export function describe({ key, ...status }: { readonly key: Key } & Partial<KeyStatus>) {
-  const { state, lastUsedAt = null, usedToday, secrets, bannedUntil = null } = status;
-  return {
-    id: key.id,
-    name: key.name,
-    plan: key.plan,
-    state,
-    perMinute: key.limits.perMinute,
-    perDay: key.limits.perDay,
-    scopes: key.scopes,
-    createdAt: isoOrNull(key.createdAt),
-    expiresAt: isoOrNull(key.expiresAt),
-    revokedAt: isoOrNull(key.revokedAt),
-    lastUsedAt: isoOrNull(lastUsedAt),
-    usedToday,
-    bannedUntil: isoOrNull(bannedUntil),
-    secrets: secrets?.map(({ createdAt, expiresAt }) => ({
-      createdAt: isoOrNull(createdAt),
-      expiresAt: isoOrNull(expiresAt),
-    })),
-  };
+const names = [
+  ...(["id", "name", "plan", "state", "perMinute", "perDay", "scopes", "createdAt"] as const),
+  ...(["expiresAt", "revokedAt", "lastUsedAt", "usedToday", "bannedUntil", "secrets"] as const),
+];
+
+/** The fields that are printed as JSON, in their order. */
+export function describe(status: Parameters<typeof keyJson>[0]) {
+  return inOrder(keyJson(status), names);
 }
 
 /** The same fields as texts, for people. */
@@ -70,8 +57,4 @@ function secretsText({ key, secrets }: KeyStatus): string {
 /** A time to the second. */
 function timeText(time: number | null): string {
   return time === null ? "-" : `${new Date(time).toISOString().slice(0, 19)}Z`;
-}
-
-export function isoOrNull(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString();
 }

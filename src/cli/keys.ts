@@ -10,10 +10,11 @@ import {
   rotateKey,
 } from "../domain/keys/lifecycle.ts";
 import { InvalidField } from "../domain/running/errors.ts";
+import { isoOrNull } from "../domain/values/times.ts";
 import { print } from "../output.ts";
 import type { Json } from "./command.ts";
 import { parseCount, parseDuration, parseList, parseTime } from "./flags.ts";
-import { describe, fieldsOf, isoOrNull, listColumns } from "./key-rows.ts";
+import { describe, fieldsOf, listColumns } from "./key-rows.ts";
 import { printTable } from "./table.ts";
 import type { StoreInput } from "./with-store.ts";
 

@@ -1,4 +1,5 @@
 import { formatCursor } from "../domain/ledger/cursors.ts";
+import { inOrder } from "../domain/values/json.ts";
 import type { WebhookStatus } from "../domain/webhooks/lifecycle.ts";
 import {
   resultOf,
@@ -6,6 +7,7 @@ import {
   type WebhookAttempt,
   type WebhookFilter,
 } from "../domain/webhooks/webhook.ts";
+import { webhookJson } from "../domain/webhooks/webhook-json.ts";
 import type { Column } from "./table.ts";
 
 export const listColumns: readonly Column<WebhookStatus>[] = [
@@ -24,38 +26,23 @@ export const attemptColumns: readonly Column<WebhookAttempt>[] = [
   { title: "ANSWER", align: "left", cell: ({ answer }) => answer },
 ];
 
-/** The fields that are printed, in their order. Never a secret. */
-export function describe({
-  webhook,
-  behind,
-}: { readonly webhook: Webhook } & Partial<WebhookStatus>) {
-  const { filter, secrets } = webhook;
-  return {
-    id: webhook.id,
-    name: webhook.name,
-    url: webhook.url,
-    state: webhook.state,
-    reason: webhook.stateReason,
-    filter: { ...filter, pets: filter.pets?.map(exact) ?? null },
-    createdAt: isoOrNull(webhook.createdAt),
-    cursor: formatCursor(webhook.cursor),
-    seq: webhook.cursor.seq,
-    behind,
-    failures: webhook.failures,
-    failingSince: isoOrNull(webhook.failingSince),
-    nextAttemptAt: isoOrNull(webhook.nextAttemptAt || null),
-    replays: webhook.replays,
-    oldSecretUntil: isoOrNull(secrets.previousExpiresAt),
-  };
-}
+const names = [
+  ...(["id", "name", "url", "state", "reason", "filter", "createdAt", "cursor", "seq"] as const),
+  ...([
+    "behind",
+    "failures",
+    "failingSince",
+    "nextAttemptAt",
+    "replays",
+    "oldSecretUntil",
+  ] as const),
+];
 
-/** Written by JSON.stringify with all digits. */
-function exact(id: bigint): unknown {
-  return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(id));
-}
-
-export function describeAttempt({ at, ...attempt }: WebhookAttempt) {
-  return { at: isoOrNull(at), ...attempt };
+/** The fields that are printed, in their order. */
+export function describe(status: Parameters<typeof webhookJson>[0]) {
+  const { cursor, stateReason: reason } = status.webhook;
+  const shown = { ...webhookJson(status), reason, cursor: formatCursor(cursor), seq: cursor.seq };
+  return inOrder(shown, names);
 }
 
 function changesText({ firstSeq, lastSeq }: WebhookAttempt): string {
@@ -74,8 +61,4 @@ export function filterText({ pets, statuses, causes, below }: WebhookFilter): st
     below !== null && `below ${below}`,
   ].filter(Boolean);
   return parts.length === 0 ? "all changes" : parts.join("; ");
-}
-
-export function isoOrNull(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString();
 }

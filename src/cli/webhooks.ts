@@ -10,19 +10,13 @@ import {
   rotateSecret,
 } from "../domain/webhooks/lifecycle.ts";
 import type { Webhook } from "../domain/webhooks/webhook.ts";
+import { attemptJson } from "../domain/webhooks/webhook-json.ts";
 import { print, printError } from "../output.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";
 import type { Json } from "./command.ts";
 import { parseCount, parseDuration, parseList } from "./flags.ts";
 import { printTable } from "./table.ts";
-import {
-  attemptColumns,
-  describe,
-  describeAttempt,
-  filterText,
-  listColumns,
-  stateText,
-} from "./webhook-rows.ts";
+import { attemptColumns, describe, filterText, listColumns, stateText } from "./webhook-rows.ts";
 import type { StoreInput } from "./with-store.ts";
 
 interface CreateFlags extends Json {
@@ -136,7 +130,7 @@ export async function list({ flags, store }: StoreInput<Json>) {
 
 export async function show({ flags, operands: [id], store }: StoreInput<Json, Id>) {
   const status = await getWebhookStatus(store, id);
-  const attempts = status.attempts.map(describeAttempt);
+  const attempts = status.attempts.map(attemptJson);
   const shown = describe(status);
   if (flags.json) {
     print(JSON.stringify({ ...shown, attempts }));

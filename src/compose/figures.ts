@@ -15,14 +15,14 @@ export interface WatchedParts {
   readonly context: Context;
   readonly certificate: Pick<Certificate, "expiresAt"> | undefined;
   readonly traces: Pick<Traces, "spansDropped"> | undefined;
-  isStopping(): boolean;
+  readonly stopping: AbortSignal;
 }
 
 /** Adds the numbers that the parts of a service have at any time. */
 export function addServiceMetrics(
   registry: Registry,
   config: Config,
-  { engine, context, certificate, traces, isStopping }: WatchedParts,
+  { engine, context, certificate, traces, stopping }: WatchedParts,
   seq: () => number,
 ): void {
   const { committer, follower, feed, list } = context;
@@ -37,7 +37,7 @@ export function addServiceMetrics(
   registry.read(metrics.spansDropped, () => traces?.spansDropped ?? 0);
   registry.read(metrics.certificateExpiry, () => certificate && certificate.expiresAt / 1_000);
   registry.read(metrics.backupsAhead, context.admin.backups.countAhead);
-  registry.read(metrics.stopping, () => (isStopping() ? 1 : 0));
+  registry.read(metrics.stopping, () => (stopping.aborted ? 1 : 0));
   const { engine: name } = engine.figures;
   const labels = [packageVersion(), process.versions.bun ?? "", name, config.environment];
   registry.gauge(metrics.buildInfo, ...labels).value = 1;

@@ -19,7 +19,7 @@ export async function openShop(
   store: Store,
   head: HeadWatcher,
   engine: Pick<Engine, "patienceMs" | "grouping" | "idempotencyReachMs">,
-  groupEnded: (group: CommittedGroup) => void,
+  onGroup: readonly ((group: CommittedGroup) => void)[],
 ): Promise<Omit<Context, "feed" | "admin">> {
   const { patienceMs, grouping, idempotencyReachMs } = engine;
   const readers = createReaders(config.listHeldBytesMax, monotonicMs, log);
@@ -36,13 +36,7 @@ export async function openShop(
     timeoutMs: config.updateTimeoutMs,
     grouping,
   };
-  const committer = createCommitter(
-    store.inventory,
-    bounds,
-    monotonicMs,
-    head.committed,
-    groupEnded,
-  );
+  const committer = createCommitter(store.inventory, bounds, monotonicMs, head.committed, onGroup);
   const encodings = createListEncodings(monotonicMs);
   const bodies = createListBodies(readers, monotonicMs);
   const snapshots = createSnapshotResponses(config.snapshots, monotonicMs, log);

@@ -22,7 +22,7 @@ export function serveSurfaces(
   context: Context,
   observers: Observers,
   usage: Pick<UsageRecorder, "count">,
-  isStopping: () => boolean,
+  stopping: AbortSignal,
 ): Served["surfaces"] {
   const parts = {
     context,
@@ -31,7 +31,7 @@ export function serveSurfaces(
     cors: createCors(config.corsOrigins),
     observation: createObservation(observers, monotonicMs, log),
     usage,
-    isStopping,
+    stopping,
   };
   const served = surfaces.map((surface) => ({
     basePath: surface.basePath,

@@ -2,6 +2,7 @@ import { orderRows, petRows } from "../domain/catalogue/imports.ts";
 import type { Order } from "../domain/catalogue/orders.ts";
 import type { Pet } from "../domain/catalogue/pets.ts";
 import type { CatalogueReader } from "../domain/catalogue/store.ts";
+import { isoOrNull } from "../domain/values/times.ts";
 import { csvCell, csvId } from "./csv.ts";
 import type { Format } from "./formats.ts";
 
@@ -91,8 +92,7 @@ export const orderContent: Content<Order> = {
 };
 
 function withIsoDate(order: Order) {
-  const { shipDate } = order;
-  return { ...order, shipDate: shipDate === null ? null : new Date(shipDate).toISOString() };
+  return { ...order, shipDate: isoOrNull(order.shipDate) };
 }
 
 /** One row of a CSV file. */

@@ -81,7 +81,7 @@ test("a good file shows every difference, and is imported only after the decisio
   const file = `petId,name,quantity\n1,Rex,12\n${wideId},"${markup.replaceAll('"', '""')}",3\n5,New here,4\n`;
   await choose("delivery.csv", file);
   await region("Differences").last().waitFor();
-  const rows = await page.locator(".import-table tbody tr").allTextContents();
+  const rows = await page.locator(".scroll-table tbody tr").allTextContents();
   expect(rows).toContain("1quantity1012");
   expect(rows).toContain(`${wideId}nameLast${markup}`);
   expect(rows).toContain("5quantity4");

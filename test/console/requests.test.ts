@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from "bun:test";
-import { drillCommand } from "../../src/console/backups/drill-command.ts";
+import { drillCommand } from "../../src/console/backups/state-cards.tsx";
 import { ApiError, request, requestPage } from "../../src/console/client/api.ts";
 import { retryDelayMs } from "../../src/console/client/retries.ts";
 import { loadState, outdatedSince, reload, table } from "../../src/console/stock/state.ts";
-import { changeNumber, formatCount } from "../../src/console/texts/numbers.ts";
+import { changeNumber, formatCount } from "../../src/console/texts/formats.ts";
 import { dayAndTime, withLocalTimes } from "../../src/console/texts/times.ts";
 
 const { fetch: networkFetch } = globalThis;

@@ -93,7 +93,7 @@ test.each(Object.entries(shown))(
   async (path, content) => {
     await showView(page, addressOf(path));
     await page.locator(content).first().waitFor();
-    await page.waitForFunction(() => !document.querySelector(".loading, .chart-waiting"));
+    await page.waitForFunction(() => !document.querySelector(".loading"));
     expect(await page.getByRole("alert").filter({ hasText: /./ }).allTextContents()).toEqual([]);
     expect(await fitsWidth(page)).toBe(true);
     expect(await seriousFindings(page)).toEqual([]);
@@ -106,7 +106,7 @@ test.each(Object.keys(shown))(
   async (path) => {
     await showView(narrow, addressOf(path));
     await narrow.locator(shown[path]!).first().waitFor();
-    await narrow.waitForFunction(() => !document.querySelector(".loading, .chart-waiting"));
+    await narrow.waitForFunction(() => !document.querySelector(".loading"));
     const found: Record<string, readonly string[]> = {};
     for (const width of [320, 375, 390, 414, 447, 720, 1024, 1280]) {
       await narrow.setViewportSize({ width, height: 844 });

@@ -1,4 +1,4 @@
-import type { GroupingBounds } from "../../src/domain/commits/grouping.ts";
+import type { GroupingBounds } from "../../src/domain/commits/groups.ts";
 import type { Committed, LedgerRow, Unit } from "../../src/domain/ledger/ledger.ts";
 import { setUnit } from "./units.ts";
 

@@ -1,5 +1,5 @@
 import type { LedgerRow } from "../client/types.ts";
-import { isCause } from "../parts/causes.ts";
+import { isCause } from "../parts/origins.ts";
 
 /** Which changes to show. An empty text means any. */
 export interface ChangeFilter {

@@ -1,15 +1,12 @@
 import { batch, signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
 import { messageOf } from "../client/api.ts";
 import { listen, whenListening } from "../client/live.ts";
 import { retryDelayMs } from "../client/retries.ts";
 import type { LedgerRow } from "../client/types.ts";
-import { type ChangeFilter, matchesFilter } from "./change-filter.ts";
+import type { LoadState } from "../parts/loaded.tsx";
+import { type ChangeFilter, filterQuery, matchesFilter } from "./change-filter.ts";
 import { type LedgerRange, listOlder, rangeOf } from "./older-changes.ts";
-
-export type ListState =
-  | { readonly kind: "loading" }
-  | { readonly kind: "failed"; readonly message: string }
-  | { readonly kind: "ready" };
 
 /** More rows than this make the page slow. The oldest ones are dropped and can be loaded again. */
 const rowsMax = 1_000;
@@ -18,7 +15,7 @@ const heldMax = rowsMax + 1;
 /** Changes that match a filter, newest first. New ones are added as they happen. */
 export class ChangeList {
   readonly filter: ChangeFilter;
-  readonly state = signal<ListState>({ kind: "loading" });
+  readonly state = signal<LoadState>({ kind: "loading" });
   readonly rows = signal<readonly LedgerRow[]>([]);
   /** New rows that are not shown yet, because the person reads. */
   readonly held = signal<readonly LedgerRow[]>([]);
@@ -157,3 +154,13 @@ export class ChangeList {
 
 /** Not `rowsMax`, so that a busy list is not cut with each row. */
 const rowsShownAfterDrop = 500;
+
+/** The changes that match a filter, followed while the component is shown. */
+export function useChangeList(filter: ChangeFilter, count: number): ChangeList {
+  const list = useMemo(() => new ChangeList(filter, count), [filterQuery(filter)]);
+  useEffect(() => {
+    void list.start();
+    return () => list.stop();
+  }, [list]);
+  return list;
+}

@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals";
 import type { LedgerRow } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
-import { causeName } from "../parts/causes.ts";
-import { Icon } from "../parts/icon.tsx";
-import { PetName } from "../parts/pet-name.tsx";
+import { Button } from "../parts/button.tsx";
+import { PetName } from "../parts/names.tsx";
+import { causeName, whoOf } from "../parts/origins.ts";
+import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
-import { whoOf } from "../parts/who.ts";
-import { changeNumber } from "../texts/numbers.ts";
+import { changeNumber } from "../texts/formats.ts";
 import { StockChange } from "./stock-change.tsx";
 import { UndoDialog } from "./undo-dialog.tsx";
 
@@ -26,77 +26,84 @@ interface Props {
 export function ChangeTable(props: Props) {
   const { caption, rows, newAfter, hasPets = true, hasMoments = false } = props;
   const undoing = useSignal<LedgerRow | undefined>(undefined);
+  const columns: readonly Column<LedgerRow>[] = [
+    {
+      title: "When",
+      class: "change-when",
+      cell: (row) => <When row={row} hasMoment={hasMoments} />,
+    },
+    ...(hasPets ? [petColumn] : []),
+    { title: "Change", class: "change-what", cell: (row) => <StockChange {...row} /> },
+    { title: "Who", class: "change-who", cell: (row) => <Who row={row} /> },
+    {
+      title: "Reason",
+      class: "change-why",
+      cell: ({ reason }) => reason !== null && <bdi>{reason}</bdi>,
+    },
+    {
+      title: "Actions",
+      isTitleHidden: true,
+      class: "change-actions",
+      cell: (row) =>
+        isUndoable(row) && (
+          <Button
+            kind="quiet"
+            isSmall
+            icon="undo"
+            label={`Undo change ${changeNumber(row.seq)}`}
+            onClick={() => (undoing.value = row)}
+          >
+            Undo
+          </Button>
+        ),
+    },
+  ];
   return (
     <>
-      <table class="table changes">
-        <caption class="visually-hidden">{caption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            {hasPets && <th scope="col">Pet</th>}
-            <th scope="col">Change</th>
-            <th scope="col">Who</th>
-            <th scope="col">Reason</th>
-            <th scope="col">
-              <span class="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.seq} class={row.seq > newAfter ? "is-changed" : ""} data-seq={row.seq}>
-              <td class="change-when">
-                <Time at={row.at} />
-                <div class="small muted">
-                  {hasMoments ? (
-                    <a href={hrefOf(`/history/moment?at=${row.seq}`)} title="Inventory then">
-                      {changeNumber(row.seq)}
-                    </a>
-                  ) : (
-                    changeNumber(row.seq)
-                  )}
-                </div>
-              </td>
-              {hasPets && (
-                <td class="change-pet">
-                  <PetName petId={row.petId} />
-                </td>
-              )}
-              <td class="change-what">
-                <StockChange before={row.before} after={row.after} />
-              </td>
-              <td class="change-who">
-                <bdi title={row.keyId ?? undefined}>{whoOf(row)}</bdi>
-                <div class="small muted">{causeName(row.cause)}</div>
-              </td>
-              <td class="change-why">{row.reason !== null && <bdi>{row.reason}</bdi>}</td>
-              <td class="change-actions">
-                {isUndoable(row) && (
-                  <button
-                    type="button"
-                    class="button small quiet"
-                    aria-label={`Undo change ${changeNumber(row.seq)}`}
-                    onClick={() => {
-                      undoing.value = row;
-                    }}
-                  >
-                    <Icon name="undo" />
-                    Undo
-                  </button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        class="changes"
+        caption={caption}
+        rows={rows}
+        keyOf={({ seq }) => seq}
+        mark={({ seq }) => ({ "data-seq": seq, class: seq > newAfter ? "is-changed" : "" })}
+        columns={columns}
+      />
       {undoing.value && (
-        <UndoDialog
-          row={undoing.value}
-          close={() => {
-            undoing.value = undefined;
-          }}
-        />
+        <UndoDialog row={undoing.value} close={() => (undoing.value = undefined)} />
       )}
+    </>
+  );
+}
+
+const petColumn: Column<LedgerRow> = {
+  title: "Pet",
+  class: "change-pet",
+  cell: ({ petId }) => <PetName petId={petId} />,
+};
+
+function When({ row, hasMoment }: { readonly row: LedgerRow; readonly hasMoment: boolean }) {
+  const number = changeNumber(row.seq);
+  return (
+    <>
+      <Time at={row.at} />
+      <div class="small muted">
+        {hasMoment ? (
+          <a href={hrefOf(`/history/moment?at=${row.seq}`)} title="Inventory then">
+            {number}
+          </a>
+        ) : (
+          number
+        )}
+      </div>
+    </>
+  );
+}
+
+function Who({ row }: { readonly row: LedgerRow }) {
+  return (
+    <>
+      <bdi title={row.keyId ?? undefined}>{whoOf(row)}</bdi>
+      <div class="small muted">{causeName(row.cause)}</div>
     </>
   );
 }

@@ -1,5 +1,7 @@
-import { hrefOf } from "../page/router.ts";
-import { changeNumber } from "../texts/numbers.ts";
+import { Button, LinkButton } from "../parts/button.tsx";
+import { Empty, NotLoaded } from "../parts/empty.tsx";
+import { FieldError } from "../parts/fields.tsx";
+import { changeNumber } from "../texts/formats.ts";
 import { isFiltered } from "./change-filter.ts";
 import type { ChangeList } from "./change-list.ts";
 import { ChangeTable } from "./change-table.tsx";
@@ -17,13 +19,11 @@ export function Changes({ list, caption, hasPets = true, hasMoments = false }: P
   if (state.kind === "loading") return <p class="loading">Loading the changes…</p>;
   if (state.kind === "failed") {
     return (
-      <div class="empty" role="alert">
-        <h2>The changes could not be loaded</h2>
-        <p>{state.message}</p>
-        <button type="button" class="button primary" onClick={() => void list.reload()}>
-          Try again
-        </button>
-      </div>
+      <NotLoaded
+        title="The changes could not be loaded"
+        message={state.message}
+        retry={() => void list.reload()}
+      />
     );
   }
   const rows = list.rows.value;
@@ -47,54 +47,38 @@ export function Changes({ list, caption, hasPets = true, hasMoments = false }: P
 function Nothing({ list, hasPets }: Pick<Props, "list" | "hasPets">) {
   if (!hasPets) {
     return (
-      <div class="empty">
-        <h2>This pet has no changes</h2>
+      <Empty title="This pet has no changes">
         <p>The ledger has no row with this id. Check the number.</p>
-        <a class="button" href={hrefOf("/history")}>
-          Choose another pet
-        </a>
-      </div>
+        <LinkButton to="/history">Choose another pet</LinkButton>
+      </Empty>
     );
   }
   if (isFiltered(list.filter)) {
     return (
-      <div class="empty">
-        <h2>No change matches</h2>
+      <Empty title="No change matches">
         <p>Try a longer period or fewer filters. New changes that match appear here.</p>
-        <a class="button" href={hrefOf("/activity")}>
-          Show all changes
-        </a>
-      </div>
+        <LinkButton to="/activity">Show all changes</LinkButton>
+      </Empty>
     );
   }
   return (
-    <div class="empty">
-      <h2>Nothing has changed yet</h2>
+    <Empty title="Nothing has changed yet">
       <p>Changes appear here as soon as somebody makes one, in the console or with the API.</p>
-      <a class="button primary" href={hrefOf("/stock")}>
+      <LinkButton kind="primary" to="/stock">
         Open the stock
-      </a>
-    </div>
+      </LinkButton>
+    </Empty>
   );
 }
 
 function Older({ list }: { readonly list: ChangeList }) {
   if (list.isEnd.value) return null;
   return (
-    <div class="older">
-      {list.olderError.value !== "" && (
-        <p class="field-error" role="alert">
-          {list.olderError.value}
-        </p>
-      )}
-      <button
-        type="button"
-        class="button"
-        disabled={list.isLoadingOlder.value}
-        onClick={() => void list.loadOlder()}
-      >
+    <div class="row">
+      {list.olderError.value !== "" && <FieldError>{list.olderError.value}</FieldError>}
+      <Button isDisabled={list.isLoadingOlder.value} onClick={() => list.loadOlder()}>
         {list.isLoadingOlder.value ? "Loading…" : "Show older changes"}
-      </button>
+      </Button>
       <span class="small muted">
         Includes everything from change {changeNumber(list.before.value)}
       </span>

@@ -1,17 +1,16 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { request } from "../client/api.ts";
-import { hrefOf, navigate } from "../page/router.ts";
-import { causeChoices } from "../parts/causes.ts";
+import type { Key } from "../client/types.ts";
+import { navigate } from "../page/router.ts";
+import { LinkButton } from "../parts/button.tsx";
+import { SelectField } from "../parts/choices.tsx";
+import { FieldError } from "../parts/fields.tsx";
 import { isNarrow } from "../parts/layout.ts";
 import { useLoaded } from "../parts/loaded.tsx";
-import { localInputValue, readLocalInput } from "../texts/local-time.ts";
+import { causeChoices } from "../parts/origins.ts";
+import { localInputValue, readLocalInput } from "../texts/times.ts";
 import { type ChangeFilter, filterQuery, isFiltered } from "./change-filter.ts";
-
-interface ListedKey {
-  readonly id: string;
-  readonly name: string;
-}
 
 /**
  * The filters of the list. They are part of the address, so that a link shows the same. On a phone
@@ -27,28 +26,22 @@ export function FilterBar({ filter }: { readonly filter: ChangeFilter }) {
       <search class="filter-bar" aria-label="Filter the changes">
         <PetField filter={filter} apply={apply} />
         <KeyField filter={filter} apply={apply} />
-        <div class="field">
-          <label for="filter-cause">Made with</label>
-          <select
-            id="filter-cause"
-            class="select"
-            value={filter.cause}
-            onChange={(event) => apply({ cause: event.currentTarget.value })}
-          >
-            <option value="">Anything</option>
-            {causeChoices.map(([cause, { name }]) => (
-              <option key={cause} value={cause}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </div>
+        <SelectField
+          id="filter-cause"
+          label="Made with"
+          choices={[
+            ["", "Anything"],
+            ...causeChoices.map(([cause, { name }]) => [cause, name] as const),
+          ]}
+          value={filter.cause}
+          choose={(cause) => apply({ cause })}
+        />
         <TimeField name="since" label="From" filter={filter} apply={apply} />
         <TimeField name="until" label="To" filter={filter} apply={apply} />
         {isFiltered(filter) && (
-          <a class="button quiet" href={hrefOf("/activity")}>
+          <LinkButton kind="quiet" to="/activity">
             Clear
-          </a>
+          </LinkButton>
         )}
       </search>
     </details>
@@ -83,42 +76,32 @@ function PetField({ filter, apply }: FieldProps) {
         placeholder="Any"
         value={typed.value}
         aria-describedby="filter-error"
-        onInput={(event) => {
-          typed.value = event.currentTarget.value;
-        }}
+        onInput={(event) => (typed.value = event.currentTarget.value)}
         onChange={submit}
       />
-      <p class="field-error" id="filter-error" role="alert">
-        {error.value}
-      </p>
+      <FieldError id="filter-error">{error.value}</FieldError>
     </div>
   );
 }
 
 /** Without the list of keys, only the chosen one is offered. */
 function KeyField({ filter, apply }: FieldProps) {
-  const source = useLoaded((signal) => request<readonly ListedKey[]>("/keys", { signal }));
+  const source = useLoaded((signal) => request<readonly Key[]>("/keys", { signal }));
   const state = source.state.value;
   const keys = state.kind === "ready" ? state.value : [];
   const isKnown = filter.keyId === "" || keys.some(({ id }) => id === filter.keyId);
   return (
-    <div class="field">
-      <label for="filter-key">Key</label>
-      <select
-        id="filter-key"
-        class="select"
-        value={filter.keyId}
-        onChange={(event) => apply({ keyId: event.currentTarget.value })}
-      >
-        <option value="">Any</option>
-        {!isKnown && <option value={filter.keyId}>{filter.keyId}</option>}
-        {keys.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </div>
+    <SelectField
+      id="filter-key"
+      label="Key"
+      choices={[
+        ["", "Any"],
+        ...(isKnown ? [] : [[filter.keyId, filter.keyId] as const]),
+        ...keys.map(({ id, name }) => [id, name] as const),
+      ]}
+      value={filter.keyId}
+      choose={(keyId) => apply({ keyId })}
+    />
   );
 }
 

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
-import { announce } from "../page/announcements.ts";
-import { formatCount } from "../texts/numbers.ts";
+import { announce } from "../page/messages.ts";
+import { Button } from "../parts/button.tsx";
+import { formatCount } from "../texts/formats.ts";
 import type { ChangeList } from "./change-list.ts";
 
 /** Rows do not move while the person reads further down. */
@@ -29,22 +30,20 @@ export function HoldButton({ list }: { readonly list: ChangeList }) {
   const count = list.held.value.length;
   if (!list.isHeld.value) {
     return (
-      <button
-        type="button"
-        class="button"
+      <Button
         onClick={() => {
           list.hold();
           announce("New changes wait until you continue.");
         }}
       >
         Pause
-      </button>
+      </Button>
     );
   }
   return (
-    <button
-      type="button"
-      class="button primary held-button"
+    <Button
+      kind="primary"
+      class="held-button"
       onClick={() => {
         isScrolled.current = false;
         list.release();
@@ -52,6 +51,6 @@ export function HoldButton({ list }: { readonly list: ChangeList }) {
       }}
     >
       {count === 0 ? "Continue" : `Show ${formatCount(count)} new`}
-    </button>
+    </Button>
   );
 }

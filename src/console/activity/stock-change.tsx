@@ -1,6 +1,6 @@
 import type { Stock } from "../client/types.ts";
-import { StatusBadge } from "../parts/status-badge.tsx";
-import { formatCount } from "../texts/numbers.ts";
+import { StatusBadge } from "../parts/status.tsx";
+import { formatCount } from "../texts/formats.ts";
 
 interface Props {
   readonly before: Stock | null;

@@ -2,15 +2,14 @@ import { useSignal } from "@preact/signals";
 import { ApiError, request } from "../client/api.ts";
 import { findPetName } from "../client/pet-names.ts";
 import type { LedgerRow } from "../client/types.ts";
-import { announce } from "../page/announcements.ts";
-import { showSuccess } from "../page/toasts.ts";
+import { announce, showSuccess } from "../page/messages.ts";
 import { FormDialog } from "../parts/dialog-form.tsx";
-import { reasonCharactersMax } from "../parts/reasons.ts";
-import { TextField } from "../parts/text-field.tsx";
-import { capitalized } from "../texts/capitalized.ts";
-import { changeNumber, formatCount } from "../texts/numbers.ts";
+import { Name } from "../parts/names.tsx";
+import { whoOf } from "../parts/origins.ts";
+import { ReasonField } from "../parts/reason-field.tsx";
+import { Time } from "../parts/time.tsx";
+import { capitalized, changeNumber, formatCount } from "../texts/formats.ts";
 import { StockChange } from "./stock-change.tsx";
-import { UndoConflict } from "./undo-conflict.tsx";
 
 interface Props {
   /** Changes the stock of an existing pet. */
@@ -61,15 +60,12 @@ export function UndoDialog({ row, close }: Props) {
       ) : (
         <>
           <p>
-            <bdi>
-              <strong>{name}</strong>
-            </bdi>
-            : <StockChange before={row.after} after={row.before} />
+            <Name>{name}</Name>: <StockChange before={row.after} after={row.before} />
           </p>
           <p class="muted small">The ledger keeps both changes, so this can be undone as well.</p>
         </>
       )}
-      <TextField name="reason" label="Reason (optional)" lengthMax={reasonCharactersMax} />
+      <ReasonField />
     </FormDialog>
   );
 }
@@ -91,4 +87,41 @@ const sinceMax = 20;
 function listSince({ petId, seq }: LedgerRow): Promise<readonly LedgerRow[]> {
   const path = `/stock/${petId}/history?after=${seq}&limit=${sinceMax}`;
   return request<readonly LedgerRow[]>(path);
+}
+
+interface ConflictProps {
+  readonly row: LedgerRow;
+  readonly name: string;
+  /** The changes after the row, newest first. */
+  readonly since: readonly LedgerRow[];
+}
+
+/** Shows what an undo would overwrite. */
+function UndoConflict({ row, name, since }: ConflictProps) {
+  return (
+    <div class="stack" role="alert">
+      <p>
+        <Name>{name}</Name> has changed since then. Nothing has been undone yet.
+      </p>
+      <ul class="undo-since">
+        {since.map((later) => (
+          <li key={later.seq}>
+            <StockChange before={later.before} after={later.after} />
+            <div class="small muted">
+              <bdi>{whoOf(later)}</bdi>, <Time at={later.at} />
+              {later.reason !== null && (
+                <>
+                  : <bdi>{later.reason}</bdi>
+                </>
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
+      <p>
+        Undoing change {changeNumber(row.seq)} anyway replaces the current stock:{" "}
+        <StockChange before={since[0]!.after} after={row.before} />
+      </p>
+    </div>
+  );
 }

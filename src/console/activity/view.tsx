@@ -1,7 +1,6 @@
-import { useEffect, useMemo } from "preact/hooks";
 import type { ViewProps } from "../parts/view.ts";
 import { readFilter } from "./change-filter.ts";
-import { ChangeList } from "./change-list.ts";
+import { useChangeList } from "./change-list.ts";
 import { Changes } from "./changes.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { HoldButton } from "./hold-button.tsx";
@@ -10,15 +9,7 @@ const rowsPerPage = 50;
 
 /** The ledger as it happens. The query of the address is the filter. */
 export default function ActivityView({ query }: ViewProps) {
-  const text = query.toString();
-  const list = useMemo(
-    () => new ChangeList(readFilter(new URLSearchParams(text)), rowsPerPage),
-    [text],
-  );
-  useEffect(() => {
-    void list.start();
-    return () => list.stop();
-  }, [list]);
+  const list = useChangeList(readFilter(query), rowsPerPage);
   return (
     <div class="stack">
       <div class="spread">

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { request } from "../client/api.ts";
+import { Select } from "../parts/choices.tsx";
 import { useLoaded } from "../parts/loaded.tsx";
 import { actionTexts } from "./actions.ts";
 
@@ -38,34 +39,24 @@ export function AuditFilters({ known: { operators }, filter, change }: Props) {
   const keyId = filter.get("keyId") ?? "";
   const isListed = keyId === "" || operators.some(({ id }) => id === keyId);
   return (
-    <div class="filters">
-      <select
-        class="select"
-        aria-label="What was done"
+    <div class="row filters">
+      <Select
+        label="What was done"
+        choices={[["", "All actions"], ...Object.entries(actionTexts)]}
         value={filter.get("action") ?? ""}
-        onChange={(event) => change("action", event.currentTarget.value)}
-      >
-        <option value="">All actions</option>
-        {Object.entries(actionTexts).map(([action, text]) => (
-          <option key={action} value={action}>
-            {text}
-          </option>
-        ))}
-      </select>
-      <select
-        class="select operator-filter"
-        aria-label="Operator"
+        choose={(action) => change("action", action)}
+      />
+      <Select
+        label="Operator"
+        class="operator-filter"
+        choices={[
+          ["", "All operators"],
+          ...(isListed ? [] : [[keyId, keyId] as const]),
+          ...operators.map(({ id, name }) => [id, name] as const),
+        ]}
         value={keyId}
-        onChange={(event) => change("keyId", event.currentTarget.value)}
-      >
-        <option value="">All operators</option>
-        {!isListed && <option value={keyId}>{keyId}</option>}
-        {operators.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </select>
+        choose={(id) => change("keyId", id)}
+      />
       <TargetField value={filter.get("target") ?? ""} change={(value) => change("target", value)} />
     </div>
   );

@@ -1,5 +1,6 @@
 import type { AuditRow } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
+import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { textOf } from "./actions.ts";
 import { Details } from "./details.tsx";
@@ -15,43 +16,27 @@ interface Props {
 const noNames: ReadonlyMap<string, string> = new Map();
 
 export function AuditRows({ rows, names = noNames, hasTarget = true }: Props) {
+  const columns: readonly Column<AuditRow>[] = [
+    { title: "When", class: "audit-time", cell: ({ at }) => <Time at={at} /> },
+    { title: "Who", cell: (row) => <Who row={row} /> },
+    { title: "Action", class: "audit-action", cell: ({ action }) => textOf(action) },
+    ...(hasTarget
+      ? [{ title: "Target", cell: (row: AuditRow) => <Target row={row} names={names} /> }]
+      : []),
+    {
+      title: "Details",
+      class: "small",
+      cell: (row) => <Details details={row.details} hidden={hiddenFields(row)} />,
+    },
+  ];
   return (
-    <div class="table-wrap">
-      <table class="table card-table audit-table">
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">Who</th>
-            <th scope="col">Action</th>
-            {hasTarget && <th scope="col">Target</th>}
-            <th scope="col">Details</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.seq} data-seq={row.seq}>
-              <td data-label="When" class="audit-time">
-                <Time at={row.at} />
-              </td>
-              <td data-label="Who">
-                <Who row={row} />
-              </td>
-              <td data-label="Action" class="audit-action">
-                {textOf(row.action)}
-              </td>
-              {hasTarget && (
-                <td data-label="Target">
-                  <Target row={row} names={names} />
-                </td>
-              )}
-              <td data-label="Details" class="small">
-                <Details details={row.details} hidden={hiddenFields(row)} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      class="card-table audit-table"
+      rows={rows}
+      keyOf={({ seq }) => seq}
+      mark={({ seq }) => ({ "data-seq": seq })}
+      columns={columns}
+    />
   );
 }
 

@@ -1,9 +1,10 @@
 import { signal } from "@preact/signals";
 import { request } from "../client/api.ts";
 import type { MadeBackup } from "../client/types.ts";
-import { showError, showSuccess } from "../page/toasts.ts";
-import { useNow } from "../parts/now.ts";
-import { formatBytes, formatSeconds } from "../texts/numbers.ts";
+import { showError, showSuccess } from "../page/messages.ts";
+import { Button } from "../parts/button.tsx";
+import { useNow } from "../parts/time.tsx";
+import { formatBytes, formatSeconds } from "../texts/formats.ts";
 
 /** When the backup that is being made was started here. It goes on while another page is open. */
 const startedAt = signal<number | undefined>(undefined);
@@ -25,14 +26,13 @@ export function MakeBackup({ made }: { readonly made: () => void }) {
   return (
     <div class="row">
       {since !== undefined && <Elapsed since={since} />}
-      <button
-        type="button"
-        class="button primary"
-        disabled={since !== undefined}
-        onClick={() => void makeBackup().then(made)}
+      <Button
+        kind="primary"
+        isDisabled={since !== undefined}
+        onClick={() => makeBackup().then(made)}
       >
         {since === undefined ? "Make a backup now" : "Making a backup…"}
-      </button>
+      </Button>
     </div>
   );
 }

@@ -1,24 +1,12 @@
-import type { ComponentChildren } from "preact";
 import type { Backups, MaintenanceRuns } from "../client/types.ts";
-import { useNow } from "../parts/now.ts";
-import { Time } from "../parts/time.tsx";
-import { capitalized } from "../texts/capitalized.ts";
-import { countOf, formatSeconds } from "../texts/numbers.ts";
+import { Card } from "../parts/card.tsx";
+import { Time, useNow } from "../parts/time.tsx";
+import { capitalized, countOf, formatSeconds } from "../texts/formats.ts";
 import { relativeTime } from "../texts/times.ts";
-import { drillCommand } from "./drill-command.ts";
 
 const minuteMs = 60_000;
 /** After this many days, a backup should be restored as a test again. */
 const drillDaysMax = 35;
-
-function Card(props: { readonly title: string; readonly children: ComponentChildren }) {
-  return (
-    <section class="card">
-      <h2 class="card-title">{props.title}</h2>
-      {props.children}
-    </section>
-  );
-}
 
 /** The age of the newest backup. */
 export function LastCard({ last, files, everySeconds }: Backups) {
@@ -109,4 +97,15 @@ function newest(...times: (string | null | undefined)[]): string | undefined {
   return times
     .filter((time) => typeof time === "string")
     .sort((a, b) => Date.parse(b) - Date.parse(a))[0];
+}
+
+/** The command that restores a backup as a test, from any folder of the machine of the service. */
+export function drillCommand(folder: string, name: string | undefined): string {
+  if (name === undefined) return "petstore drill FILE";
+  return `petstore drill ${quoted(`${folder}/${name}`)}`;
+}
+
+/** A shell would split a path with spaces, or worse. */
+function quoted(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

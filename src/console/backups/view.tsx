@@ -1,9 +1,11 @@
-import { request } from "../client/api.ts";
 import type { BackupFile, Backups } from "../client/types.ts";
+import { Card } from "../parts/card.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
+import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
-import { countOf, formatBytes } from "../texts/numbers.ts";
+import { ViewHead } from "../parts/view-head.tsx";
+import { countOf, formatBytes } from "../texts/formats.ts";
 import { MakeBackup } from "./make-backup.tsx";
 import { DrillCard, LastCard, ScheduleCard } from "./state-cards.tsx";
 
@@ -11,13 +13,12 @@ const pollMs = 30_000;
 
 /** When backups were made, where they are, and whether one was restored as a test. */
 export default function BackupsView() {
-  const source = usePolled((signal) => request<Backups>("/backups", { signal }), [], pollMs);
+  const source = usePolled<Backups>("/backups", pollMs);
   return (
     <>
-      <div class="spread view-head">
-        <h1 class="view-title">Backups</h1>
+      <ViewHead title="Backups">
         <MakeBackup made={() => void source.reload()} />
-      </div>
+      </ViewHead>
       <WhenLoaded source={source}>
         {(backups) => (
           <div class="stack">
@@ -27,7 +28,7 @@ export default function BackupsView() {
               <DrillCard {...backups} />
             </div>
             {backups.everySeconds === null && <NoSchedule />}
-            <Files files={backups.files} folder={backups.folder} />
+            <Files {...backups} />
           </div>
         )}
       </WhenLoaded>
@@ -53,57 +54,43 @@ function NoSchedule() {
   );
 }
 
-interface FilesProps {
-  readonly files: readonly BackupFile[];
-  readonly folder: string | null;
-}
-
-function Files({ files, folder }: FilesProps) {
+function Files({ files, folder }: Backups) {
   return (
-    <section class="card">
-      <h2 class="card-title">Files</h2>
-      {folder !== null && (
-        <p class="small muted backup-folder">
-          {files.length === 0 ? "None" : countOf(files.length, "file")} in <bdi>{folder}</bdi>
-        </p>
-      )}
+    <Card title="Files">
+      <p class="small muted backup-folder">
+        {files.length === 0 ? "None" : countOf(files.length, "file")} in <bdi>{folder}</bdi>
+      </p>
       {files.length === 0 ? (
         <p class="muted">No backup yet. Choose “Make a backup now” to make the first one.</p>
       ) : (
-        <div class="table-wrap">
-          <table class="table card-table">
-            <thead>
-              <tr>
-                <th scope="col">File</th>
-                <th scope="col">Made</th>
-                <th scope="col" class="number">
-                  Size
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {files.map(({ name, bytes, createdAt }) => (
-                <tr key={name} data-file={name}>
-                  <td class="mono backup-name">
-                    <bdi>{name}</bdi>
-                  </td>
-                  <td data-label="Made">
-                    <span>
-                      <Time at={createdAt} />{" "}
-                      <span class="muted small">
-                        <Time at={createdAt} isRelative />
-                      </span>
-                    </span>
-                  </td>
-                  <td data-label="Size" class="number">
-                    {formatBytes(bytes)}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          rows={files}
+          keyOf={({ name }) => name}
+          mark={({ name }) => ({ "data-file": name })}
+          columns={columns}
+        />
       )}
-    </section>
+    </Card>
   );
 }
+
+const columns: readonly Column<BackupFile>[] = [
+  {
+    title: "File",
+    class: "mono backup-name",
+    isMain: true,
+    cell: ({ name }) => <bdi>{name}</bdi>,
+  },
+  {
+    title: "Made",
+    cell: ({ createdAt }) => (
+      <span>
+        <Time at={createdAt} />{" "}
+        <span class="muted small">
+          <Time at={createdAt} isRelative />
+        </span>
+      </span>
+    ),
+  },
+  { title: "Size", isNumber: true, cell: ({ bytes }) => formatBytes(bytes) },
+];

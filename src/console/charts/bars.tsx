@@ -1,14 +1,26 @@
-import { capitalized } from "../texts/capitalized.ts";
-import { formatCount } from "../texts/numbers.ts";
+import { useSignal } from "@preact/signals";
+import { type Column, Table } from "../parts/table.tsx";
+import { capitalized, formatCount } from "../texts/formats.ts";
 import { dayAndTime } from "../texts/times.ts";
-import { ChartTable } from "./chart-table.tsx";
-import { groupBars } from "./groups.ts";
-import { Legend } from "./legend.tsx";
+import { type Bars, groupBars, type Series } from "./groups.ts";
 import { Axes, layOut, type Plot, useWidth } from "./plot.tsx";
 import { Readout } from "./readout.tsx";
 import { dayMs } from "./scales.ts";
-import type { BarChartProps } from "./types.ts";
 
+interface Props {
+  /** What the chart shows. Screen readers say it. */
+  readonly title: string;
+  /** The time of the first value, in milliseconds. */
+  readonly from: number;
+  /** The time between two values. Steps of a day are days in UTC. */
+  readonly stepMs: number;
+  /** Drawn on top of each other. All have as many values. */
+  readonly series: readonly Series[];
+  /** Shown instead of bars if all values are 0. */
+  readonly emptyText: string;
+}
+
+const height = 200;
 const barWidthMin = 5;
 const dayFormat = new Intl.DateTimeFormat(undefined, {
   year: "numeric",
@@ -17,9 +29,12 @@ const dayFormat = new Intl.DateTimeFormat(undefined, {
   timeZone: "UTC",
 });
 
-/** Sums at regular times as bars. Each bar has the sums of all series on top of each other. */
-export default function BarChart(props: BarChartProps) {
-  const { title, series, stepMs, emptyText, height = 200 } = props;
+/**
+ * Sums at regular times as bars. Each bar has the sums of all series on top of each other. Neighbouring
+ * values are added up until the bars fit.
+ */
+export function BarChart(props: Props) {
+  const { title, series, stepMs, emptyText } = props;
   const { element, width } = useWidth();
   const bars = groupBars(props, Math.max(1, Math.floor((width - 60) / barWidthMin)));
   const until = bars.from + bars.count * bars.stepMs;
@@ -48,28 +63,75 @@ export default function BarChart(props: BarChartProps) {
             <svg width={width} height={height} aria-hidden="true">
               <Axes plot={plot} isUtc={isUtc} />
               {barPaths(plot, bars).map((path, place) => (
-                <path key={series[place]!.name} class={`series-${series[place]!.color}`} d={path} />
+                <path
+                  key={series[place]!.name}
+                  class={`chart-color-${series[place]!.color}`}
+                  fill="currentColor"
+                  d={path}
+                />
               ))}
             </svg>
             {bars.max === 0 && <p class="chart-empty">{emptyText}</p>}
           </Readout>
         )}
       </div>
-      <ChartTable
-        title={title}
-        columns={["Time", ...series.map(({ name }) => capitalized(name))]}
-        count={bars.count}
-        rowOf={(row) => {
-          const bar = bars.count - 1 - row;
-          return [timeOf(bar), ...valuesOf(bar).map((value) => formatCount(value))];
-        }}
-      />
+      <AsTable title={title} bars={bars} series={series} timeOf={timeOf} />
     </figure>
   );
 }
 
+interface AsTableProps extends Pick<Props, "title" | "series"> {
+  readonly bars: Bars;
+  readonly timeOf: (bar: number) => string;
+}
+
+/** The same numbers as a table, the newest first. Its rows exist only while it is open. */
+function AsTable({ title, bars, series, timeOf }: AsTableProps) {
+  const isOpen = useSignal(false);
+  const columns: readonly Column<number>[] = [
+    { title: "Time", cell: timeOf },
+    ...series.map(({ name }, place) => ({
+      title: capitalized(name),
+      isNumber: true,
+      cell: (bar: number) => formatCount(bars.sums[place]![bar]!),
+    })),
+  ];
+  return (
+    <details
+      class="chart-table small"
+      onToggle={(event) => (isOpen.value = event.currentTarget.open)}
+    >
+      <summary class="muted">Show as a table</summary>
+      {isOpen.value && (
+        <Table
+          class=""
+          scrollLabel={`${title}, as a table`}
+          rows={Array.from({ length: bars.count }, (_, index) => bars.count - 1 - index)}
+          keyOf={(bar) => bar}
+          columns={columns}
+        />
+      )}
+    </details>
+  );
+}
+
+/** Which color stands for what, and the sum of each series. */
+function Legend({ series }: { readonly series: readonly Series[] }) {
+  return (
+    <figcaption class="chart-legend row small">
+      {series.map(({ name, color, values }) => (
+        <span key={name}>
+          <span class={`legend-mark chart-color-${color}`} />
+          <strong>{formatCount(values.reduce((sum, value) => sum + value, 0))}</strong>{" "}
+          <span class="muted">{name}</span>
+        </span>
+      ))}
+    </figcaption>
+  );
+}
+
 /** One path for each series, because hundreds of elements would be slow. */
-function barPaths(plot: Plot, { from, stepMs, count, sums }: ReturnType<typeof groupBars>) {
+function barPaths(plot: Plot, { from, stepMs, count, sums }: Bars) {
   const heights = new Array<number>(count).fill(0);
   return sums.map((values) => {
     let path = "";

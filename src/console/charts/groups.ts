@@ -1,5 +1,12 @@
 import { dayMs } from "./scales.ts";
-import type { Series } from "./types.ts";
+
+/** Numbers at regular times, for example the requests of each minute. */
+export interface Series {
+  readonly name: string;
+  /** Which of the four colors of charts. */
+  readonly color: 1 | 2 | 3 | 4;
+  readonly values: readonly number[];
+}
 
 /** How many minutes, or days, one bar can stand for. */
 const minutesPerBar = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1_440];

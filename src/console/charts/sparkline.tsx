@@ -1,9 +1,12 @@
-import type { SparklineProps } from "./types.ts";
+interface Props {
+  readonly title: string;
+  readonly values: readonly number[];
+}
 
 const [width, height] = [120, 28];
 
 /** A small chart without axes, beside a number. */
-export function Sparkline({ title, values }: SparklineProps) {
+export function Sparkline({ title, values }: Props) {
   const max = Math.max(1, ...values);
   const step = width / Math.max(1, values.length - 1);
   const points = values.map((value, index) => {

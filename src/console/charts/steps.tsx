@@ -1,11 +1,29 @@
-import { formatCount } from "../texts/numbers.ts";
+import { formatCount } from "../texts/formats.ts";
 import { dayAndTime } from "../texts/times.ts";
 import { Axes, layOut, type Plot, useWidth } from "./plot.tsx";
 import { Readout } from "./readout.tsx";
-import type { StepChartProps, StepPoint } from "./types.ts";
+
+/** A number that holds from a time until the next point. */
+interface StepPoint {
+  readonly at: number;
+  /** Null if there was no number from this time on. */
+  readonly value: number | null;
+  /** More about the change, for the readout. */
+  readonly note: string;
+}
+
+interface Props {
+  readonly title: string;
+  /** By ascending time. */
+  readonly points: readonly StepPoint[];
+  /** The end of the time axis, in milliseconds. */
+  readonly until: number;
+}
+
+const height = 240;
 
 /** A number over time that changes in steps. Gaps are times without a number. */
-export default function StepChart({ title, points, until, height = 240 }: StepChartProps) {
+export function StepChart({ title, points, until }: Props) {
   const { element, width } = useWidth();
   const from = points[0]?.at ?? until;
   const max = Math.max(0, ...points.map(({ value }) => value ?? 0));

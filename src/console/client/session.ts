@@ -1,4 +1,4 @@
-import { signal } from "@preact/signals";
+import { effect, signal, untracked } from "@preact/signals";
 import { ApiError, messageOf, onSessionEnd, request } from "./api.ts";
 import type { Session } from "./types.ts";
 
@@ -42,3 +42,16 @@ onSessionEnd(() => {
   if (session.value.kind !== "in") return;
   session.value = { kind: "out", note: "Your session has ended. Sign in again to continue." };
 });
+
+/** True for the key with which this person signed in. */
+export function isOwnKey(id: string): boolean {
+  const { value } = session;
+  return value.kind === "in" && value.session.operator.id === id;
+}
+
+/** Calls the handler when the session has ended: nothing of one session is left for the next person. */
+export function onSignOut(handler: () => void): void {
+  effect(() => {
+    if (session.value.kind === "out") untracked(handler);
+  });
+}

@@ -3,7 +3,8 @@ import { startLive, stopLive } from "../client/live.ts";
 import { startPetNames, stopPetNames } from "../client/pet-names.ts";
 import { startRenames, stopRenames } from "../client/renames.ts";
 import { restoreSession, session } from "../client/session.ts";
-import { announcement } from "../page/announcements.ts";
+import { announcement } from "../page/messages.ts";
+import { Button } from "../parts/button.tsx";
 import { Frame } from "./frame.tsx";
 import { SignIn } from "./sign-in.tsx";
 import { ToastList } from "./toast-list.tsx";
@@ -43,9 +44,9 @@ function Failed({ message }: { readonly message: string }) {
       <div class="card stack">
         <h1 class="dialog-title">The console cannot start</h1>
         <p>{message}</p>
-        <button type="button" class="button primary" onClick={() => void restoreSession()}>
+        <Button kind="primary" onClick={() => restoreSession()}>
           Try again
-        </button>
+        </Button>
       </div>
     </main>
   );

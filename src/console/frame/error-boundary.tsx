@@ -1,4 +1,5 @@
 import { Component, type ComponentChildren } from "preact";
+import { Button } from "../parts/button.tsx";
 
 interface Props {
   readonly children: ComponentChildren;
@@ -22,13 +23,9 @@ export class ErrorBoundary extends Component<Props, { isBroken: boolean }> {
       <div class="empty" role="alert">
         <h1 class="view-title">This page has a problem</h1>
         <p>What you saved is safe. Show the page again, or open another one.</p>
-        <button
-          type="button"
-          class="button primary"
-          onClick={() => this.setState({ isBroken: false })}
-        >
+        <Button kind="primary" onClick={() => this.setState({ isBroken: false })}>
           Show the page again
-        </button>
+        </Button>
       </div>
     );
   }

@@ -3,7 +3,7 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Session } from "../client/types.ts";
 import { place } from "../page/router.ts";
-import { ConnectionNotice } from "./connection-badge.tsx";
+import { ConnectionNotice } from "./badges.tsx";
 import { KeyboardHelp } from "./keyboard-help.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { Topbar } from "./topbar.tsx";

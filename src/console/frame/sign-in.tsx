@@ -1,16 +1,16 @@
-import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { ApiError, messageOf } from "../client/api.ts";
+import { ApiError, ShownError } from "../client/api.ts";
 import { signIn } from "../client/session.ts";
-import { announce } from "../page/announcements.ts";
-import { EnvironmentBadge } from "./environment-badge.tsx";
-import { ThemeButton } from "./theme-button.tsx";
+import { announce } from "../page/messages.ts";
+import { FieldError } from "../parts/fields.tsx";
+import { useSubmission } from "../parts/submission.ts";
+import { EnvironmentBadge } from "./badges.tsx";
+import { ThemeButton } from "./topbar.tsx";
 
 /** Asks for an operator key. The view that was open stays in the address and is shown afterwards. */
 export function SignIn({ note }: { readonly note: string | undefined }) {
   const field = useRef<HTMLInputElement>(null);
-  const error = useSignal("");
-  const isBusy = useSignal(false);
+  const { error, isBusy, run } = useSubmission();
   useEffect(() => {
     document.title = "Sign in – Pet Store Inventory";
     field.current?.focus();
@@ -22,17 +22,14 @@ export function SignIn({ note }: { readonly note: string | undefined }) {
     const key = input.value.trim();
     // The page keeps the key no longer than the request takes.
     input.value = "";
-    error.value = refusalOf(key);
-    if (error.value !== "") return input.focus();
-    isBusy.value = true;
-    try {
-      await signIn(key);
+    await run(async () => {
+      checkKey(key);
+      await signIn(key).catch((failure) => {
+        throw explain(failure);
+      });
       announce("You have signed in.");
-    } catch (failure) {
-      error.value = explain(failure);
-      isBusy.value = false;
-      input.focus();
-    }
+    });
+    if (error.value !== "") input.focus();
   }
 
   return (
@@ -61,9 +58,7 @@ export function SignIn({ note }: { readonly note: string | undefined }) {
             aria-describedby="operator-key-error operator-key-hint"
             aria-invalid={error.value !== ""}
           />
-          <p class="field-error" id="operator-key-error" role="alert">
-            {error.value}
-          </p>
+          <FieldError id="operator-key-error">{error.value}</FieldError>
           <p class="hint" id="operator-key-hint">
             The key is sent once and is not stored in this browser. The session ends after 12 hours.
           </p>
@@ -80,7 +75,7 @@ export function SignIn({ note }: { readonly note: string | undefined }) {
           </p>
         </details>
       </form>
-      <div class="gate-foot">
+      <div class="row">
         <a href="/docs">API reference</a>
         <ThemeButton />
       </div>
@@ -89,18 +84,22 @@ export function SignIn({ note }: { readonly note: string | undefined }) {
 }
 
 /** Finds mistakes that need no request. */
-function refusalOf(key: string): string {
-  if (key === "") return "Enter your operator key.";
+function checkKey(key: string): void {
+  if (key === "") throw new ShownError("Enter your operator key.");
   if (/^psk_/.test(key)) {
-    return "This is an API key. The console needs an operator key, which starts with pso_.";
+    throw new ShownError(
+      "This is an API key. The console needs an operator key, which starts with pso_.",
+    );
   }
   // Other characters cannot be sent in a header.
-  return /^[\x21-\x7e]+$/.test(key) ? "" : "This is not an operator key. It starts with pso_.";
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new ShownError("This is not an operator key. It starts with pso_.");
+  }
 }
 
-function explain(failure: unknown): string {
-  if (failure instanceof ApiError && failure.status === 401) {
-    return "This key is not valid here. Check that you copied all of it, and that it has not expired.";
-  }
-  return messageOf(failure);
+function explain(failure: unknown): unknown {
+  if (!(failure instanceof ApiError) || failure.status !== 401) return failure;
+  return new ShownError(
+    "This key is not valid here. Check that you copied all of it, and that it has not expired.",
+  );
 }

@@ -1,4 +1,5 @@
-import { dismissToast, type Toast, toasts } from "../page/toasts.ts";
+import { dismissToast, type Toast, toasts } from "../page/messages.ts";
+import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 
 export function ToastList() {
@@ -18,25 +19,17 @@ function ToastCard({ toast }: { readonly toast: Toast }) {
       <Icon name={kind === "danger" ? "warning" : "check"} />
       <span>{text}</span>
       {action && (
-        <button
-          type="button"
-          class="button small"
+        <Button
+          isSmall
           onClick={() => {
             dismissToast(id);
             action.run();
           }}
         >
           {action.label}
-        </button>
+        </Button>
       )}
-      <button
-        type="button"
-        class="button quiet small icon-only"
-        aria-label="Close"
-        onClick={() => dismissToast(id)}
-      >
-        <Icon name="close" />
-      </button>
+      <Button kind="quiet" isSmall icon="close" label="Close" onClick={() => dismissToast(id)} />
     </div>
   );
 }

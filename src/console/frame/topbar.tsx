@@ -1,10 +1,10 @@
 import { signOut } from "../client/session.ts";
 import type { Session } from "../client/types.ts";
-import { showError } from "../page/toasts.ts";
+import { showError } from "../page/messages.ts";
+import { currentTheme, switchTheme } from "../page/theme.ts";
+import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { ConnectionBadge } from "./connection-badge.tsx";
-import { EnvironmentBadge } from "./environment-badge.tsx";
-import { ThemeButton } from "./theme-button.tsx";
+import { ConnectionBadge, EnvironmentBadge } from "./badges.tsx";
 
 interface Props {
   readonly session: Session;
@@ -32,25 +32,27 @@ export function Topbar({ session, openHelp }: Props) {
       <span class="operator muted small" title={session.operator.id}>
         <bdi>{session.operator.name}</bdi>
       </span>
-      <button
-        type="button"
-        class="button quiet icon-only help-button"
-        aria-label="Keyboard help"
+      <Button
+        kind="quiet"
+        class="help-button"
+        icon="help"
+        label="Keyboard help"
         title="Keyboard help (?)"
         onClick={openHelp}
-      >
-        <Icon name="help" />
-      </button>
+      />
       <ThemeButton />
-      <button
-        type="button"
-        class="button quiet icon-only"
-        aria-label="Sign out"
+      <Button
+        kind="quiet"
+        icon="sign-out"
+        label="Sign out"
         title="Sign out"
-        onClick={() => void signOut().catch(showError)}
-      >
-        <Icon name="sign-out" />
-      </button>
+        onClick={() => signOut().catch(showError)}
+      />
     </header>
   );
+}
+
+export function ThemeButton() {
+  const label = `Use the ${currentTheme() === "dark" ? "light" : "dark"} theme`;
+  return <Button kind="quiet" icon="theme" label={label} title={label} onClick={switchTheme} />;
 }

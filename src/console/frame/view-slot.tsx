@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { Button } from "../parts/button.tsx";
 import type { View, ViewModule, ViewProps } from "../parts/view.ts";
 import { ErrorBoundary } from "./error-boundary.tsx";
 
@@ -36,9 +37,9 @@ function NotLoaded() {
     <div class="empty" role="alert">
       <h1 class="view-title">This page could not be loaded</h1>
       <p>The connection failed, or the service was updated since you opened the console.</p>
-      <button type="button" class="button primary" onClick={() => window.location.reload()}>
+      <Button kind="primary" onClick={() => window.location.reload()}>
         Reload the console
-      </button>
+      </Button>
     </div>
   );
 }

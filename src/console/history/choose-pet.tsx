@@ -1,11 +1,13 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { hrefOf, navigate } from "../page/router.ts";
-import { Icon } from "../parts/icon.tsx";
-import { StatusBadge } from "../parts/status-badge.tsx";
+import { LinkButton } from "../parts/button.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { SearchField } from "../parts/search-field.tsx";
+import { StatusBadge } from "../parts/status.tsx";
 import { loadState, loadStock, revision, table } from "../stock/state.ts";
 import { foldCase } from "../stock/table.ts";
-import { formatCount } from "../texts/numbers.ts";
+import { formatCount } from "../texts/formats.ts";
 
 const suggestionsMax = 20;
 
@@ -26,20 +28,10 @@ export function ChoosePet() {
   };
   return (
     <form class="stack" onSubmit={open}>
-      <div class="search-field">
-        <Icon name="search" />
-        <input
-          class="input"
-          type="search"
-          placeholder="Search by id or name"
-          aria-label="Search for a pet by id or name"
-          autocomplete="off"
-          spellcheck={false}
-          onInput={(event) => {
-            text.value = event.currentTarget.value;
-          }}
-        />
-      </div>
+      <SearchField
+        label="Search for a pet by id or name"
+        search={(typed) => (text.value = typed)}
+      />
       {loadState.value.kind === "loading" && <p class="loading">Loading the pets…</p>}
       <ul class="pet-choices">
         {rows.map((row) => (
@@ -82,28 +74,24 @@ function Nothing(props: { readonly text: string; readonly typedId: string | unde
   const { text, typedId } = props;
   if (text.trim() === "") {
     return (
-      <div class="empty">
-        <h2>There are no pets yet</h2>
+      <Empty title="There are no pets yet">
         <p>Add a pet first. Its history starts then.</p>
-        <a class="button primary" href={hrefOf("/stock")}>
+        <LinkButton kind="primary" to="/stock">
           Open the stock
-        </a>
-      </div>
+        </LinkButton>
+      </Empty>
     );
   }
   return (
-    <div class="empty">
-      <h2>No pet matches</h2>
+    <Empty title="No pet matches">
       {typedId === undefined ? (
         <p>Removed pets can only be found by their id.</p>
       ) : (
         <>
           <p>The pet may have been removed. Its history stays.</p>
-          <a class="button" href={hrefOf(`/history/${typedId}`)}>
-            Open the history of {typedId}
-          </a>
+          <LinkButton to={`/history/${typedId}`}>Open the history of {typedId}</LinkButton>
         </>
       )}
-    </div>
+    </Empty>
   );
 }

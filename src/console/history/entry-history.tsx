@@ -1,25 +1,20 @@
 import { useComputed } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
 import { noFilter } from "../activity/change-filter.ts";
-import { ChangeList } from "../activity/change-list.ts";
+import { useChangeList } from "../activity/change-list.ts";
 import { Changes } from "../activity/changes.tsx";
-import { StepChart } from "../charts/lazy.tsx";
+import { StepChart } from "../charts/steps.tsx";
 import { findPetName } from "../client/pet-names.ts";
 import type { LedgerRow } from "../client/types.ts";
-import { hrefOf } from "../page/router.ts";
-import { StatusBadge } from "../parts/status-badge.tsx";
-import { whoOf } from "../parts/who.ts";
-import { formatCount } from "../texts/numbers.ts";
+import { LinkButton } from "../parts/button.tsx";
+import { whoOf } from "../parts/origins.ts";
+import { StatusBadge } from "../parts/status.tsx";
+import { formatCount } from "../texts/formats.ts";
 
 const rowsPerPage = 200;
 
 /** The changes of one pet as a chart and as a list. */
 export function EntryHistory({ petId }: { readonly petId: string }) {
-  const list = useMemo(() => new ChangeList({ ...noFilter, petId }, rowsPerPage), [petId]);
-  useEffect(() => {
-    void list.start();
-    return () => list.stop();
-  }, [list]);
+  const list = useChangeList({ ...noFilter, petId }, rowsPerPage);
   const name = useComputed(() => findPetName(petId));
   const rows = list.rows.value;
   return (
@@ -34,11 +29,7 @@ export function EntryHistory({ petId }: { readonly petId: string }) {
           </h2>
           <Current latest={rows[0]} />
         </div>
-        {rows[0]?.after && (
-          <a class="button" href={hrefOf(`/stock/${petId}`)}>
-            Open in Stock
-          </a>
-        )}
+        {rows[0]?.after && <LinkButton to={`/stock/${petId}`}>Open in Stock</LinkButton>}
       </div>
       {rows.length > 0 && (
         <section class="card" aria-label="Quantity over time">

@@ -1,12 +1,19 @@
 import { useSignal } from "@preact/signals";
 import { navigate } from "../page/router.ts";
-import { localInputValue, readLocalInput } from "../texts/local-time.ts";
+import { Button } from "../parts/button.tsx";
+import { SelectField } from "../parts/choices.tsx";
+import { localInputValue, readLocalInput } from "../texts/times.ts";
 
 const hourMs = 3_600_000;
 const shortcuts = [
   ["An hour ago", hourMs],
   ["A day ago", 24 * hourMs],
   ["A week ago", 168 * hourMs],
+] as const;
+
+const kinds = [
+  ["time", "at a time"],
+  ["change", "after a change"],
 ] as const;
 
 /** Lets the person choose a moment: a time, or the number of a change. */
@@ -23,20 +30,13 @@ export function MomentForm({ at }: { readonly at: string }) {
   };
   return (
     <form class="filter-bar moment-form" onSubmit={submit}>
-      <div class="field">
-        <label for="moment-kind">Show the inventory</label>
-        <select
-          id="moment-kind"
-          class="select"
-          value={kind.value}
-          onChange={(event) => {
-            kind.value = event.currentTarget.value as "time" | "change";
-          }}
-        >
-          <option value="time">at a time</option>
-          <option value="change">after a change</option>
-        </select>
-      </div>
+      <SelectField
+        id="moment-kind"
+        label="Show the inventory"
+        choices={kinds}
+        value={kind.value}
+        choose={(to) => (kind.value = to)}
+      />
       {isTime ? (
         <div class="field" key="time">
           <label for="moment">Time</label>
@@ -71,14 +71,14 @@ export function MomentForm({ at }: { readonly at: string }) {
       </button>
       <div class="row">
         {shortcuts.map(([label, ms]) => (
-          <button
-            type="button"
+          <Button
             key={label}
-            class="button small quiet"
+            kind="quiet"
+            isSmall
             onClick={() => open(new Date(Date.now() - ms).toISOString())}
           >
             {label}
-          </button>
+          </Button>
         ))}
       </div>
     </form>

@@ -1,9 +1,11 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { ButtonGroup } from "../parts/choices.tsx";
+import { Empty } from "../parts/empty.tsx";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
-import { NotLoaded, Outdated } from "../stock/nothing.tsx";
+import { Outdated, StockNotLoaded } from "../stock/nothing.tsx";
 import { loadState, loadStock, outdatedSince, revision, table } from "../stock/state.ts";
-import { changeNumber, formatCount } from "../texts/numbers.ts";
+import { changeNumber, formatCount } from "../texts/formats.ts";
 import { dayAndTime } from "../texts/times.ts";
 import { MomentForm } from "./moment-form.tsx";
 import { compareWithNow, isDifferent, loadPast, type PastInventory } from "./moment-rows.ts";
@@ -15,10 +17,9 @@ export function Moment({ at }: { readonly at: string }) {
     <>
       <MomentForm key={at} at={at} />
       {at === "" ? (
-        <div class="empty">
-          <h2>Choose a moment</h2>
+        <Empty title="Choose a moment">
           <p>See the whole inventory as it was then, and every difference from now.</p>
-        </div>
+        </Empty>
       ) : (
         <Loaded key={at} at={at} />
       )}
@@ -33,7 +34,7 @@ function Loaded({ at }: { readonly at: string }) {
   }, []);
   const now = loadState.value;
   if (now.kind === "loading") return <p class="loading">Loading the current stock…</p>;
-  if (now.kind === "failed") return <NotLoaded message={now.message} />;
+  if (now.kind === "failed") return <StockNotLoaded message={now.message} />;
   return (
     <>
       {outdatedSince.value !== undefined && <Outdated since={outdatedSince.value} />}
@@ -86,35 +87,26 @@ function Comparison({ title, past }: { readonly title: string; readonly past: Pa
     <>
       <div class="spread">
         <h2 class="entry-title">{title}</h2>
-        <fieldset class="button-group" aria-label="Rows">
-          {([true, false] as const).map((isDifferences) => (
-            <button
-              type="button"
-              key={String(isDifferences)}
-              class="button small"
-              aria-pressed={onlyDifferent.value === isDifferences}
-              onClick={() => {
-                onlyDifferent.value = isDifferences;
-              }}
-            >
-              {isDifferences
-                ? `Different from now (${formatCount(different.value.length)})`
-                : `All pets then (${formatCount(past.entries.length)})`}
-            </button>
-          ))}
-        </fieldset>
+        <ButtonGroup
+          label="Rows"
+          choices={[
+            [true, `Different from now (${formatCount(different.value.length)})`],
+            [false, `All pets then (${formatCount(past.entries.length)})`],
+          ]}
+          isChosen={(one) => one === onlyDifferent.value}
+          choose={(one) => (onlyDifferent.value = one)}
+        />
       </div>
-      {shown.length === 0 ? (
-        <div class="empty">
-          <h2>{onlyDifferent.value ? "Nothing is different now" : "There were no pets yet"}</h2>
-          <p>
-            {onlyDifferent.value
-              ? "The quantity and the status of every pet are the same as then."
-              : "Choose a later moment."}
-          </p>
-        </div>
-      ) : (
+      {shown.length > 0 ? (
         <MomentTable rows={shown} />
+      ) : onlyDifferent.value ? (
+        <Empty title="Nothing is different now">
+          <p>The quantity and the status of every pet are the same as then.</p>
+        </Empty>
+      ) : (
+        <Empty title="There were no pets yet">
+          <p>Choose a later moment.</p>
+        </Empty>
       )}
     </>
   );

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
 import type { Import } from "../client/types.ts";
-import { countOf, formatCount } from "../texts/numbers.ts";
+import { Button } from "../parts/button.tsx";
+import { countOf, formatCount } from "../texts/formats.ts";
 import { clockTime } from "../texts/times.ts";
-import { DifferenceTable } from "./difference-table.tsx";
-import { ProblemTable } from "./problem-table.tsx";
 import { FileName } from "./progress.tsx";
 import { applyImport, checkAgain, resetImport } from "./state.ts";
+import { DifferenceTable, ProblemTable } from "./tables.tsx";
 import type { Upload } from "./upload.ts";
 
 interface Props {
@@ -17,7 +17,7 @@ interface Props {
 
 /** What the check found: problems, or what the import would change. */
 export function Checked({ upload, result, at }: Props) {
-  const { problems, differences, created, changed, unchanged } = result;
+  const { problems, differences, created, changed } = result;
   if (problems.total > 0) {
     return (
       <section class="stack" aria-label="Problems in the file">
@@ -28,7 +28,7 @@ export function Checked({ upload, result, at }: Props) {
           </p>
           {problems.hint && <p>{problems.hint}</p>}
         </div>
-        <ProblemTable problems={problems.rows} total={problems.total} />
+        <ProblemTable {...problems} />
         <Actions upload={upload} />
       </section>
     );
@@ -40,34 +40,35 @@ export function Checked({ upload, result, at }: Props) {
       <p>
         <FileName upload={upload} /> was checked at {clockTime(at)}. Nothing has changed yet.
       </p>
-      <div class="grid import-counts">
-        <Count label="New" value={created} />
-        <Count label="Changed" value={changed} />
-        <Count label="Unchanged" value={unchanged} />
-      </div>
+      <Counts {...result} />
       {count === 0 ? (
         <p class="notice">
           Everything in the file is already in the store. There is nothing to import.
         </p>
       ) : (
-        <DifferenceTable {...differences} one={one} />
+        <DifferenceTable differences={differences} one={one} />
       )}
       <Actions upload={upload}>
         {count > 0 && (
-          <button type="button" class="button primary" onClick={() => void applyImport(upload)}>
+          <Button kind="primary" onClick={() => applyImport(upload)}>
             Import {countOf(count, one)}
-          </button>
+          </Button>
         )}
       </Actions>
     </section>
   );
 }
 
-export function Count({ label, value }: { readonly label: string; readonly value: number }) {
+export function Counts({ created, changed, unchanged }: Import) {
+  const counts = { New: created, Changed: changed, Unchanged: unchanged };
   return (
-    <div class="card tile">
-      <p class="small muted">{label}</p>
-      <p class="stat">{formatCount(value)}</p>
+    <div class="grid import-counts">
+      {Object.entries(counts).map(([label, value]) => (
+        <div class="card tile" key={label}>
+          <p class="small muted">{label}</p>
+          <p class="stat">{formatCount(value)}</p>
+        </div>
+      ))}
     </div>
   );
 }
@@ -81,12 +82,10 @@ function Actions({ upload, children }: ActionsProps) {
   return (
     <div class="row import-actions">
       {children}
-      <button type="button" class="button" onClick={() => void checkAgain(upload)}>
-        Check again
-      </button>
-      <button type="button" class="button quiet" onClick={resetImport}>
+      <Button onClick={() => checkAgain(upload)}>Check again</Button>
+      <Button kind="quiet" onClick={resetImport}>
         Choose another file
-      </button>
+      </Button>
     </div>
   );
 }

@@ -1,12 +1,18 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { petChangeFields } from "../client/types.ts";
+import { Button } from "../parts/button.tsx";
+import { ButtonGroup } from "../parts/choices.tsx";
+import { FieldError } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { capitalized } from "../texts/capitalized.ts";
 import type { ImportKind } from "./import-result.ts";
-import { chooseFile, importKind } from "./state.ts";
+import { formatNames, formats } from "./import-result.ts";
+import { checkFile, chooseFile, importKind, resetImport } from "./state.ts";
 
-const kinds: readonly ImportKind[] = ["pets", "orders"];
+const kinds = [
+  ["pets", "Pets"],
+  ["orders", "Orders"],
+] as const;
 
 /** Takes a file by drag and drop, or with a dialog of the browser. */
 export function DropZone() {
@@ -21,24 +27,13 @@ export function DropZone() {
   return (
     <section class="stack" aria-label="Choose a file">
       <div class="row">
-        <span class="label" id="import-kind">
-          The file contains
-        </span>
-        <fieldset class="button-group" aria-labelledby="import-kind">
-          {kinds.map((kind) => (
-            <button
-              type="button"
-              key={kind}
-              class="button small"
-              aria-pressed={importKind.value === kind}
-              onClick={() => {
-                importKind.value = kind;
-              }}
-            >
-              {capitalized(kind)}
-            </button>
-          ))}
-        </fieldset>
+        <span class="label">The file contains</span>
+        <ButtonGroup
+          label="The file contains"
+          choices={kinds}
+          isChosen={(kind) => kind === importKind.value}
+          choose={(kind) => (importKind.value = kind)}
+        />
       </div>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the button inside does the same. */}
       <div
@@ -47,9 +42,7 @@ export function DropZone() {
           event.preventDefault();
           isOver.value = true;
         }}
-        onDragLeave={() => {
-          isOver.value = false;
-        }}
+        onDragLeave={() => (isOver.value = false)}
         onDrop={(event) => {
           event.preventDefault();
           isOver.value = false;
@@ -82,9 +75,7 @@ export function DropZone() {
         </p>
         <p class="small muted">{columnsOf[importKind.value]}</p>
       </div>
-      <p class="field-error" role="alert">
-        {error.value}
-      </p>
+      <FieldError>{error.value}</FieldError>
     </section>
   );
 }
@@ -94,3 +85,24 @@ const columnsOf: Record<ImportKind, string> = {
   orders:
     "Columns: id, petId, quantity and status, and any of shipDate and complete. Orders that are not in the file stay as they are.",
 };
+
+/** Asks for the format of a file whose name does not show it. */
+export function FormatChoice({ file }: { readonly file: File }) {
+  return (
+    <section class="card stack" aria-label="Format of the file">
+      <p>
+        The name <bdi class="mono">{file.name}</bdi> does not show the format. Which one is it?
+      </p>
+      <div class="row">
+        {formats.map((format) => (
+          <Button key={format} onClick={() => checkFile(file, format)}>
+            {formatNames[format]}
+          </Button>
+        ))}
+        <Button kind="quiet" onClick={resetImport}>
+          Cancel
+        </Button>
+      </div>
+    </section>
+  );
+}

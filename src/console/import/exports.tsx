@@ -1,15 +1,12 @@
-import { formats, type ImportKind } from "./import-result.ts";
+import { Card } from "../parts/card.tsx";
+import { formatNames, formats, type ImportKind } from "./import-result.ts";
 
 const kinds: readonly ImportKind[] = ["pets", "orders"];
-const formatNames = { csv: "CSV", json: "JSON", ndjson: "NDJSON" } as const;
 
 /** Links to files with all pets or all orders. */
 export function Exports() {
   return (
-    <section class="card stack exports" aria-labelledby="exports-title">
-      <h2 class="card-title" id="exports-title">
-        Export
-      </h2>
+    <Card title="Export" class="stack exports">
       <p class="muted">
         A file with everything that is in the store now. It can be imported again.
       </p>
@@ -32,6 +29,6 @@ export function Exports() {
           </div>
         ))}
       </dl>
-    </section>
+    </Card>
   );
 }

@@ -4,7 +4,12 @@ import type { Import } from "../client/types.ts";
 
 export type ImportKind = "pets" | "orders";
 export type Format = "csv" | "json" | "ndjson";
-export const formats: readonly Format[] = ["csv", "json", "ndjson"];
+export const formatNames: Readonly<Record<Format, string>> = {
+  csv: "CSV",
+  json: "JSON",
+  ndjson: "NDJSON",
+};
+export const formats = Object.keys(formatNames) as readonly Format[];
 
 /** The format that the name of a file stands for. */
 export function formatOf(name: string): Format | undefined {

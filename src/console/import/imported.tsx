@@ -1,7 +1,7 @@
 import type { Import } from "../client/types.ts";
-import { hrefOf } from "../page/router.ts";
+import { Button, LinkButton } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Count } from "./checked.tsx";
+import { Counts } from "./checked.tsx";
 import { FileName } from "./progress.tsx";
 import { resetImport } from "./state.ts";
 import type { Upload } from "./upload.ts";
@@ -22,23 +22,15 @@ export function Imported({ upload, result }: Props) {
           <FileName upload={upload} /> has been imported.
         </span>
       </p>
-      <div class="grid import-counts">
-        <Count label="New" value={result.created} />
-        <Count label="Changed" value={result.changed} />
-        <Count label="Unchanged" value={result.unchanged} />
-      </div>
+      <Counts {...result} />
       <div class="row">
-        <a class="button primary" href={hrefOf(isPets ? "/stock" : "/orders")}>
+        <LinkButton kind="primary" to={isPets ? "/stock" : "/orders"}>
           {isPets ? "Open the stock" : "Open the orders"}
-        </a>
-        {isPets && (
-          <a class="button" href={hrefOf("/activity?cause=import")}>
-            See the changes
-          </a>
-        )}
-        <button type="button" class="button quiet" onClick={resetImport}>
+        </LinkButton>
+        {isPets && <LinkButton to="/activity?cause=import">See the changes</LinkButton>}
+        <Button kind="quiet" onClick={resetImport}>
           Import another file
-        </button>
+        </Button>
       </div>
     </section>
   );

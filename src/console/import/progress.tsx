@@ -1,4 +1,5 @@
-import { formatBytes } from "../texts/numbers.ts";
+import { Button } from "../parts/button.tsx";
+import { formatBytes } from "../texts/formats.ts";
 import { checkAgain, resetImport } from "./state.ts";
 import type { Upload } from "./upload.ts";
 
@@ -24,9 +25,7 @@ export function Sending({ upload, part }: { readonly upload: Upload; readonly pa
             ? "The service is working. Large files take a while."
             : `${formatBytes(file.size * part)} of ${formatBytes(file.size)} sent`}
         </span>
-        <button type="button" class="button" onClick={resetImport}>
-          Cancel
-        </button>
+        <Button onClick={resetImport}>Cancel</Button>
       </div>
       {!isDryRun && (
         <p class="small muted">
@@ -86,12 +85,10 @@ export function Uncertain({ upload }: { readonly upload: Upload }) {
 function Again({ upload }: { readonly upload: Upload }) {
   return (
     <div class="row">
-      <button type="button" class="button primary" onClick={() => void checkAgain(upload)}>
+      <Button kind="primary" onClick={() => checkAgain(upload)}>
         Check the file again
-      </button>
-      <button type="button" class="button" onClick={resetImport}>
-        Choose another file
-      </button>
+      </Button>
+      <Button onClick={resetImport}>Choose another file</Button>
     </div>
   );
 }

@@ -1,8 +1,8 @@
-import { effect, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { ApiError, messageOf } from "../client/api.ts";
-import { session } from "../client/session.ts";
+import { onSignOut } from "../client/session.ts";
 import type { Import } from "../client/types.ts";
-import { announce } from "../page/announcements.ts";
+import { announce } from "../page/messages.ts";
 import { type Format, formatOf, type ImportKind } from "./import-result.ts";
 import { sendFile, type Upload } from "./upload.ts";
 
@@ -86,7 +86,4 @@ function isUncertain({ isDryRun }: Upload, error: unknown): boolean {
   return !isDryRun && error instanceof ApiError && uncertainStatuses.includes(error.status);
 }
 
-// Nothing of one session is left for the next person.
-effect(() => {
-  if (session.value.kind === "out") resetImport();
-});
+onSignOut(resetImport);

@@ -1,9 +1,8 @@
 import { useEffect } from "preact/hooks";
 import type { ViewProps } from "../parts/view.ts";
 import { Checked } from "./checked.tsx";
-import { DropZone } from "./drop-zone.tsx";
+import { DropZone, FormatChoice } from "./drop-zone.tsx";
 import { Exports } from "./exports.tsx";
-import { FormatChoice } from "./format-choice.tsx";
 import { Imported } from "./imported.tsx";
 import { Failed, Sending, Uncertain } from "./progress.tsx";
 import { importKind, importState } from "./state.ts";

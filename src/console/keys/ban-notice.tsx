@@ -1,10 +1,11 @@
 import { request } from "../client/api.ts";
 import type { Key } from "../client/types.ts";
-import { showSuccess } from "../page/toasts.ts";
-import { useNow } from "../parts/now.ts";
+import { showSuccess } from "../page/messages.ts";
+import { Button } from "../parts/button.tsx";
+import { FieldError } from "../parts/fields.tsx";
 import { useSubmission } from "../parts/submission.ts";
-import { Time } from "../parts/time.tsx";
-import { formatCountdown } from "../texts/numbers.ts";
+import { Time, useNow } from "../parts/time.tsx";
+import { formatCountdown } from "../texts/formats.ts";
 
 interface Props {
   readonly entry: Key;
@@ -23,7 +24,7 @@ export function BanNotice({ entry, until, lifted }: Props) {
       lifted();
     });
   return (
-    <section class="notice danger ban-notice" aria-label="Ban">
+    <section class="notice danger spread ban-notice" aria-label="Ban">
       <div>
         <p>
           <strong>This key is banned</strong> until <Time at={until} />. It ends in{" "}
@@ -32,13 +33,11 @@ export function BanNotice({ entry, until, lifted }: Props) {
         <p class="small">
           It sent many requests after its limit was used up. Every request is refused until then.
         </p>
-        <p class="field-error" role="alert">
-          {error.value}
-        </p>
+        <FieldError>{error.value}</FieldError>
       </div>
-      <button type="button" class="button" disabled={isBusy.value} onClick={() => void lift()}>
+      <Button isDisabled={isBusy.value} onClick={() => lift()}>
         {isBusy.value ? "Lifting…" : "Lift the ban"}
-      </button>
+      </Button>
     </section>
   );
 }

@@ -1,26 +1,25 @@
 import { useSignal } from "@preact/signals";
 import { AuditOfTarget } from "../audit/of-target.tsx";
-import { request } from "../client/api.ts";
 import type { Key } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
+import { Button } from "../parts/button.tsx";
+import { Card } from "../parts/card.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
+import { ViewHead } from "../parts/view-head.tsx";
 import { BanNotice } from "./ban-notice.tsx";
 import { EditKey } from "./edit-key.tsx";
 import { KeyFacts } from "./facts.tsx";
+import { StateBadge } from "./key-table.tsx";
 import { LimitBar } from "./limit-bar.tsx";
 import { RevokeKey } from "./revoke-key.tsx";
 import { RotateKey } from "./rotate-key.tsx";
 import { SecretTimeline } from "./secret-timeline.tsx";
-import { StateBadge } from "./state-badge.tsx";
 import { UsageCard } from "./usage-card.tsx";
 
 /** Everything about one key. */
 export function KeyDetail({ id }: { readonly id: string }) {
-  const source = usePolled(
-    (signal) => request<Key>(`/keys/${encodeURIComponent(id)}`, { signal }),
-    [id],
-  );
+  const source = usePolled<Key>(`/keys/${encodeURIComponent(id)}`);
   return (
     <>
       <a class="back-link" href={hrefOf("/keys")}>
@@ -57,37 +56,30 @@ function LoadedKey({ entry, reload }: Props) {
   ]);
   return (
     <>
-      <div class="spread view-head">
-        <div class="row">
-          <h1 class="view-title">
-            <bdi>{name}</bdi>
-          </h1>
-          <StateBadge state={state} />
-          {entry.kind === "operator" && <span class="badge accent">Operator</span>}
-        </div>
+      <ViewHead
+        title={name}
+        badges={
+          <>
+            <StateBadge state={state} />
+            {entry.kind === "operator" && <span class="badge accent">Operator</span>}
+          </>
+        }
+      >
         {revokedAt === null && (
           <div class="row">
-            <button type="button" class="button" onClick={() => (open.value = "edit")}>
-              Change…
-            </button>
-            <button type="button" class="button" onClick={() => (open.value = "rotate")}>
-              Rotate…
-            </button>
-            <button type="button" class="button" onClick={() => (open.value = "revoke")}>
-              Revoke…
-            </button>
+            <Button onClick={() => (open.value = "edit")}>Change…</Button>
+            <Button onClick={() => (open.value = "rotate")}>Rotate…</Button>
+            <Button onClick={() => (open.value = "revoke")}>Revoke…</Button>
           </div>
         )}
-      </div>
+      </ViewHead>
       {entry.bannedUntil && <BanNotice entry={entry} until={entry.bannedUntil} lifted={reload} />}
       <div class="sections">
-        <section class="card">
-          <h2 class="card-title">Details</h2>
+        <Card title="Details">
           <KeyFacts entry={entry} />
-        </section>
+        </Card>
         {revokedAt === null && (
-          <section class="card">
-            <h2 class="card-title">Limits</h2>
+          <Card title="Limits">
             <div class="stack">
               <div>
                 <p class="label">This minute</p>
@@ -100,13 +92,12 @@ function LoadedKey({ entry, reload }: Props) {
             </div>
             <h2 class="card-title secrets-title">Secrets</h2>
             <SecretTimeline secrets={entry.secrets} />
-          </section>
+          </Card>
         )}
         <UsageCard id={id} />
-        <section class="card wide-section">
-          <h2 class="card-title">Changes to this key</h2>
+        <Card title="Changes to this key" class="wide-section">
           <AuditOfTarget key={version + state} target={id} />
-        </section>
+        </Card>
       </div>
       {open.value === "edit" && <EditKey entry={entry} close={close} />}
       {open.value === "rotate" && <RotateKey entry={entry} close={close} />}

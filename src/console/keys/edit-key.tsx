@@ -1,7 +1,7 @@
 import { useRef } from "preact/hooks";
 import { request } from "../client/api.ts";
 import type { Key, KeyChange, NewKey } from "../client/types.ts";
-import { showSuccess } from "../page/toasts.ts";
+import { showSuccess } from "../page/messages.ts";
 import { FormDialog } from "../parts/dialog-form.tsx";
 import { ExpiryField } from "./expiry-field.tsx";
 import { NameField, TermsFields } from "./key-fields.tsx";

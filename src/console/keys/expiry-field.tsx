@@ -1,39 +1,34 @@
 import { useSignal } from "@preact/signals";
 import { ShownError } from "../client/api.ts";
+import { Select } from "../parts/choices.tsx";
 import { dayAndTime } from "../texts/times.ts";
 
 const dayMs = 86_400_000;
 const periods = [
+  ["never", "Never"],
   ["30", "In 30 days"],
   ["90", "In 90 days"],
   ["365", "In a year"],
+  ["date", "At a chosen time"],
 ] as const;
 
 /** When a key ends. `current` is the time it has now; undefined for a new key. */
 export function ExpiryField({ current }: { readonly current?: string | null | undefined }) {
-  const choice = useSignal(current ? "keep" : "never");
+  const choice = useSignal<string>(current ? "keep" : "never");
   return (
     <div class="field">
       <label for="key-expiry">Expires</label>
       <div class="row">
-        <select
+        <Select
           id="key-expiry"
           name="expiry"
-          class="select"
+          choices={[
+            ...(current ? [["keep", dayAndTime(Date.parse(current))] as const] : []),
+            ...periods,
+          ]}
           value={choice.value}
-          onChange={(event) => {
-            choice.value = event.currentTarget.value;
-          }}
-        >
-          {current && <option value="keep">{dayAndTime(Date.parse(current))}</option>}
-          <option value="never">Never</option>
-          {periods.map(([days, text]) => (
-            <option key={days} value={days}>
-              {text}
-            </option>
-          ))}
-          <option value="date">At a chosen time</option>
-        </select>
+          choose={(to) => (choice.value = to)}
+        />
         {choice.value === "date" && (
           <input
             class="input expiry-time"

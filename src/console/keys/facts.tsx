@@ -1,51 +1,34 @@
 import type { Key } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
+import { Facts } from "../parts/card.tsx";
 import { Time } from "../parts/time.tsx";
 import { limitsText, planTitle } from "./terms.ts";
 
 export function KeyFacts({ entry }: { readonly entry: Key }) {
   const { id, kind, plan, limits, scopes, createdAt, expiresAt, revokedAt, lastUsedAt } = entry;
+  const isOperator = kind === "operator";
+  const planText = (
+    <>
+      {planTitle(plan)}
+      <span class="muted">: {limitsText(limits)}</span>
+    </>
+  );
   return (
-    <dl class="facts">
-      <dt>Id</dt>
-      <dd class="mono">{id}</dd>
-      <dt>Plan</dt>
-      <dd>
-        {planTitle(plan)}
-        <span class="muted">: {limitsText(limits)}</span>
-      </dd>
-      <dt>Scopes</dt>
-      <dd>
-        {kind === "operator" ? "Everything in the operator API" : <ScopeBadges scopes={scopes} />}
-      </dd>
-      <dt>Last use</dt>
-      <dd>{lastUsedAt ? <Time at={lastUsedAt} isRelative /> : "Never used"}</dd>
-      <dt>Created</dt>
-      <dd>
-        <Time at={createdAt} />
-      </dd>
-      {revokedAt ? (
-        <>
-          <dt>Revoked</dt>
-          <dd>
-            <Time at={revokedAt} />
-          </dd>
-        </>
-      ) : (
-        <>
-          <dt>Expires</dt>
-          <dd>{expiresAt ? <Time at={expiresAt} /> : "Never"}</dd>
-        </>
-      )}
-      {kind === "operator" && (
-        <>
-          <dt>Actions</dt>
-          <dd>
-            <a href={hrefOf(`/audit?keyId=${id}`)}>What this operator did</a>
-          </dd>
-        </>
-      )}
-    </dl>
+    <Facts
+      facts={[
+        ["Id", <span class="mono">{id}</span>],
+        ["Plan", planText],
+        ["Scopes", isOperator ? "Everything in the operator API" : <ScopeBadges scopes={scopes} />],
+        ["Last use", lastUsedAt ? <Time at={lastUsedAt} isRelative /> : "Never used"],
+        ["Created", <Time at={createdAt} />],
+        revokedAt
+          ? ["Revoked", <Time at={revokedAt} />]
+          : ["Expires", expiresAt ? <Time at={expiresAt} /> : "Never"],
+        isOperator
+          ? ["Actions", <a href={hrefOf(`/audit?keyId=${id}`)}>What this operator did</a>]
+          : undefined,
+      ]}
+    />
   );
 }
 

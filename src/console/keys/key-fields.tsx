@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { type Plan, planNames, plans } from "../../domain/limits/plans.ts";
 import type { Key, KeyLimits } from "../client/types.ts";
-import { TextField } from "../parts/text-field.tsx";
+import { TextField } from "../parts/fields.tsx";
 import { hasOwnLimits, limitsText, planTitle, scopeMeanings } from "./terms.ts";
 
 /** A name is at most this long. */
@@ -40,9 +40,7 @@ export function TermsFields({ plan = "free", limits, scopes }: TermsProps) {
               name="plan"
               value={name}
               checked={chosen.value === name}
-              onChange={() => {
-                chosen.value = name;
-              }}
+              onChange={() => (chosen.value = name)}
             />
             <span class="choice-text">
               {planTitle(name)}

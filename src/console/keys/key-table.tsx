@@ -1,78 +1,93 @@
 import type { Key } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
+import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
+import { capitalized } from "../texts/formats.ts";
 import { LimitBar } from "./limit-bar.tsx";
-import { StateBadge } from "./state-badge.tsx";
 import { planTitle, scopeMeanings } from "./terms.ts";
 
 export function KeyTable({ keys }: { readonly keys: readonly Key[] }) {
   return (
-    <div class="table-wrap">
-      <table class="table card-table key-table">
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Plan</th>
-            <th scope="col">Scopes</th>
-            <th scope="col">State</th>
-            <th scope="col">Last use</th>
-            <th scope="col">This minute</th>
-            <th scope="col">Today</th>
-          </tr>
-        </thead>
-        <tbody>
-          {keys.map((key) => (
-            <KeyRow key={key.id} entry={key} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      class="card-table key-table"
+      rows={keys}
+      keyOf={({ id }) => id}
+      mark={({ id }) => ({ "data-key": id })}
+      columns={columns}
+    />
   );
 }
 
-function KeyRow({ entry }: { readonly entry: Key }) {
-  const { id, name, kind, plan, scopes, state, lastUsedAt, bannedUntil, minute, day } = entry;
-  const isUsable = state === "active" || state === "banned";
-  return (
-    <tr data-key={id}>
-      <td class="key-name">
+const columns: readonly Column<Key>[] = [
+  {
+    title: "Name",
+    class: "key-name",
+    isMain: true,
+    cell: ({ id, name }) => (
+      <>
         <a href={hrefOf(`/keys/${id}`)}>
           <bdi>{name}</bdi>
         </a>
         <span class="muted small mono">{id}</span>
-      </td>
-      <td data-label="Plan">
-        <span>
-          {kind === "operator" ? <span class="badge accent">Operator</span> : planTitle(plan)}
+      </>
+    ),
+  },
+  {
+    title: "Plan",
+    cell: ({ plan }) => (
+      <span>{plan === null ? <span class="badge accent">Operator</span> : planTitle(plan)}</span>
+    ),
+  },
+  { title: "Scopes", class: "small", cell: (key) => <Scopes {...key} /> },
+  { title: "State", cell: (key) => <State entry={key} /> },
+  {
+    title: "Last use",
+    class: "last-use",
+    cell: ({ lastUsedAt }) =>
+      lastUsedAt ? <Time at={lastUsedAt} isRelative /> : <span class="muted">never</span>,
+  },
+  {
+    title: "This minute",
+    cell: (key) => isUsable(key) && <LimitBar label="Requests this minute" {...key.minute} />,
+  },
+  {
+    title: "Today",
+    cell: (key) => isUsable(key) && <LimitBar label="Requests today" {...key.day} />,
+  },
+];
+
+function isUsable({ state }: Key): boolean {
+  return state === "active" || state === "banned";
+}
+
+function State({ entry }: { readonly entry: Key }) {
+  const { state, expiresAt, bannedUntil } = entry;
+  return (
+    <span>
+      <StateBadge state={state} />
+      {isEnding(entry) && (
+        <span class="small muted state-end">
+          ends <Time at={expiresAt!} isRelative />
         </span>
-      </td>
-      <td data-label="Scopes" class="small">
-        <Scopes kind={kind} scopes={scopes} />
-      </td>
-      <td data-label="State">
-        <span>
-          <StateBadge state={state} />
-          {isEnding(entry) && (
-            <span class="small muted state-end">
-              ends <Time at={entry.expiresAt!} isRelative />
-            </span>
-          )}
-          {bannedUntil && (
-            <span class="small muted state-end">
-              until <Time at={bannedUntil} />
-            </span>
-          )}
+      )}
+      {bannedUntil && (
+        <span class="small muted state-end">
+          until <Time at={bannedUntil} />
         </span>
-      </td>
-      <td data-label="Last use" class="last-use">
-        {lastUsedAt ? <Time at={lastUsedAt} isRelative /> : <span class="muted">never</span>}
-      </td>
-      <td data-label="This minute">
-        {isUsable && <LimitBar label="Requests this minute" {...minute} />}
-      </td>
-      <td data-label="Today">{isUsable && <LimitBar label="Requests today" {...day} />}</td>
-    </tr>
+      )}
+    </span>
   );
+}
+
+const tones: Readonly<Record<Key["state"], string>> = {
+  active: "success",
+  banned: "danger",
+  expired: "warning",
+  revoked: "",
+};
+
+export function StateBadge({ state }: Pick<Key, "state">) {
+  return <span class={`badge ${tones[state]}`}>{capitalized(state)}</span>;
 }
 
 /** True if the key expires within a month, so that somebody should replace it. */

@@ -1,5 +1,5 @@
 import type { KeyUse } from "../client/types.ts";
-import { formatCount } from "../texts/numbers.ts";
+import { formatCount } from "../texts/formats.ts";
 
 const nearShare = 0.8;
 

@@ -1,8 +1,9 @@
 import { request } from "../client/api.ts";
+import { isOwnKey } from "../client/session.ts";
 import type { Key } from "../client/types.ts";
-import { showSuccess } from "../page/toasts.ts";
+import { showSuccess } from "../page/messages.ts";
 import { Confirmation } from "../parts/confirmation.tsx";
-import { isOwnKey } from "./own-key.ts";
+import { Name } from "../parts/names.tsx";
 
 export function RevokeKey({ entry, close }: { readonly entry: Key; readonly close: () => void }) {
   const isOwn = isOwnKey(entry.id);
@@ -19,10 +20,8 @@ export function RevokeKey({ entry, close }: { readonly entry: Key; readonly clos
       close={close}
     >
       <p>
-        <bdi>
-          <strong>{entry.name}</strong>
-        </bdi>{" "}
-        stops working at once and for good. Its requests are refused. Its history stays.
+        <Name>{entry.name}</Name> stops working at once and for good. Its requests are refused. Its
+        history stays.
       </p>
       {isOwn && (
         <p class="notice danger">

@@ -1,10 +1,11 @@
 import { request } from "../client/api.ts";
+import { isOwnKey } from "../client/session.ts";
 import type { Key, RotatedKey } from "../client/types.ts";
 import { IssueDialog } from "../parts/dialog-form.tsx";
+import { Name } from "../parts/names.tsx";
 import { OverlapField, readOverlap } from "../parts/overlap-field.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
 import { Time } from "../parts/time.tsx";
-import { isOwnKey } from "./own-key.ts";
 
 /** Replaces the secret of a key. The old one works for a chosen time, so that no request fails. */
 export function RotateKey({ entry, close }: { readonly entry: Key; readonly close: () => void }) {
@@ -31,10 +32,8 @@ export function RotateKey({ entry, close }: { readonly entry: Key; readonly clos
       )}
     >
       <p>
-        <bdi>
-          <strong>{entry.name}</strong>
-        </bdi>{" "}
-        gets a new secret. Its name, plan, scopes and limits stay the same.
+        <Name>{entry.name}</Name> gets a new secret. Its name, plan, scopes and limits stay the
+        same.
       </p>
       <OverlapField label="How long the old key still works" canEndAtOnce={!isOwn} />
       {isOwn && (

@@ -1,6 +1,5 @@
 import type { KeySecret } from "../client/types.ts";
-import { useNow } from "../parts/now.ts";
-import { Time } from "../parts/time.tsx";
+import { Time, useNow } from "../parts/time.tsx";
 
 const minuteMs = 60_000;
 const width = 100;

@@ -1,7 +1,6 @@
 import { type Limits, type Plan, plans } from "../../domain/limits/plans.ts";
 import type { NewKeyScopes } from "../client/types.ts";
-import { capitalized } from "../texts/capitalized.ts";
-import { formatCount } from "../texts/numbers.ts";
+import { capitalized, formatCount } from "../texts/formats.ts";
 
 /** What an API key may do. */
 export const scopeMeanings: Readonly<Record<NewKeyScopes, string>> = {

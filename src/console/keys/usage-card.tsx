@@ -1,46 +1,37 @@
 import { useSignal } from "@preact/signals";
-import { BarChart } from "../charts/lazy.tsx";
-import { request } from "../client/api.ts";
-import type { Usage } from "../client/types.ts";
+import { BarChart } from "../charts/bars.tsx";
+import type { Usage, UsageStep } from "../client/types.ts";
+import { Card } from "../parts/card.tsx";
+import { ButtonGroup } from "../parts/choices.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
 
 const minuteMs = 60_000;
 const stepMsOf = { minute: minuteMs, day: 1_440 * minuteMs };
+const spanTexts = { minute: "24 hours", day: "13 months" };
 const spans = [
-  { step: "minute", text: "24 hours" },
-  { step: "day", text: "13 months" },
+  ["minute", spanTexts.minute],
+  ["day", spanTexts.day],
 ] as const;
 
 /** The requests of a key, accepted and over a limit, in the last 24 hours or 13 months. */
 export function UsageCard({ id }: { readonly id: string }) {
-  const span = useSignal<(typeof spans)[number]>(spans[0]);
-  const { step, text } = span.value;
-  const source = usePolled(
-    (signal) => request<Usage>(`/keys/${id}/usage?step=${step}`, { signal }),
-    [id, step],
-    minuteMs,
-  );
+  const step = useSignal<UsageStep>("minute");
+  const text = spanTexts[step.value];
+  const source = usePolled<Usage>(`/keys/${id}/usage?step=${step.value}`, minuteMs);
   return (
-    <section class="card wide-section">
-      <div class="spread">
-        <h2 class="card-title">Requests</h2>
-        <fieldset class="button-group" aria-label="Time span">
-          {spans.map((one) => (
-            <button
-              type="button"
-              key={one.step}
-              class="button small"
-              aria-pressed={one.step === step}
-              onClick={() => {
-                span.value = one;
-              }}
-            >
-              {one.text}
-            </button>
-          ))}
-        </fieldset>
-      </div>
+    <Card
+      title="Requests"
+      class="wide-section"
+      aside={
+        <ButtonGroup
+          label="Time span"
+          choices={spans}
+          isChosen={(one) => one === step.value}
+          choose={(one) => (step.value = one)}
+        />
+      }
+    >
       <WhenLoaded source={source}>
         {(usage) => (
           <BarChart
@@ -55,6 +46,6 @@ export function UsageCard({ id }: { readonly id: string }) {
           />
         )}
       </WhenLoaded>
-    </section>
+    </Card>
   );
 }

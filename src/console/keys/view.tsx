@@ -1,9 +1,123 @@
+import { useSignal } from "@preact/signals";
+import type { Key } from "../client/types.ts";
+import { navigate } from "../page/router.ts";
+import { Button } from "../parts/button.tsx";
+import { ButtonGroup } from "../parts/choices.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { WhenLoaded } from "../parts/loaded.tsx";
+import { usePolled } from "../parts/polled.ts";
 import type { ViewProps } from "../parts/view.ts";
+import { ViewHead } from "../parts/view-head.tsx";
+import { countOf } from "../texts/formats.ts";
+import { CreateKey } from "./create-key.tsx";
 import { KeyDetail } from "./detail.tsx";
-import { KeyList } from "./list.tsx";
+import { KeyTable } from "./key-table.tsx";
 
 /** /keys lists all keys, /keys/ID shows one. */
 export default function KeysView({ rest, query }: ViewProps) {
   if (rest === "") return <KeyList query={query} />;
   return <KeyDetail key={rest} id={rest} />;
+}
+
+/** All keys, with their use of the limits, which is updated every few seconds. */
+function KeyList({ query }: { readonly query: URLSearchParams }) {
+  const source = usePolled<readonly Key[]>("/keys");
+  const isCreating = useSignal(false);
+  return (
+    <>
+      <ViewHead title="Keys">
+        <Button kind="primary" icon="plus" onClick={() => (isCreating.value = true)}>
+          New key
+        </Button>
+      </ViewHead>
+      <WhenLoaded source={source}>
+        {(keys) => <FilteredKeys keys={keys} query={query} />}
+      </WhenLoaded>
+      {isCreating.value && (
+        <CreateKey close={() => (isCreating.value = false)} created={() => void source.reload()} />
+      )}
+    </>
+  );
+}
+
+const states = [
+  ["active", "In use"],
+  ["all", "All"],
+] as const;
+const kinds = [
+  ["any", "Both kinds"],
+  ["api", "API"],
+  ["operator", "Operator"],
+] as const;
+
+function FilteredKeys(props: { readonly keys: readonly Key[]; readonly query: URLSearchParams }) {
+  const { keys, query } = props;
+  const search = useSignal("");
+  const show = query.get("show") === "all" ? "all" : "active";
+  const kind = kinds.find(([name]) => name === query.get("kind"))?.[0] ?? "any";
+  const wanted = search.value.trim().toLowerCase();
+  const shown = keys.filter(
+    (key) =>
+      (show === "all" || key.state === "active" || key.state === "banned") &&
+      (kind === "any" || key.kind === kind) &&
+      (key.name.toLowerCase().includes(wanted) || key.id.toLowerCase().includes(wanted)),
+  );
+  const choose = (name: string, value: string) => {
+    const next = new URLSearchParams(query);
+    next.set(name, value);
+    navigate(`/keys?${next}`, { replace: true });
+  };
+  return (
+    <>
+      <div class="row filters">
+        <input
+          class="input key-search"
+          type="search"
+          placeholder="Search by name or id"
+          aria-label="Search by name or id"
+          autocomplete="off"
+          spellcheck={false}
+          value={search.value}
+          onInput={(event) => (search.value = event.currentTarget.value)}
+        />
+        <ButtonGroup
+          label="State"
+          choices={states}
+          isChosen={(one) => one === show}
+          choose={(to) => choose("show", to)}
+        />
+        <ButtonGroup
+          label="Kind"
+          choices={kinds}
+          isChosen={(one) => one === kind}
+          choose={(to) => choose("kind", to)}
+        />
+        <span class="spacer" />
+        <span class="muted small">
+          {shown.length === keys.length
+            ? countOf(keys.length, "key")
+            : `${shown.length} of ${countOf(keys.length, "key")}`}
+        </span>
+      </div>
+      {shown.length > 0 ? (
+        <KeyTable keys={shown} />
+      ) : (
+        <NoKeys
+          showAll={() => {
+            search.value = "";
+            navigate("/keys?show=all", { replace: true });
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function NoKeys({ showAll }: { readonly showAll: () => void }) {
+  return (
+    <Empty title="No key matches">
+      <p>Clients need an API key. Choose “New key” to create one, or show all keys.</p>
+      <Button onClick={showAll}>Show all keys</Button>
+    </Empty>
+  );
 }

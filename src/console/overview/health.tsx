@@ -1,7 +1,8 @@
 import type { Service } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
+import { Facts } from "../parts/card.tsx";
 import { Time } from "../parts/time.tsx";
-import { formatCount } from "../texts/numbers.ts";
+import { countOf } from "../texts/formats.ts";
 
 /** Facts about the service and what it does by itself. */
 export function Health({ facts }: { readonly facts: Service }) {
@@ -15,36 +16,33 @@ export function Health({ facts }: { readonly facts: Service }) {
           {isReady ? "Ready" : "Not ready"}
         </span>
       </h2>
-      <dl class="facts">
-        <dt>Version</dt>
-        <dd>{version}</dd>
-        <dt>Store</dt>
-        <dd>
-          {engine}, schema {schema}
-        </dd>
-        <dt>Started</dt>
-        <dd>
-          <Time at={startedAt} isRelative />
-        </dd>
-        <dt>Ledger</dt>
-        <dd>
-          {formatCount(ledger.seq)} {ledger.seq === 1 ? "change" : "changes"}
-          {ledger.at !== null && (
-            <>
-              , last <Time at={ledger.at} isRelative />
-            </>
-          )}
-        </dd>
-        <dt>
-          <a href={hrefOf("/webhooks")}>Webhooks</a>
-        </dt>
-        <dd>{webhookText(webhooks)}</dd>
-        <dt>
-          <a href={hrefOf("/backups")}>Backup</a>
-        </dt>
-        <dd>{backup ? <Time at={backup.lastAt} isRelative /> : "None yet"}</dd>
-      </dl>
+      <Facts
+        facts={[
+          ["Version", version],
+          ["Store", `${engine}, schema ${schema}`],
+          ["Started", <Time at={startedAt} isRelative />],
+          ["Ledger", <Ledger {...ledger} />],
+          [<a href={hrefOf("/webhooks")}>Webhooks</a>, webhookText(webhooks)],
+          [
+            <a href={hrefOf("/backups")}>Backup</a>,
+            backup ? <Time at={backup.lastAt} isRelative /> : "None yet",
+          ],
+        ]}
+      />
     </section>
+  );
+}
+
+function Ledger({ seq, at }: Service["ledger"]) {
+  return (
+    <>
+      {countOf(seq, "change")}
+      {at !== null && (
+        <>
+          , last <Time at={at} isRelative />
+        </>
+      )}
+    </>
   );
 }
 

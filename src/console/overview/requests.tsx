@@ -1,6 +1,6 @@
-import { BarChart } from "../charts/lazy.tsx";
-import { request } from "../client/api.ts";
+import { BarChart } from "../charts/bars.tsx";
 import type { TotalUsage } from "../client/types.ts";
+import { Card } from "../parts/card.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
 
@@ -8,18 +8,11 @@ const pollMs = 60_000;
 
 /** All requests of the last 24 hours. */
 export function Requests() {
-  const source = usePolled(
-    (signal) => request<TotalUsage>("/usage?step=minute", { signal }),
-    [],
-    pollMs,
-  );
+  const source = usePolled<TotalUsage>("/usage?step=minute", pollMs);
   return (
-    <section class="card" aria-labelledby="requests-title">
-      <h2 class="card-title" id="requests-title">
-        Requests in the last 24 hours
-      </h2>
+    <Card title="Requests in the last 24 hours">
       <WhenLoaded source={source}>{(counts) => <Counts counts={counts} />}</WhenLoaded>
-    </section>
+    </Card>
   );
 }
 

@@ -1,9 +1,8 @@
 import { Sparkline } from "../charts/sparkline.tsx";
 import type { Service } from "../client/types.ts";
 import { petStatusValues } from "../client/types.ts";
-import { StatusBadge } from "../parts/status-badge.tsx";
-import { capitalized } from "../texts/capitalized.ts";
-import { formatCount } from "../texts/numbers.ts";
+import { StatusBadge } from "../parts/status.tsx";
+import { capitalized, formatCount } from "../texts/formats.ts";
 
 /** The stock by status, and how much has changed lately. */
 export function StockTiles({ facts }: { readonly facts: Service }) {

@@ -1,5 +1,4 @@
 import { useEffect } from "preact/hooks";
-import { request } from "../client/api.ts";
 import { listen } from "../client/live.ts";
 import type { Service } from "../client/types.ts";
 import { WhenLoaded } from "../parts/loaded.tsx";
@@ -16,7 +15,7 @@ const reloadMsMin = 2_000;
 
 /** What an operator looks at first. */
 export default function OverviewView() {
-  const source = usePolled((signal) => request<Service>("/service", { signal }), [], pollMs);
+  const source = usePolled<Service>("/service", pollMs);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const reloadSoon = () => {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { ShownError } from "../client/api.ts";
 import { FormDialog } from "./dialog-form.tsx";
-import { TextField } from "./text-field.tsx";
+import { TextField } from "./fields.tsx";
 
 interface Props {
   readonly title: string;

@@ -1,7 +1,6 @@
 import { useSignal } from "@preact/signals";
-import { announce } from "../page/announcements.ts";
-import { showError } from "../page/toasts.ts";
-import { Icon } from "./icon.tsx";
+import { announce, showError } from "../page/messages.ts";
+import { Button } from "./button.tsx";
 
 interface Props {
   readonly text: string;
@@ -22,9 +21,8 @@ export function CopyButton({ text, what }: Props) {
     }
   };
   return (
-    <button type="button" class="button" aria-label={`Copy the ${what}`} onClick={copy}>
-      <Icon name={isCopied.value ? "check" : "copy"} />
+    <Button icon={isCopied.value ? "check" : "copy"} label={`Copy the ${what}`} onClick={copy}>
       {isCopied.value ? "Copied" : "Copy"}
-    </button>
+    </Button>
   );
 }

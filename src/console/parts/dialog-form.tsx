@@ -1,6 +1,8 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
+import { FieldError } from "./fields.tsx";
 import { useSubmission } from "./submission.ts";
 
 interface FormProps {
@@ -34,9 +36,7 @@ export function DialogForm(props: FormProps) {
       }}
     >
       {children}
-      <p class="field-error" role="alert">
-        {error.value}
-      </p>
+      <FieldError>{error.value}</FieldError>
       <div class="dialog-actions">
         {aside && (
           <>
@@ -44,9 +44,7 @@ export function DialogForm(props: FormProps) {
             <span class="spacer" />
           </>
         )}
-        <button type="button" class="button" onClick={close}>
-          {cancelText}
-        </button>
+        <Button onClick={close}>{cancelText}</Button>
         <button
           type="submit"
           class={`button ${isDangerous ? "danger" : "primary"}`}

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import { Icon } from "./icon.tsx";
+import { Button } from "./button.tsx";
 
 interface Props {
   readonly title: string;
@@ -48,14 +48,7 @@ export function Dialog({ title, close, children, isWide = false }: Props) {
         <h2 class="dialog-title" id={id}>
           {title}
         </h2>
-        <button
-          type="button"
-          class="button quiet small icon-only"
-          aria-label="Close"
-          onClick={close}
-        >
-          <Icon name="close" />
-        </button>
+        <Button kind="quiet" isSmall icon="close" label="Close" onClick={close} />
       </div>
       {children}
     </dialog>

@@ -2,10 +2,16 @@ import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { messageOf } from "../client/api.ts";
+import { NotLoaded } from "./empty.tsx";
 
-export type Loaded<T> =
+/** How far something is that the page loads. */
+export type LoadState =
   | { readonly kind: "loading" }
   | { readonly kind: "failed"; readonly message: string }
+  | { readonly kind: "ready" };
+
+export type Loaded<T> =
+  | Exclude<LoadState, { kind: "ready" }>
   | { readonly kind: "ready"; readonly value: T };
 
 export interface LoadedSource<T> {
@@ -50,13 +56,5 @@ export function WhenLoaded<T>({ source, children }: Props<T>) {
   const state = source.state.value;
   if (state.kind === "ready") return <>{children(state.value)}</>;
   if (state.kind === "loading") return <p class="loading">Loading…</p>;
-  return (
-    <div class="empty" role="alert">
-      <h2>This could not be loaded</h2>
-      <p>{state.message}</p>
-      <button type="button" class="button primary" onClick={() => void source.reload()}>
-        Try again
-      </button>
-    </div>
-  );
+  return <NotLoaded message={state.message} retry={() => void source.reload()} />;
 }

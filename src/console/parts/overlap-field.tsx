@@ -1,3 +1,5 @@
+import { SelectField } from "./choices.tsx";
+
 const overlaps = [
   ["0", "Not at all"],
   ["3600", "1 hour"],
@@ -15,18 +17,8 @@ interface Props {
 
 /** How long an old secret works beside the new one. */
 export function OverlapField({ label, canEndAtOnce }: Props) {
-  return (
-    <div class="field">
-      <label for="overlap">{label}</label>
-      <select id="overlap" name="overlap" class="select">
-        {overlaps.slice(canEndAtOnce ? 0 : 1).map(([seconds, text]) => (
-          <option key={seconds} value={seconds} selected={seconds === "86400"}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </div>
-  );
+  const choices = canEndAtOnce ? overlaps : overlaps.slice(1);
+  return <SelectField id="overlap" name="overlap" label={label} choices={choices} value="86400" />;
 }
 
 export function readOverlap(form: FormData): { readonly overlapSeconds: number } {

@@ -1,35 +1,28 @@
 import { useEffect, useRef } from "preact/hooks";
-import { ApiError } from "../client/api.ts";
+import { ApiError, request } from "../client/api.ts";
 import { type LoadedSource, useLoaded } from "./loaded.tsx";
-
-interface Known<T> {
-  readonly inputs: readonly unknown[];
-  readonly value: T;
-}
 
 /**
  * Loads data again and again while somebody sees the page. If that fails, the last data stays: the frame
  * shows that the connection is lost.
  */
-export function usePolled<T>(
-  load: (signal: AbortSignal) => Promise<T>,
-  inputs: readonly unknown[] = [],
-  everyMs = 5_000,
-): LoadedSource<T> {
-  const last = useRef<Known<T> | undefined>(undefined);
-  const source = useLoaded(async (signal) => {
-    try {
-      const value = await load(signal);
-      last.current = { inputs, value };
-      return value;
-    } catch (error) {
-      const known = last.current;
-      const isSame = known?.inputs.every((input, index) => input === inputs[index]);
-      const isGone = error instanceof ApiError && error.status === 404;
-      if (known && isSame && !isGone) return known.value;
-      throw error;
-    }
-  }, inputs);
+export function usePolled<T>(path: string, everyMs = 5_000): LoadedSource<T> {
+  const last = useRef<{ readonly path: string; readonly value: T } | undefined>(undefined);
+  const source = useLoaded(
+    async (signal) => {
+      try {
+        const value = await request<T>(path, { signal });
+        last.current = { path, value };
+        return value;
+      } catch (error) {
+        const { current: known } = last;
+        const isGone = error instanceof ApiError && error.status === 404;
+        if (known?.path === path && !isGone) return known.value;
+        throw error;
+      }
+    },
+    [path],
+  );
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const next = () => {
@@ -51,6 +44,6 @@ export function usePolled<T>(
       timer = undefined;
       document.removeEventListener("visibilitychange", showNow);
     };
-  }, inputs);
+  }, [path]);
   return source;
 }

@@ -1,7 +1,9 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { Button } from "./button.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { Dialog } from "./dialog.tsx";
+import { FieldError } from "./fields.tsx";
 
 interface Props {
   readonly title: string;
@@ -32,13 +34,13 @@ export function ShownOnce({ title, what, secret, children, close }: Props) {
           <CopyButton text={secret} what={what} />
         </div>
         {children}
-        <p class="field-error" role="alert">
+        <FieldError>
           {isWarned.value && `Have you stored the ${what}? It cannot be shown again.`}
-        </p>
+        </FieldError>
         <div class="dialog-actions">
-          <button type="button" class="button primary" onClick={close}>
+          <Button kind="primary" onClick={close}>
             I have stored the {what}
-          </button>
+          </Button>
         </div>
       </div>
     </Dialog>

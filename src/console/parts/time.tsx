@@ -1,3 +1,5 @@
+import { type Signal, useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { dayAndTime, relativeTime, shortTime } from "../texts/times.ts";
 
 interface Props {
@@ -18,4 +20,16 @@ export function Time({ at, isRelative = false, isShort = false }: Props) {
       {format(ms)}
     </time>
   );
+}
+
+/** The current time, once a second, for what counts down or grows older on the page. */
+export function useNow(everyMs = 1_000): Signal<number> {
+  const now = useSignal(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => {
+      now.value = Date.now();
+    }, everyMs);
+    return () => clearInterval(timer);
+  }, [now, everyMs]);
+  return now;
 }

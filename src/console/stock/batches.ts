@@ -1,29 +1,19 @@
-import { ApiError, request } from "../client/api.ts";
-import { createIdempotencyKey } from "../client/idempotency-key.ts";
+import { type Signal, signal } from "@preact/signals";
+import { ApiError, createIdempotencyKey, messageOf, request } from "../client/api.ts";
 import { session } from "../client/session.ts";
-import type { PetStatus, VersionedItem } from "../client/types.ts";
+import type { AppliedChanges, StockChange } from "../client/types.ts";
 import { table, touched } from "./state.ts";
-
-/** One change of a batch. Status alone is a difference of 0 with a status. */
-export interface BatchChange {
-  readonly petId: string;
-  readonly quantity?: number;
-  readonly delta?: number;
-  readonly status?: PetStatus;
-  readonly reason?: string;
-  readonly expectedVersion?: number;
-}
 
 /** Changes that are applied whole or not at all. With the same key, they are never applied twice. */
 export interface Batch {
   readonly key: string;
-  readonly changes: readonly BatchChange[];
+  readonly changes: readonly StockChange[];
 }
 
 /** The API takes this many changes at once. */
 const batchSizeMax = 1_000;
 
-export function toBatches(changes: readonly BatchChange[]): readonly Batch[] {
+export function toBatches(changes: readonly StockChange[]): readonly Batch[] {
   const count = Math.ceil(changes.length / batchSizeMax);
   return Array.from({ length: count }, (_, index) => ({
     key: createIdempotencyKey(),
@@ -31,35 +21,62 @@ export function toBatches(changes: readonly BatchChange[]): readonly Batch[] {
   }));
 }
 
-/**
- * Sends batches one after the other and calls `applied` with each one that is in the ledger. Returns
- * false if the session ended meanwhile: the rest must not be sent in the name of the next person.
- */
-export async function sendBatches(
-  batches: readonly Batch[],
-  applied: (batch: Batch) => void,
-): Promise<boolean> {
-  const { value: sender } = session;
-  try {
-    for (const batch of batches) {
-      const { entries } = await request<{ entries: readonly VersionedItem[] }>("/changes", {
-        method: "POST",
-        body: { changes: batch.changes },
-        idempotencyKey: batch.key,
-      });
+export function countChanges(batches: readonly Batch[]): number {
+  return batches.reduce((sum, { changes }) => sum + changes.length, 0);
+}
+
+/** Sends batches one after the other, and keeps those that may not have been applied. */
+export class Sending {
+  /** Changes sent, and all of them. Undefined if nothing is being sent. */
+  readonly progress: Signal<{ readonly applied: number; readonly total: number } | undefined> =
+    signal(undefined);
+  readonly error = signal("");
+  /** What is left. After the connection was lost, it is sent again as it was. */
+  readonly rest = signal<readonly Batch[]>([]);
+
+  /** Calls `applied` with each batch that is in the ledger. Returns true if all of them are. */
+  async send(batches: readonly Batch[], applied?: (batch: Batch) => void): Promise<boolean> {
+    const { value: sender } = session;
+    const total = countChanges(batches);
+    const showProgress = () => {
+      this.progress.value = { applied: total - countChanges(this.rest.value), total };
+    };
+    this.rest.value = batches;
+    this.error.value = "";
+    showProgress();
+    try {
+      for (const batch of batches) {
+        const { entries } = await request<AppliedChanges>("/changes", {
+          method: "POST",
+          body: { changes: batch.changes },
+          idempotencyKey: batch.key,
+        });
+        // The rest must not be sent in the name of the next person.
+        if (session.value !== sender) return false;
+        for (const entry of entries) table.value.update(entry);
+        touched();
+        this.rest.value = this.rest.value.slice(1);
+        showProgress();
+        applied?.(batch);
+      }
+      return true;
+    } catch (error) {
       if (session.value !== sender) return false;
-      for (const entry of entries) table.value.update(entry);
-      touched();
-      applied(batch);
+      this.error.value = messageOf(error);
+      if (!isUncertain(error)) this.rest.value = [];
+      return false;
+    } finally {
+      this.progress.value = undefined;
     }
-    return true;
-  } catch (error) {
-    if (session.value !== sender) return false;
-    throw error;
+  }
+
+  clear(): void {
+    this.error.value = "";
+    this.rest.value = [];
   }
 }
 
 /** True if the service may have applied the batch: then it has to be sent again with its own key. */
-export function isUncertain(error: unknown): boolean {
+function isUncertain(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status >= 500);
 }

@@ -1,9 +1,13 @@
 import { useSignal } from "@preact/signals";
-import { type PetStatus, petStatusValues } from "../client/types.ts";
-import { reasonCharactersMax } from "../parts/reasons.ts";
-import { capitalized } from "../texts/capitalized.ts";
-import { countOf, formatCount } from "../texts/numbers.ts";
-import { applyToSelected, bulk, continueBulk, dropRest } from "./bulk.ts";
+import type { PetStatus } from "../client/types.ts";
+import { Button } from "../parts/button.tsx";
+import { Select } from "../parts/choices.tsx";
+import { FieldError } from "../parts/fields.tsx";
+import { ReasonInput } from "../parts/reason-field.tsx";
+import { statusChoices } from "../parts/status.tsx";
+import { countOf, formatCount } from "../texts/formats.ts";
+import { countChanges } from "./batches.ts";
+import { applyToSelected, bulk, sendBulk } from "./bulk.ts";
 import { parseDelta, parseQuantity, quantityRule } from "./quantities.ts";
 import { clearSelection, selected } from "./selection.ts";
 
@@ -12,40 +16,43 @@ import { clearSelection, selected } from "./selection.ts";
  * table was loaded again and no row is selected any more.
  */
 export function BulkBar() {
-  const { progress, rest } = bulk.value;
-  if (rest.length > 0) return <Rest />;
-  return selected.value.size > 0 || progress ? <BulkForm /> : null;
+  const isSending = bulk.progress.value !== undefined;
+  if (bulk.rest.value.length > 0 && !isSending) return <Rest />;
+  return selected.value.size > 0 || isSending ? <BulkForm /> : null;
 }
 
 function Rest() {
-  const { error, rest } = bulk.value;
-  const count = rest.reduce((sum, { changes }) => sum + changes.length, 0);
+  const { value: rest } = bulk.rest;
   return (
     <section class="bulk-bar" aria-label="Changes that may not have been saved">
-      <strong class="bulk-count">{countOf(count, "change")} may not have been saved</strong>
+      <strong class="bulk-count">
+        {countOf(countChanges(rest), "change")} may not have been saved
+      </strong>
       <span class="bulk-reason small">Nothing is applied twice if you send again.</span>
       <div class="row">
-        <button type="button" class="button primary" onClick={() => void continueBulk()}>
+        <Button kind="primary" onClick={() => sendBulk(rest)}>
           Send again
-        </button>
-        <button type="button" class="button" onClick={dropRest}>
-          Discard
-        </button>
+        </Button>
+        <Button onClick={() => bulk.clear()}>Discard</Button>
       </div>
-      <p class="field-error" role="alert">
-        {error}
-      </p>
+      <FieldError>{bulk.error.value}</FieldError>
     </section>
   );
 }
 
+const kinds = [
+  ["set", "Set the quantity to"],
+  ["add", "Add to the quantity"],
+  ["status", "Set the status to"],
+] as const;
+
 function BulkForm() {
-  const kind = useSignal<"set" | "add" | "status">("set");
+  const kind = useSignal<(typeof kinds)[number][0]>("set");
   const amount = useSignal("");
   const status = useSignal<PetStatus>("available");
   const reason = useSignal("");
   const error = useSignal("");
-  const { progress, error: refusal } = bulk.value;
+  const { value: progress } = bulk.progress;
   const count = selected.value.size;
 
   async function submit(event: Event): Promise<void> {
@@ -64,33 +71,20 @@ function BulkForm() {
   return (
     <form class="bulk-bar" aria-label="Change the selected rows" novalidate onSubmit={submit}>
       <strong class="bulk-count">{formatCount(count)} selected</strong>
-      <select
-        class="select"
-        aria-label="What to change"
+      <Select
+        label="What to change"
+        choices={kinds}
         value={kind.value}
-        onChange={(event) => {
-          kind.value = event.currentTarget.value as typeof kind.value;
-        }}
-      >
-        <option value="set">Set the quantity to</option>
-        <option value="add">Add to the quantity</option>
-        <option value="status">Set the status to</option>
-      </select>
+        choose={(to) => (kind.value = to)}
+      />
       {kind.value === "status" ? (
-        <select
-          class="select status-select"
-          aria-label="Status"
+        <Select
+          label="Status"
+          class="status-select"
+          choices={statusChoices}
           value={status.value}
-          onChange={(event) => {
-            status.value = event.currentTarget.value as PetStatus;
-          }}
-        >
-          {petStatusValues.map((one) => (
-            <option key={one} value={one}>
-              {capitalized(one)}
-            </option>
-          ))}
-        </select>
+          choose={(to) => (status.value = to)}
+        />
       ) : (
         <input
           class="input bulk-amount"
@@ -99,33 +93,20 @@ function BulkForm() {
           autocomplete="off"
           aria-invalid={error.value !== ""}
           value={amount.value}
-          onInput={(event) => {
-            amount.value = event.currentTarget.value;
-          }}
+          onInput={(event) => (amount.value = event.currentTarget.value)}
         />
       )}
-      <input
-        class="input bulk-reason"
-        placeholder="Reason (optional)"
-        aria-label="Reason (optional)"
-        maxLength={reasonCharactersMax}
-        autocomplete="off"
+      <ReasonInput
+        class="bulk-reason"
         value={reason.value}
-        onInput={(event) => {
-          reason.value = event.currentTarget.value;
-        }}
+        change={(text) => (reason.value = text)}
       />
       <button type="submit" class="button primary" disabled={progress !== undefined}>
         {progress ? `${formatCount(progress.applied)} of ${formatCount(progress.total)}` : "Apply"}
       </button>
-      <button
-        type="button"
-        class="button"
-        disabled={progress !== undefined}
-        onClick={clearSelection}
-      >
+      <Button isDisabled={progress !== undefined} onClick={clearSelection}>
         Clear
-      </button>
+      </Button>
       {progress && (
         <progress
           class="meter"
@@ -134,9 +115,7 @@ function BulkForm() {
           max={progress.total}
         />
       )}
-      <p class="field-error" role="alert">
-        {error.value || refusal}
-      </p>
+      <FieldError>{error.value || bulk.error.value}</FieldError>
     </form>
   );
 }

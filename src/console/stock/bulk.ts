@@ -1,10 +1,9 @@
-import { effect, signal } from "@preact/signals";
-import { messageOf } from "../client/api.ts";
-import { session } from "../client/session.ts";
-import type { PetStatus } from "../client/types.ts";
-import { showError, showSuccess } from "../page/toasts.ts";
-import { formatCount } from "../texts/numbers.ts";
-import { type Batch, type BatchChange, isUncertain, sendBatches, toBatches } from "./batches.ts";
+import { effect } from "@preact/signals";
+import { onSignOut } from "../client/session.ts";
+import type { PetStatus, StockChange } from "../client/types.ts";
+import { showError, showSuccess } from "../page/messages.ts";
+import { countOf, formatCount } from "../texts/formats.ts";
+import { type Batch, countChanges, Sending, toBatches } from "./batches.ts";
 import { clearSelection, selected } from "./selection.ts";
 import { table } from "./state.ts";
 
@@ -16,16 +15,7 @@ export interface BulkChange {
   readonly reason: string;
 }
 
-export interface BulkState {
-  /** Changes sent, and all of them. Undefined if nothing is being sent. */
-  readonly progress: { readonly applied: number; readonly total: number } | undefined;
-  readonly error: string;
-  /** What is left after the connection was lost. It is sent again as it was. */
-  readonly rest: readonly Batch[];
-}
-
-const idle: BulkState = { progress: undefined, error: "", rest: [] };
-export const bulk = signal<BulkState>(idle);
+export const bulk = new Sending();
 
 export async function applyToSelected(change: BulkChange): Promise<void> {
   const { value: entries } = table;
@@ -34,60 +24,41 @@ export async function applyToSelected(change: BulkChange): Promise<void> {
     ...(change.status ? { status: change.status } : {}),
     ...(change.reason === "" ? {} : { reason: change.reason }),
   };
-  const changes = rows.map((row): BatchChange => {
+  const changes = rows.map((row): StockChange => {
     const petId = entries.ids[row]!;
     // A new number replaces only what the person saw. A difference fits any number.
     return change.set === undefined
       ? { petId, delta: change.add ?? 0, ...common }
       : { petId, quantity: change.set, expectedVersion: entries.versions[row]!, ...common };
   });
-  await send(toBatches(changes));
+  await sendBulk(toBatches(changes));
 }
 
-/** Sends what is left after the connection was lost. Nothing is applied twice. */
-export async function continueBulk(): Promise<void> {
-  await send(bulk.value.rest);
-}
-
-export function dropRest(): void {
-  bulk.value = idle;
-}
-
-async function send(batches: readonly Batch[]): Promise<void> {
-  const total = batches.reduce((sum, { changes }) => sum + changes.length, 0);
+/** Sends changes, or what is left of them after the connection was lost. Nothing is applied twice. */
+export async function sendBulk(batches: readonly Batch[]): Promise<void> {
   let applied = 0;
-  let rest = batches;
-  bulk.value = { ...idle, progress: { applied, total } };
-  try {
-    const isSent = await sendBatches(batches, (batch) => {
-      applied += batch.changes.length;
-      rest = rest.slice(1);
-      bulk.value = { ...idle, progress: { applied, total } };
-    });
-    if (!isSent) return;
-    bulk.value = idle;
+  const isSent = await bulk.send(batches, ({ changes }) => {
+    applied += changes.length;
+  });
+  if (isSent) {
     clearSelection();
-    showSuccess(`Changed ${formatCount(total)} ${total === 1 ? "entry" : "entries"}`);
-  } catch (error) {
-    const before = applied > 0 ? `${formatCount(applied)} entries were changed. ` : "";
-    const text = `${before}${messageOf(error)}`;
-    bulk.value = { ...idle, error: text, rest: isUncertain(error) ? rest : [] };
-    // The table was loaded again meanwhile: without selected rows, the bar does not show the error.
-    if (selected.value.size === 0 && bulk.value.rest.length === 0) {
-      bulk.value = idle;
-      showError(text);
-    }
+    showSuccess(`Changed ${countOf(countChanges(batches), "entry", "entries")}`);
+    return;
   }
+  const { error, rest } = bulk;
+  if (error.value === "") return;
+  if (applied > 0) error.value = `${formatCount(applied)} entries were changed. ${error.value}`;
+  // The table was loaded again meanwhile: without selected rows, the bar does not show the error.
+  if (selected.value.size > 0 || rest.value.length > 0) return;
+  showError(error.value);
+  error.value = "";
 }
 
 // An error is about the rows that were selected when it occurred.
 effect(() => {
   if (selected.value.size > 0) return;
-  const { progress, rest } = bulk.peek();
-  if (!progress && rest.length === 0) bulk.value = idle;
+  if (!bulk.progress.peek() && bulk.rest.peek().length === 0) bulk.error.value = "";
 });
 
 // The service knows a repeated batch only by the same key, so the next person must not send the rest.
-effect(() => {
-  if (session.value.kind === "out") dropRest();
-});
+onSignOut(() => bulk.clear());

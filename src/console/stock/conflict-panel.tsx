@@ -1,8 +1,10 @@
 import type { LedgerRow } from "../client/types.ts";
-import { StatusBadge } from "../parts/status-badge.tsx";
+import { Button } from "../parts/button.tsx";
+import { Name } from "../parts/names.tsx";
+import { whoOf } from "../parts/origins.ts";
+import { StatusBadge } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
-import { whoOf } from "../parts/who.ts";
-import { formatCount } from "../texts/numbers.ts";
+import { formatCount } from "../texts/formats.ts";
 import { type Editing, keepMine, takeTheirs } from "./editing.ts";
 
 interface Props {
@@ -33,10 +35,7 @@ export function ConflictPanel({ edit, theirs, top, done }: Props) {
       }}
     >
       <p class="conflict-title">
-        <strong>
-          <bdi>{who}</bdi>
-        </strong>{" "}
-        {isRemoved ? "removed" : "changed"} this entry at <Time at={theirs.at} />
+        <Name>{who}</Name> {isRemoved ? "removed" : "changed"} this entry at <Time at={theirs.at} />
         {theirs.reason && (
           <>
             : “<bdi>{theirs.reason}</bdi>”
@@ -66,19 +65,19 @@ export function ConflictPanel({ edit, theirs, top, done }: Props) {
       </dl>
       <div class="row">
         {!isRemoved && (
-          <button
-            type="button"
-            class="button small primary"
+          <Button
+            kind="primary"
+            isSmall
             onClick={async () => {
               if (await keepMine()) done();
             }}
           >
             Save mine
-          </button>
+          </Button>
         )}
-        <button type="button" class="button small" onClick={drop}>
+        <Button isSmall onClick={drop}>
           {isRemoved ? "Close" : "Keep theirs"}
-        </button>
+        </Button>
       </div>
     </section>
   );

@@ -2,7 +2,8 @@ import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { NamedEntry } from "../client/types.ts";
-import { formatCount } from "../texts/numbers.ts";
+import { FieldError } from "../parts/fields.tsx";
+import { formatCount } from "../texts/formats.ts";
 import { CountStop, type Stop } from "./count-stop.tsx";
 import { CountSummary } from "./count-summary.tsx";
 import { counts, recordCount } from "./counting.ts";
@@ -85,28 +86,16 @@ export function CountPanel() {
           />
         </form>
         {current && (
-          <form class="field" onSubmit={record} novalidate>
-            <label for="count-quantity">
-              <bdi>{current.name}</bdi>: how many are there?
-            </label>
-            <div class="row">
-              <CountField
-                key={current.petId}
-                field={countField}
-                counted={counts.value.get(current.petId)?.counted}
-                isDisabled={!isReady}
-              />
-              <button type="submit" class="button primary" disabled={!isReady}>
-                Next
-              </button>
-              <span class="muted small">Expected: {formatCount(current.quantity)}</span>
-            </div>
-          </form>
+          <CountForm
+            key={current.petId}
+            entry={current}
+            field={countField}
+            isDisabled={!isReady}
+            record={record}
+          />
         )}
       </div>
-      <p class="field-error" id="count-error" role="alert">
-        {error.value}
-      </p>
+      <FieldError id="count-error">{error.value}</FieldError>
       {stop && <CountStop {...stop} record={finish} dismiss={dismiss} />}
       <CountSummary />
     </div>
@@ -127,26 +116,39 @@ function Doubt({ current, counted }: DoubtProps) {
   );
 }
 
-interface CountFieldProps {
+interface CountFormProps {
+  readonly entry: NamedEntry;
   readonly field: RefObject<HTMLInputElement | null>;
-  readonly counted: number | undefined;
   readonly isDisabled: boolean;
+  readonly record: (event: Event) => void;
 }
 
-/** Has the focus when it appears, before the next key is pressed. */
-function CountField({ field, counted, isDisabled }: CountFieldProps) {
+/** Its field has the focus when it appears, before the next key is pressed. */
+function CountForm({ entry, field, isDisabled, record }: CountFormProps) {
   useLayoutEffect(() => field.current?.select(), [field]);
+  const counted = counts.value.get(entry.petId)?.counted;
   return (
-    <input
-      ref={field}
-      id="count-quantity"
-      class="input"
-      inputMode="numeric"
-      autocomplete="off"
-      defaultValue={String(counted ?? "")}
-      disabled={isDisabled}
-      aria-describedby="count-error"
-    />
+    <form class="field" onSubmit={record} novalidate>
+      <label for="count-quantity">
+        <bdi>{entry.name}</bdi>: how many are there?
+      </label>
+      <div class="row">
+        <input
+          ref={field}
+          id="count-quantity"
+          class="input"
+          inputMode="numeric"
+          autocomplete="off"
+          defaultValue={String(counted ?? "")}
+          disabled={isDisabled}
+          aria-describedby="count-error"
+        />
+        <button type="submit" class="button primary" disabled={isDisabled}>
+          Next
+        </button>
+        <span class="muted small">Expected: {formatCount(entry.quantity)}</span>
+      </div>
+    </form>
   );
 }
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { formatCount } from "../texts/numbers.ts";
-import { playStopSound } from "./stop-sound.ts";
+import { Button } from "../parts/button.tsx";
+import { formatCount } from "../texts/formats.ts";
 
 export interface Stop {
   readonly message: ComponentChildren;
@@ -28,7 +28,7 @@ export function CountStop({ message, doubted, record, dismiss }: Props) {
   return (
     <div
       ref={box}
-      class="notice danger count-stop"
+      class="notice danger spread count-stop"
       role="alertdialog"
       tabIndex={-1}
       aria-labelledby="count-stop-message"
@@ -50,14 +50,33 @@ export function CountStop({ message, doubted, record, dismiss }: Props) {
       </div>
       <div class="row">
         {doubted !== undefined && (
-          <button type="button" class="button" onClick={() => record(doubted)}>
-            Record {formatCount(doubted)}
-          </button>
+          <Button onClick={() => record(doubted)}>Record {formatCount(doubted)}</Button>
         )}
-        <button type="button" class="button" onClick={dismiss}>
+        <Button onClick={dismiss}>
           {doubted === undefined ? "Go on" : "Count again"} <kbd class="kbd">Esc</kbd>
-        </button>
+        </Button>
       </div>
     </div>
   );
+}
+
+let audio: AudioContext | undefined;
+
+/** Two low tones, for people who look at the shelf and not at the screen. */
+function playStopSound(): void {
+  try {
+    audio ??= new AudioContext();
+    for (const startsAt of [0, 0.25]) {
+      const tone = audio.createOscillator();
+      tone.type = "square";
+      tone.frequency.value = 220;
+      const volume = audio.createGain();
+      volume.gain.value = 0.2;
+      tone.connect(volume).connect(audio.destination);
+      tone.start(audio.currentTime + startsAt);
+      tone.stop(audio.currentTime + startsAt + 0.15);
+    }
+  } catch {
+    // A browser without sound still shows the message.
+  }
 }

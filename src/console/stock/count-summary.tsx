@@ -1,19 +1,20 @@
 import { useSignal } from "@preact/signals";
+import { Button } from "../parts/button.tsx";
+import { ButtonGroup } from "../parts/choices.tsx";
 import { Confirmation } from "../parts/confirmation.tsx";
-import { reasonCharactersMax } from "../parts/reasons.ts";
-import { countOf, formatCount } from "../texts/numbers.ts";
+import { FieldError } from "../parts/fields.tsx";
+import { reasonCharactersMax } from "../parts/reason-field.tsx";
+import { countOf, formatCount } from "../texts/formats.ts";
 import {
   applyCounts,
   type CountFilter,
   continueApplying,
-  countError,
   countFilter,
   counts,
   differences,
   discardCounts,
-  isApplying,
+  sending,
   showCounts,
-  unfinished,
 } from "./counting.ts";
 import { table } from "./state.ts";
 
@@ -31,26 +32,20 @@ export function CountSummary() {
     <div class="stack">
       <progress class="meter" aria-label="Counted entries" value={counted} max={size} />
       <div class="spread">
-        <fieldset class="button-group" aria-label="Show">
-          {filters.map(([filter, title, count]) => (
-            <button
-              type="button"
-              key={filter}
-              class="button small"
-              aria-pressed={countFilter.value === filter}
-              onClick={() => showCounts(filter)}
-            >
+        <ButtonGroup
+          label="Show"
+          choices={filters.map(([filter, title, count]) => [
+            filter,
+            <>
               {title} <span class="muted">{formatCount(count)}</span>
-            </button>
-          ))}
-        </fieldset>
-        {unfinished.value.length > 0 ? <Continue /> : counted > 0 && <Finish />}
+            </>,
+          ])}
+          isChosen={(filter) => filter === countFilter.value}
+          choose={showCounts}
+        />
+        {sending.rest.value.length > 0 ? <Continue /> : counted > 0 && <Finish />}
       </div>
-      {countError.value && (
-        <p class="field-error" role="alert">
-          {countError.value}
-        </p>
-      )}
+      {sending.error.value && <FieldError>{sending.error.value}</FieldError>}
     </div>
   );
 }
@@ -59,14 +54,13 @@ function Continue() {
   return (
     <div class="row">
       <span class="small">The last differences may not have been saved.</span>
-      <button
-        type="button"
-        class="button primary"
-        disabled={isApplying.value}
-        onClick={() => void continueApplying()}
+      <Button
+        kind="primary"
+        isDisabled={sending.progress.value !== undefined}
+        onClick={() => continueApplying()}
       >
         Send again
-      </button>
+      </Button>
     </div>
   );
 }
@@ -77,6 +71,7 @@ function Finish() {
   const isDiscarding = useSignal(false);
   const found = differences.value.length;
   const total = withMatches.value ? counts.value.size : found;
+  const isApplying = sending.progress.value !== undefined;
   return (
     <>
       <form
@@ -92,9 +87,7 @@ function Finish() {
             type="checkbox"
             class="checkbox"
             checked={withMatches.value}
-            onChange={(event) => {
-              withMatches.value = event.currentTarget.checked;
-            }}
+            onChange={(event) => (withMatches.value = event.currentTarget.checked)}
           />
           Also record counts without a difference
         </label>
@@ -104,16 +97,12 @@ function Finish() {
             class="input count-reason"
             maxLength={reasonCharactersMax}
             value={reason.value}
-            onInput={(event) => {
-              reason.value = event.currentTarget.value;
-            }}
+            onInput={(event) => (reason.value = event.currentTarget.value)}
           />
         </label>
-        <button type="button" class="button" onClick={() => (isDiscarding.value = true)}>
-          Discard…
-        </button>
-        <button type="submit" class="button primary" disabled={isApplying.value || total === 0}>
-          {isApplying.value
+        <Button onClick={() => (isDiscarding.value = true)}>Discard…</Button>
+        <button type="submit" class="button primary" disabled={isApplying || total === 0}>
+          {isApplying
             ? "Applying…"
             : `Apply ${countOf(total, withMatches.value ? "count" : "difference")}`}
         </button>

@@ -1,11 +1,9 @@
 import { batch, computed, effect, signal } from "@preact/signals";
-import { messageOf } from "../client/api.ts";
 import { session } from "../client/session.ts";
-import { announce } from "../page/announcements.ts";
+import { announce, showSuccess } from "../page/messages.ts";
 import { navigate } from "../page/router.ts";
-import { showSuccess } from "../page/toasts.ts";
-import { formatCount } from "../texts/numbers.ts";
-import { type Batch, isUncertain, sendBatches, toBatches } from "./batches.ts";
+import { formatCount } from "../texts/formats.ts";
+import { type Batch, countChanges, Sending, toBatches } from "./batches.ts";
 import { type Count, noCounts, readCounts, repeatMsMax, writeCounts } from "./count-storage.ts";
 import { rowFilter, table, updateOrder } from "./state.ts";
 
@@ -16,13 +14,11 @@ export const isCounting = signal(false);
 /** The operator key that counts; undefined if nobody is signed in. */
 const counter = signal<string | undefined>(undefined);
 export const counts = signal<ReadonlyMap<string, Count>>(new Map());
-/** Changes that were sent, but whose result is not known. They are sent again as they were. */
-export const unfinished = signal<readonly Batch[]>([]);
+/** The changes of the count, on their way to the ledger. */
+export const sending = new Sending();
 /** When they were first sent, in milliseconds since 1970. */
 const sentAt = signal(0);
 export const countFilter = signal<CountFilter>("all");
-export const countError = signal("");
-export const isApplying = signal(false);
 
 /** The entries whose count differs from what was expected, and that still exist. */
 export const differences = computed(() =>
@@ -49,8 +45,7 @@ function forgetCount(petId: string): void {
 export function discardCounts(): void {
   batch(() => {
     counts.value = new Map();
-    unfinished.value = [];
-    countError.value = "";
+    sending.clear();
   });
 }
 
@@ -68,7 +63,7 @@ export async function applyCounts(reason: string, withMatches: boolean): Promise
   );
   if (impossible.length > 0) {
     for (const [petId] of impossible) forgetCount(petId);
-    countError.value = `${formatCount(impossible.length)} entries changed too much since they were counted. Count them again: ${impossible
+    sending.error.value = `${formatCount(impossible.length)} entries changed too much since they were counted. Count them again: ${impossible
       .map(([petId]) => petId)
       .slice(0, 5)
       .join(", ")}.`;
@@ -91,35 +86,23 @@ function bound(entries: typeof table.value) {
 export async function continueApplying(): Promise<void> {
   if (Date.now() - sentAt.value > repeatMsMax) {
     discardCounts();
-    countError.value =
+    sending.error.value =
       "This count was sent too long ago to be sent again. Activity shows which changes were made. Count the other entries again.";
     return;
   }
-  await send(unfinished.value);
+  await send(sending.rest.value);
 }
 
 async function send(batches: readonly Batch[]): Promise<void> {
-  unfinished.value = batches;
-  countError.value = "";
-  isApplying.value = true;
-  const total = batches.reduce((sum, { changes }) => sum + changes.length, 0);
-  try {
-    const isSent = await sendBatches(batches, (done) => {
-      unfinished.value = unfinished.value.slice(1);
-      const next = new Map(counts.value);
-      for (const { petId } of done.changes) next.delete(petId);
-      counts.value = next;
-    });
-    if (!isSent) return;
-    discardCounts();
-    navigate("/stock");
-    showSuccess(`The count is in the ledger: ${formatCount(total)} entries`);
-  } catch (error) {
-    if (!isUncertain(error)) unfinished.value = [];
-    countError.value = messageOf(error);
-  } finally {
-    isApplying.value = false;
-  }
+  const isSent = await sending.send(batches, ({ changes }) => {
+    const next = new Map(counts.value);
+    for (const { petId } of changes) next.delete(petId);
+    counts.value = next;
+  });
+  if (!isSent) return;
+  discardCounts();
+  navigate("/stock");
+  showSuccess(`The count is in the ledger: ${formatCount(countChanges(batches))} entries`);
 }
 
 // A reload, or a browser that is closed by mistake, loses no count.
@@ -130,16 +113,16 @@ effect(() => {
   batch(() => {
     counter.value = keyId;
     counts.value = new Map(stored.counts);
-    unfinished.value = stored.unfinished;
+    sending.rest.value = stored.unfinished;
     sentAt.value = stored.sentAt;
-    countError.value = "";
+    sending.error.value = "";
   });
 });
 
 effect(() => {
   const stored = {
     counts: [...counts.value],
-    unfinished: unfinished.value,
+    unfinished: sending.rest.value,
     sentAt: sentAt.value,
   };
   if (counter.value !== undefined) writeCounts(counter.value, stored);

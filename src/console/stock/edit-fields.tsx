@@ -1,10 +1,10 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { type PetStatus, petStatusValues } from "../client/types.ts";
-import { Icon } from "../parts/icon.tsx";
-import { reasonCharactersMax } from "../parts/reasons.ts";
-import { capitalized } from "../texts/capitalized.ts";
-import { CountedCell } from "./counted-cell.tsx";
-import { isCounting } from "./counting.ts";
+import { Button } from "../parts/button.tsx";
+import { Select } from "../parts/choices.tsx";
+import { ReasonInput } from "../parts/reason-field.tsx";
+import { statusChoices } from "../parts/status.tsx";
+import { formatCount } from "../texts/formats.ts";
+import { counts, isCounting } from "./counting.ts";
 import { cancelEditing, changeEditing, type Editing, saveEditing } from "./editing.ts";
 import { cellId, leaveEdit } from "./keyboard.ts";
 
@@ -48,55 +48,61 @@ export function EditFields({ edit, index }: Props) {
       </div>
       {isCounting.value && <CountedCell petId={base.petId} />}
       <div role="gridcell" class="cell edit-cell cell-status" id={cellId(index, "status")}>
-        <select
-          ref={edit.field === "status" ? field : null}
-          class="select status-select"
-          aria-label={`Status of ${base.name}`}
+        <Select
+          field={edit.field === "status" ? field : null}
+          class="status-select"
+          label={`Status of ${base.name}`}
+          choices={statusChoices}
           value={status}
-          disabled={isSaving}
-          onChange={(event) => changeEditing({ status: event.currentTarget.value as PetStatus })}
-        >
-          {petStatusValues.map((one) => (
-            <option key={one} value={one}>
-              {capitalized(one)}
-            </option>
-          ))}
-        </select>
+          isDisabled={isSaving}
+          choose={(to) => changeEditing({ status: to })}
+        />
       </div>
       <div role="gridcell" class="cell edit-cell cell-change edit-tools">
-        <input
-          class="input"
-          placeholder="Reason (optional)"
-          aria-label="Reason (optional)"
-          maxLength={reasonCharactersMax}
-          autocomplete="off"
+        <ReasonInput
           value={reason}
-          disabled={isSaving}
-          onInput={(event) => changeEditing({ reason: event.currentTarget.value })}
+          isDisabled={isSaving}
+          change={(text) => changeEditing({ reason: text })}
         />
-        <button
-          type="button"
-          class="button small primary icon-only"
-          aria-label="Save"
-          disabled={isSaving}
+        <Button
+          kind="primary"
+          isSmall
+          icon="check"
+          label="Save"
+          isDisabled={isSaving}
           onClick={async () => {
             if (await saveEditing()) leaveEdit(edit);
           }}
-        >
-          <Icon name="check" />
-        </button>
-        <button
-          type="button"
-          class="button small icon-only"
-          aria-label="Cancel"
+        />
+        <Button
+          isSmall
+          icon="close"
+          label="Cancel"
           onClick={() => {
             cancelEditing();
             leaveEdit(edit);
           }}
-        >
-          <Icon name="close" />
-        </button>
+        />
       </div>
     </>
+  );
+}
+
+/** What was counted, and how much that is more or less than expected. */
+export function CountedCell({ petId }: { readonly petId: string }) {
+  const count = counts.value.get(petId);
+  if (!count) return <div role="gridcell" class="cell cell-counted" />;
+  const difference = count.counted - count.expected;
+  const sign = difference > 0 ? "+" : "−";
+  return (
+    <div role="gridcell" class="cell cell-counted number">
+      {formatCount(count.counted)}
+      {difference !== 0 && (
+        <span class="badge warning">
+          {sign}
+          {formatCount(Math.abs(difference))}
+        </span>
+      )}
+    </div>
   );
 }

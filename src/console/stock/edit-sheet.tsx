@@ -1,8 +1,10 @@
 import { useEffect } from "preact/hooks";
-import { type PetStatus, petStatusValues } from "../client/types.ts";
+import { Button } from "../parts/button.tsx";
+import { SelectField } from "../parts/choices.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { reasonCharactersMax } from "../parts/reasons.ts";
-import { capitalized } from "../texts/capitalized.ts";
+import { FieldError } from "../parts/fields.tsx";
+import { reasonCharactersMax } from "../parts/reason-field.tsx";
+import { statusChoices } from "../parts/status.tsx";
 import { ConflictPanel } from "./conflict-panel.tsx";
 import {
   cancelEditing,
@@ -45,25 +47,16 @@ function Sheet({ edit }: { readonly edit: Editing }) {
             aria-describedby="edit-sheet-error"
             onInput={(event) => changeEditing({ quantity: event.currentTarget.value })}
           />
-          <p class="field-error" id="edit-sheet-error" role="alert">
-            {error}
-          </p>
+          <FieldError id="edit-sheet-error">{error}</FieldError>
         </div>
-        <div class="field">
-          <label for="edit-status">Status</label>
-          <select
-            id="edit-status"
-            class="select status-select"
-            value={status}
-            onChange={(event) => changeEditing({ status: event.currentTarget.value as PetStatus })}
-          >
-            {petStatusValues.map((one) => (
-              <option key={one} value={one}>
-                {capitalized(one)}
-              </option>
-            ))}
-          </select>
-        </div>
+        <SelectField
+          id="edit-status"
+          label="Status"
+          class="status-select"
+          choices={statusChoices}
+          value={status}
+          choose={(to) => changeEditing({ status: to })}
+        />
         <div class="field">
           <label for="edit-reason">Reason (optional)</label>
           <input
@@ -77,9 +70,7 @@ function Sheet({ edit }: { readonly edit: Editing }) {
         </div>
         {theirs && <ConflictPanel edit={edit} theirs={theirs} done={() => undefined} />}
         <div class="dialog-actions">
-          <button type="button" class="button" onClick={cancelEditing}>
-            Cancel
-          </button>
+          <Button onClick={cancelEditing}>Cancel</Button>
           <button type="submit" class="button primary" disabled={isSaving || theirs !== undefined}>
             {isSaving ? "Saving…" : "Save"}
           </button>

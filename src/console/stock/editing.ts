@@ -1,14 +1,11 @@
-import { batch, computed, effect, signal } from "@preact/signals";
-import { ApiError, messageOf, request } from "../client/api.ts";
-import { createIdempotencyKey } from "../client/idempotency-key.ts";
-import { session } from "../client/session.ts";
+import { batch, computed, signal } from "@preact/signals";
+import { ApiError, createIdempotencyKey, messageOf, request } from "../client/api.ts";
+import { onSignOut, session } from "../client/session.ts";
 import type { LedgerRow, NamedEntry, PetStatus, VersionedItem } from "../client/types.ts";
-import { announce } from "../page/announcements.ts";
-import { showError, showSuccess } from "../page/toasts.ts";
+import { announce, showError, showSuccess } from "../page/messages.ts";
 import { isNarrow } from "../parts/layout.ts";
-import { whoOf } from "../parts/who.ts";
-import { capitalized } from "../texts/capitalized.ts";
-import { formatCount } from "../texts/numbers.ts";
+import { whoOf } from "../parts/origins.ts";
+import { capitalized, formatCount } from "../texts/formats.ts";
 import { parseQuantity, quantityRule } from "./quantities.ts";
 import { onChange, table, touched, visible } from "./state.ts";
 
@@ -201,7 +198,4 @@ onChange((change) => {
   announce(`${whoOf(change)} ${what}.`);
 });
 
-// Nothing of one session is left for the next person.
-effect(() => {
-  if (session.value.kind === "out") cancelEditing();
-});
+onSignOut(cancelEditing);

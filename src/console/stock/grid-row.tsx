@@ -1,17 +1,15 @@
 import { hrefOf } from "../page/router.ts";
 import { Icon } from "../parts/icon.tsx";
 import { isNarrow } from "../parts/layout.ts";
-import { StatusBadge } from "../parts/status-badge.tsx";
+import { StatusBadge } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
-import { changeNumber, formatCount } from "../texts/numbers.ts";
-import { CountedCell } from "./counted-cell.tsx";
+import { changeNumber, formatCount } from "../texts/formats.ts";
 import { counts, isCounting } from "./counting.ts";
-import { EditFields } from "./edit-fields.tsx";
+import { CountedCell, EditFields } from "./edit-fields.tsx";
 import { type Editing, tryEditing } from "./editing.ts";
 import { cellId } from "./keyboard.ts";
-import { openPetDialog } from "./pet-dialog-state.ts";
 import { active, type Column, selected, selectRange, startRange, toggle } from "./selection.ts";
-import { revision, table } from "./state.ts";
+import { openPetDialog, revision, table } from "./state.ts";
 
 interface Props {
   readonly row: number;
@@ -36,9 +34,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
     id: cellId(index, column),
     class: `cell cell-${column} ${kind}`,
     tabIndex: isActive && active.value.column === column ? 0 : -1,
-    onFocus: () => {
-      active.value = { index, column };
-    },
+    onFocus: () => (active.value = { index, column }),
   });
   const select = (event: MouseEvent) => {
     if (event.shiftKey) selectRange(index);

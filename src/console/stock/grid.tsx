@@ -42,12 +42,10 @@ export function Grid() {
     <div
       class={`grid-scroller ${isCounting.value ? "is-counting" : ""}`}
       ref={scroller}
-      onFocusCapture={() => {
-        hasFocus.value = true;
-      }}
-      onBlurCapture={(event) => {
-        hasFocus.value = event.currentTarget.contains(event.relatedTarget as Node | null);
-      }}
+      onFocusCapture={() => (hasFocus.value = true)}
+      onBlurCapture={(event) =>
+        (hasFocus.value = event.currentTarget.contains(event.relatedTarget as Node | null))
+      }
     >
       <div
         role="grid"

@@ -2,7 +2,6 @@ import { signal } from "@preact/signals";
 import { navigate } from "../page/router.ts";
 import { headerHeight, rowHeight } from "../parts/layout.ts";
 import { cancelEditing, type Editing, editing, saveEditing, tryEditing } from "./editing.ts";
-import { openPetDialog } from "./pet-dialog-state.ts";
 import {
   active,
   type Column,
@@ -13,7 +12,7 @@ import {
   toggle,
   toggleAll,
 } from "./selection.ts";
-import { table, visible } from "./state.ts";
+import { openPetDialog, table, visible } from "./state.ts";
 
 export function cellId(index: number, column: Column): string {
   return `cell-${index}-${column}`;

@@ -1,20 +1,18 @@
-import { hrefOf } from "../page/router.ts";
+import { Button, LinkButton } from "../parts/button.tsx";
+import { Empty, NotLoaded } from "../parts/empty.tsx";
 import { clockTime } from "../texts/times.ts";
 import { type CountFilter, countFilter, isCounting, showCounts } from "./counting.ts";
-import { openPetDialog } from "./pet-dialog-state.ts";
-import { query, reload, statusFilter } from "./state.ts";
+import { openPetDialog, query, reload, statusFilter } from "./state.ts";
 
 // What the Stock view shows instead of rows, and what to do next.
 
-export function NotLoaded({ message }: { readonly message: string }) {
+export function StockNotLoaded({ message }: { readonly message: string }) {
   return (
-    <div class="empty" role="alert">
-      <h2>The stock could not be loaded</h2>
-      <p>{message}</p>
-      <button type="button" class="button primary" onClick={() => void reload()}>
-        Try again
-      </button>
-    </div>
+    <NotLoaded
+      title="The stock could not be loaded"
+      message={message}
+      retry={() => void reload()}
+    />
   );
 }
 
@@ -26,27 +24,24 @@ export function Outdated({ since }: { readonly since: number }) {
         Changes may be missing here: the stock could not be loaded again at {clockTime(since)}. The
         console tries again by itself.
       </span>
-      <button type="button" class="button small" onClick={() => void reload()}>
+      <Button isSmall onClick={() => reload()}>
         Try now
-      </button>
+      </Button>
     </div>
   );
 }
 
 export function NoPets() {
   return (
-    <div class="empty">
-      <h2>There are no pets yet</h2>
+    <Empty title="There are no pets yet">
       <p>Add the first one here, or import a file with all of them.</p>
       <div class="row">
-        <button type="button" class="button primary" onClick={() => openPetDialog(undefined)}>
+        <Button kind="primary" onClick={() => openPetDialog(undefined)}>
           Add a pet
-        </button>
-        <a class="button" href={hrefOf("/import")}>
-          Import a file
-        </a>
+        </Button>
+        <LinkButton to="/import">Import a file</LinkButton>
       </div>
-    </div>
+    </Empty>
   );
 }
 
@@ -61,12 +56,9 @@ export function NoMatches() {
   const isSearched = query.value.trim() !== "" || statusFilter.value.size > 0;
   const title = isCounting.value && !isSearched ? nothingCounted[countFilter.value] : undefined;
   return (
-    <div class="empty">
-      <h2>{title ?? "Nothing matches"}</h2>
+    <Empty title={title ?? "Nothing matches"}>
       {title === undefined && <p>No entry matches the search and the filters.</p>}
-      <button
-        type="button"
-        class="button"
+      <Button
         onClick={() => {
           query.value = "";
           statusFilter.value = new Set();
@@ -74,7 +66,7 @@ export function NoMatches() {
         }}
       >
         Show all entries
-      </button>
-    </div>
+      </Button>
+    </Empty>
   );
 }

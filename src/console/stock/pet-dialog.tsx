@@ -3,8 +3,8 @@ import type { PetDetails } from "../client/types.ts";
 import { navigate, place } from "../page/router.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
-import { closePetDialog } from "./pet-dialog-state.ts";
 import { PetForm } from "./pet-form.tsx";
+import { closePetDialog } from "./state.ts";
 
 /** Adds a pet, or shows and changes the details of one. */
 export function PetDialog({ petId }: { readonly petId: string | undefined }) {

@@ -1,13 +1,14 @@
 import { useSignal } from "@preact/signals";
-import { type PetDetails, petStatusValues } from "../client/types.ts";
+import type { PetDetails } from "../client/types.ts";
+import { showSuccess } from "../page/messages.ts";
 import { hrefOf } from "../page/router.ts";
-import { showSuccess } from "../page/toasts.ts";
+import { Button } from "../parts/button.tsx";
+import { SelectField } from "../parts/choices.tsx";
 import { DialogForm } from "../parts/dialog-form.tsx";
-import { reasonCharactersMax } from "../parts/reasons.ts";
-import { StatusBadge } from "../parts/status-badge.tsx";
-import { TextField } from "../parts/text-field.tsx";
-import { capitalized } from "../texts/capitalized.ts";
-import { formatCount } from "../texts/numbers.ts";
+import { TextField } from "../parts/fields.tsx";
+import { ReasonField } from "../parts/reason-field.tsx";
+import { StatusBadge, statusChoices } from "../parts/status.tsx";
+import { formatCount } from "../texts/formats.ts";
 import { addPet, changePet, hintOf, isOneLine, petFields, readPet, textOf } from "./pet-fields.ts";
 import { RemovePet } from "./remove-pet.tsx";
 
@@ -38,9 +39,9 @@ export function PetForm({ pet, close }: Props) {
       close={close}
       aside={
         pet && (
-          <button type="button" class="button quiet" onClick={() => (isRemoving.value = true)}>
+          <Button kind="quiet" onClick={() => (isRemoving.value = true)}>
             Remove…
-          </button>
+          </Button>
         )
       }
     >
@@ -76,18 +77,9 @@ function NewStock() {
     <>
       <div class="row pair">
         <TextField name="quantity" label="Quantity" value="0" inputMode="numeric" />
-        <div class="field">
-          <label for="pet-status">Status</label>
-          <select id="pet-status" name="status" class="select status-select">
-            {petStatusValues.map((status) => (
-              <option key={status} value={status}>
-                {capitalized(status)}
-              </option>
-            ))}
-          </select>
-        </div>
+        <SelectField name="status" label="Status" class="status-select" choices={statusChoices} />
       </div>
-      <TextField name="reason" label="Reason (optional)" lengthMax={reasonCharactersMax} />
+      <ReasonField />
     </>
   );
 }

@@ -1,9 +1,9 @@
 import type { PetDetails } from "../client/types.ts";
-import { showSuccess } from "../page/toasts.ts";
+import { showSuccess } from "../page/messages.ts";
 import { DialogForm } from "../parts/dialog-form.tsx";
-import { reasonCharactersMax } from "../parts/reasons.ts";
-import { TextField } from "../parts/text-field.tsx";
-import { formatCount } from "../texts/numbers.ts";
+import { Name } from "../parts/names.tsx";
+import { ReasonField } from "../parts/reason-field.tsx";
+import { formatCount } from "../texts/formats.ts";
 import { removePet } from "./pet-fields.ts";
 
 interface Props {
@@ -22,13 +22,10 @@ export function RemovePet({ pet, close, back }: Props) {
   return (
     <DialogForm submit={submit} action="Remove" isDangerous close={back} cancelText="Back">
       <p>
-        Remove{" "}
-        <bdi>
-          <strong>{pet.name}</strong>
-        </bdi>{" "}
-        with its stock of {formatCount(pet.quantity)}? Its history stays in the ledger.
+        Remove <Name>{pet.name}</Name> with its stock of {formatCount(pet.quantity)}? Its history
+        stays in the ledger.
       </p>
-      <TextField name="reason" label="Reason (optional)" lengthMax={reasonCharactersMax} />
+      <ReasonField />
     </DialogForm>
   );
 }

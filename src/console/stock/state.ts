@@ -1,10 +1,10 @@
-import { batch, computed, effect, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import { messageOf, request } from "../client/api.ts";
 import { listen, whenListening } from "../client/live.ts";
 import { describePets } from "../client/pet-names.ts";
 import { onRenamed, whenWatchingNames } from "../client/renames.ts";
 import { pause, retryDelayMs } from "../client/retries.ts";
-import { session } from "../client/session.ts";
+import { onSignOut } from "../client/session.ts";
 import {
   type LedgerRow,
   type PetDetails,
@@ -12,16 +12,12 @@ import {
   petStatusValues,
   type StockList,
 } from "../client/types.ts";
+import type { LoadState } from "../parts/loaded.tsx";
 import { countStatuses, Search, type Sort, sortRows } from "./order.ts";
 import { StockTable } from "./table.ts";
 
 // The entries that the Stock view shows. They are loaded once and then follow the feed, so that the
 // view is there at once when somebody comes back to it.
-
-export type LoadState =
-  | { readonly kind: "loading" }
-  | { readonly kind: "failed"; readonly message: string }
-  | { readonly kind: "ready" };
 
 export const loadState = signal<LoadState>({ kind: "loading" });
 /** Since when changes may be missing, because the entries could not be loaded again. */
@@ -208,9 +204,8 @@ export function touched(): void {
   });
 }
 
-// Nothing of one session is left for the next person.
-effect(() => {
-  if (session.value.kind !== "out" || !stopListening) return;
+onSignOut(() => {
+  if (!stopListening) return;
   stopListening();
   stopListening = undefined;
   loading += 1;
@@ -222,3 +217,14 @@ effect(() => {
     statusFilter.value = new Set();
   });
 });
+
+/** The pet whose details are open; `petId` is undefined for a new one. */
+export const petDialog = signal<{ readonly petId: string | undefined } | undefined>(undefined);
+
+export function openPetDialog(petId: string | undefined): void {
+  petDialog.value = { petId };
+}
+
+export function closePetDialog(): void {
+  petDialog.value = undefined;
+}

@@ -5,7 +5,7 @@ import {
   petStatusValues,
   type VersionedItem,
 } from "../client/types.ts";
-import { whoOf } from "../parts/who.ts";
+import { whoOf } from "../parts/origins.ts";
 
 /** Who made the last change of a row, and when. */
 export interface LastChange {

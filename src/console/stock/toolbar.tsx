@@ -1,13 +1,13 @@
 import { useEffect, useRef } from "preact/hooks";
 import { petStatusValues } from "../client/types.ts";
-import { hrefOf } from "../page/router.ts";
-import { Icon } from "../parts/icon.tsx";
-import { capitalized } from "../texts/capitalized.ts";
-import { formatCount } from "../texts/numbers.ts";
+import { Button, LinkButton } from "../parts/button.tsx";
+import { ButtonGroup } from "../parts/choices.tsx";
+import { SearchField } from "../parts/search-field.tsx";
+import { capitalized, formatCount } from "../texts/formats.ts";
 import { isCounting } from "./counting.ts";
-import { openPetDialog } from "./pet-dialog-state.ts";
 import {
   isOrderStale,
+  openPetDialog,
   query,
   revision,
   statusCounts,
@@ -19,22 +19,16 @@ import {
 
 export function Actions() {
   if (isCounting.value) {
-    return (
-      <a class="button" href={hrefOf("/stock")}>
-        Stop counting
-      </a>
-    );
+    return <LinkButton to="/stock">Stop counting</LinkButton>;
   }
   return (
     <div class="row">
-      <a class="button" href={hrefOf("/stock/count")}>
-        <Icon name="count" />
+      <LinkButton icon="count" to="/stock/count">
         Count stock
-      </a>
-      <button type="button" class="button primary" onClick={() => openPetDialog(undefined)}>
-        <Icon name="plus" />
+      </LinkButton>
+      <Button kind="primary" icon="plus" onClick={() => openPetDialog(undefined)}>
         Add pet
-      </button>
+      </Button>
     </div>
   );
 }
@@ -56,29 +50,19 @@ export function Toolbar() {
   const shown = visible.value.length;
   const total = table.value.size;
   return (
-    <div class="toolbar">
-      <div class="search-field">
-        <Icon name="search" />
-        <input
-          ref={field}
-          class="input"
-          type="search"
-          placeholder="Search by id or name"
-          aria-label="Search by id or name"
-          autocomplete="off"
-          spellcheck={false}
-          value={query.value}
-          onInput={(event) => {
-            query.value = event.currentTarget.value;
-          }}
-        />
-      </div>
+    <div class="row toolbar">
+      <SearchField
+        field={field}
+        label="Search by id or name"
+        value={query.value}
+        search={(text) => (query.value = text)}
+      />
       <StatusFilter />
       <span class="spacer" />
       {isOrderStale.value && (
-        <button type="button" class="button small quiet" onClick={updateOrder}>
+        <Button kind="quiet" isSmall onClick={updateOrder}>
           Sort again
-        </button>
+        </Button>
       )}
       <span class="muted small" data-shown={shown}>
         {shown === total
@@ -92,22 +76,21 @@ export function Toolbar() {
 function StatusFilter() {
   const chosen = statusFilter.value;
   return (
-    <fieldset class="button-group status-filter" aria-label="Status">
-      {petStatusValues.map((status, index) => (
-        <button
-          type="button"
-          key={status}
-          class="button small"
-          aria-pressed={chosen.has(status)}
-          onClick={() => {
-            const next = new Set(chosen);
-            if (!next.delete(status)) next.add(status);
-            statusFilter.value = next;
-          }}
-        >
+    <ButtonGroup
+      label="Status"
+      class="status-filter"
+      choices={petStatusValues.map((status, index) => [
+        status,
+        <>
           {capitalized(status)} <span class="muted">{formatCount(statusCounts.value[index]!)}</span>
-        </button>
-      ))}
-    </fieldset>
+        </>,
+      ])}
+      isChosen={(status) => chosen.has(status)}
+      choose={(status) => {
+        const next = new Set(chosen);
+        if (!next.delete(status)) next.add(status);
+        statusFilter.value = next;
+      }}
+    />
   );
 }

@@ -1,6 +1,8 @@
 import { useEffect } from "preact/hooks";
-import { announce } from "../page/announcements.ts";
-import { capitalized } from "../texts/capitalized.ts";
+import { announce } from "../page/messages.ts";
+import { Button } from "../parts/button.tsx";
+import { FieldError } from "../parts/fields.tsx";
+import { capitalized } from "../texts/formats.ts";
 import { ConflictPanel } from "./conflict-panel.tsx";
 import {
   cancelEditing,
@@ -40,30 +42,27 @@ function Notice({ edit }: { readonly edit: Editing }) {
         <bdi>{base.name}</bdi>: <strong>{typed}</strong> is not saved.
       </span>
       <div class="row">
-        <button
-          type="button"
-          class="button small primary"
-          disabled={isSaving}
+        <Button
+          kind="primary"
+          isSmall
+          isDisabled={isSaving}
           onClick={async () => {
             if (await saveEditing()) leave();
           }}
         >
           {isSaving ? "Saving…" : "Save"}
-        </button>
-        <button
-          type="button"
-          class="button small"
+        </Button>
+        <Button
+          isSmall
           onClick={() => {
             cancelEditing();
             leave();
           }}
         >
           Discard
-        </button>
+        </Button>
       </div>
-      <p class="field-error" role="alert">
-        {error}
-      </p>
+      <FieldError>{error}</FieldError>
     </section>
   );
 }

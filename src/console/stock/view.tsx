@@ -1,14 +1,23 @@
 import { useEffect } from "preact/hooks";
 import type { Shortcut, ViewProps } from "../parts/view.ts";
+import { ViewHead } from "../parts/view-head.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
 import { CountPanel } from "./count-panel.tsx";
 import { isCounting } from "./counting.ts";
 import { EditSheet } from "./edit-sheet.tsx";
 import { Grid } from "./grid.tsx";
-import { NoMatches, NoPets, NotLoaded, Outdated } from "./nothing.tsx";
+import { NoMatches, NoPets, Outdated, StockNotLoaded } from "./nothing.tsx";
 import { PetDialog } from "./pet-dialog.tsx";
-import { closePetDialog, openPetDialog, petDialog } from "./pet-dialog-state.ts";
-import { loadState, loadStock, outdatedSince, table, visible } from "./state.ts";
+import {
+  closePetDialog,
+  loadState,
+  loadStock,
+  openPetDialog,
+  outdatedSince,
+  petDialog,
+  table,
+  visible,
+} from "./state.ts";
 import { Actions, Toolbar } from "./toolbar.tsx";
 import { UnfinishedEdit } from "./unfinished-edit.tsx";
 
@@ -42,10 +51,9 @@ export default function StockView({ rest }: ViewProps) {
   }, [rest]);
   return (
     <div class="stock">
-      <div class="spread view-head">
-        <h1 class="view-title">{isCounting.value ? "Count the stock" : "Stock"}</h1>
+      <ViewHead title={isCounting.value ? "Count the stock" : "Stock"}>
         <Actions />
-      </div>
+      </ViewHead>
       {isCounting.value && <CountPanel />}
       <Entries />
       <BulkBar />
@@ -58,7 +66,7 @@ export default function StockView({ rest }: ViewProps) {
 function Entries() {
   const state = loadState.value;
   if (state.kind === "loading") return <p class="loading">Loading the stock…</p>;
-  if (state.kind === "failed") return <NotLoaded message={state.message} />;
+  if (state.kind === "failed") return <StockNotLoaded message={state.message} />;
   const outdated = outdatedSince.value !== undefined && <Outdated since={outdatedSince.value} />;
   if (table.value.size === 0) return outdated || <NoPets />;
   return (

@@ -1,6 +1,7 @@
 import type { WebhookAttempt } from "../client/types.ts";
+import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
-import { changeNumber, countOf, formatCount } from "../texts/numbers.ts";
+import { changeNumber, countOf, formatCount } from "../texts/formats.ts";
 
 export function Attempts({ attempts }: { readonly attempts: readonly WebhookAttempt[] }) {
   if (attempts.length === 0) {
@@ -8,45 +9,23 @@ export function Attempts({ attempts }: { readonly attempts: readonly WebhookAtte
       <p class="muted">Nothing has been sent yet. The next matching change is sent at once.</p>
     );
   }
-  return (
-    <div class="table-wrap">
-      <table class="table card-table">
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">Changes</th>
-            <th scope="col">Result</th>
-            <th scope="col" class="number">
-              Duration
-            </th>
-            <th scope="col">Response</th>
-          </tr>
-        </thead>
-        <tbody>
-          {attempts.map((attempt) => (
-            <tr key={attempt.at + attempt.messageId}>
-              <td data-label="When" class="attempt-time">
-                <Time at={attempt.at} />
-              </td>
-              <td data-label="Changes" title={attempt.messageId}>
-                {rangeOf(attempt)}
-              </td>
-              <td data-label="Result">
-                <Result {...attempt} />
-              </td>
-              <td data-label="Duration" class="number">
-                {formatCount(attempt.durationMs)} ms
-              </td>
-              <td data-label="Response" class="attempt-answer">
-                <Answer text={attempt.answer} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  return <Table rows={attempts} keyOf={({ at, messageId }) => at + messageId} columns={columns} />;
 }
+
+const columns: readonly Column<WebhookAttempt>[] = [
+  { title: "When", class: "attempt-time", cell: ({ at }) => <Time at={at} /> },
+  {
+    title: "Changes",
+    cell: (attempt) => <span title={attempt.messageId}>{rangeOf(attempt)}</span>,
+  },
+  { title: "Result", cell: (attempt) => <Result {...attempt} /> },
+  {
+    title: "Duration",
+    isNumber: true,
+    cell: ({ durationMs }) => `${formatCount(durationMs)} ms`,
+  },
+  { title: "Response", class: "attempt-answer", cell: ({ answer }) => <Answer text={answer} /> },
+];
 
 /** For example "#17 to #20", which may be two changes if the filter left out the others. */
 function rangeOf({ firstSeq, lastSeq, changes }: WebhookAttempt): string {

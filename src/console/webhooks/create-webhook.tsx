@@ -1,10 +1,10 @@
 import { request } from "../client/api.ts";
 import { type CreatedWebhook, petStatusValues } from "../client/types.ts";
-import { causeChoices } from "../parts/causes.ts";
 import { IssueDialog } from "../parts/dialog-form.tsx";
+import { TextField } from "../parts/fields.tsx";
+import { causeChoices } from "../parts/origins.ts";
 import { ShownOnce } from "../parts/shown-once.tsx";
-import { TextField } from "../parts/text-field.tsx";
-import { capitalized } from "../texts/capitalized.ts";
+import { capitalized } from "../texts/formats.ts";
 import { readWebhookForm } from "./webhook-form.ts";
 
 interface Props {

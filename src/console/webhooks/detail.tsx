@@ -2,11 +2,15 @@ import { useSignal } from "@preact/signals";
 import { AuditOfTarget } from "../audit/of-target.tsx";
 import { request } from "../client/api.ts";
 import type { WebhookWithAttempts } from "../client/types.ts";
+import { showSuccess } from "../page/messages.ts";
 import { hrefOf } from "../page/router.ts";
-import { showSuccess } from "../page/toasts.ts";
+import { Button } from "../parts/button.tsx";
+import { Card } from "../parts/card.tsx";
+import { FieldError } from "../parts/fields.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
 import { useSubmission } from "../parts/submission.ts";
+import { ViewHead } from "../parts/view-head.tsx";
 import { Attempts } from "./attempts.tsx";
 import { WebhookFacts } from "./facts.tsx";
 import { HealthBadge } from "./health.tsx";
@@ -16,10 +20,7 @@ import { RotateSecret } from "./rotate-secret.tsx";
 
 /** One webhook with its last attempts. */
 export function WebhookDetail({ id }: { readonly id: string }) {
-  const source = usePolled(
-    (signal) => request<WebhookWithAttempts>(`/webhooks/${encodeURIComponent(id)}`, { signal }),
-    [id],
-  );
+  const source = usePolled<WebhookWithAttempts>(`/webhooks/${encodeURIComponent(id)}`);
   return (
     <>
       <a class="back-link" href={hrefOf("/webhooks")}>
@@ -53,39 +54,24 @@ function LoadedWebhook({ webhook, reload }: Props) {
   };
   return (
     <>
-      <div class="spread view-head">
-        <div class="row">
-          <h1 class="view-title">
-            <bdi>{webhook.name}</bdi>
-          </h1>
-          <HealthBadge {...webhook} />
-        </div>
+      <ViewHead title={webhook.name} badges={<HealthBadge {...webhook} />}>
         <div class="row">
           <PauseButton webhook={webhook} done={done} />
-          <button type="button" class="button" onClick={() => (open.value = "replay")}>
-            Replay…
-          </button>
-          <button type="button" class="button" onClick={() => (open.value = "rotate")}>
-            Rotate the secret…
-          </button>
-          <button type="button" class="button" onClick={() => (open.value = "remove")}>
-            Remove…
-          </button>
+          <Button onClick={() => (open.value = "replay")}>Replay…</Button>
+          <Button onClick={() => (open.value = "rotate")}>Rotate the secret…</Button>
+          <Button onClick={() => (open.value = "remove")}>Remove…</Button>
         </div>
-      </div>
+      </ViewHead>
       <div class="stack">
-        <section class="card">
-          <h2 class="card-title">Details</h2>
+        <Card title="Details">
           <WebhookFacts webhook={webhook} />
-        </section>
-        <section class="card">
-          <h2 class="card-title">Last attempts</h2>
+        </Card>
+        <Card title="Last attempts">
           <Attempts attempts={webhook.attempts} />
-        </section>
-        <section class="card">
-          <h2 class="card-title">Changes to this webhook</h2>
+        </Card>
+        <Card title="Changes to this webhook">
           <AuditOfTarget key={actions.value} target={webhook.id} />
-        </section>
+        </Card>
       </div>
       {open.value === "replay" && <ReplayWebhook webhook={webhook} close={close} />}
       {open.value === "rotate" && <RotateSecret webhook={webhook} close={close} />}
@@ -107,19 +93,10 @@ function PauseButton({ webhook, done }: { readonly webhook: Props["webhook"]; do
     });
   return (
     <>
-      {error.value && (
-        <p class="field-error" role="alert">
-          {error.value}
-        </p>
-      )}
-      <button
-        type="button"
-        class={`button ${isActive ? "" : "primary"}`}
-        disabled={isBusy.value}
-        onClick={() => void change()}
-      >
+      {error.value && <FieldError>{error.value}</FieldError>}
+      <Button kind={isActive ? undefined : "primary"} isDisabled={isBusy.value} onClick={change}>
         {isActive ? "Pause" : "Resume"}
-      </button>
+      </Button>
     </>
   );
 }

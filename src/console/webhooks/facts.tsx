@@ -1,46 +1,35 @@
 import type { Webhook, WebhookFilter } from "../client/types.ts";
-import { causeName } from "../parts/causes.ts";
+import { Facts } from "../parts/card.tsx";
+import { causeName } from "../parts/origins.ts";
 import { Time } from "../parts/time.tsx";
-import { capitalized } from "../texts/capitalized.ts";
-import { changeNumber, formatCount } from "../texts/numbers.ts";
+import { capitalized, changeNumber, formatCount } from "../texts/formats.ts";
 import { HealthText } from "./health.tsx";
 
 export function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {
   const { id, url, createdAt, cursor, behind, filter, oldSecretUntil } = webhook;
+  const delivered = (
+    <>
+      {cursor === 0 ? "Nothing" : `Up to change ${changeNumber(cursor)}`}
+      {behind > 0 && <span class="muted"> ({formatCount(behind)} behind)</span>}
+    </>
+  );
+  const oldSecret = oldSecretUntil && (
+    <>
+      Also signs until <Time at={oldSecretUntil} />
+    </>
+  );
   return (
-    <dl class="facts">
-      <dt>URL</dt>
-      <dd class="mono">
-        <bdi>{url}</bdi>
-      </dd>
-      <dt>Deliveries</dt>
-      <dd>
-        <HealthText webhook={webhook} />
-      </dd>
-      <dt>Delivered</dt>
-      <dd>
-        {cursor === 0 ? "Nothing" : `Up to change ${changeNumber(cursor)}`}
-        {behind > 0 && <span class="muted"> ({formatCount(behind)} behind)</span>}
-      </dd>
-      <dt>Changes</dt>
-      <dd>
-        <bdi>{describeFilter(filter)}</bdi>
-      </dd>
-      {oldSecretUntil && (
-        <>
-          <dt>Old secret</dt>
-          <dd>
-            Also signs until <Time at={oldSecretUntil} />
-          </dd>
-        </>
-      )}
-      <dt>Created</dt>
-      <dd>
-        <Time at={createdAt} />
-      </dd>
-      <dt>Id</dt>
-      <dd class="mono">{id}</dd>
-    </dl>
+    <Facts
+      facts={[
+        ["URL", <bdi class="mono">{url}</bdi>],
+        ["Deliveries", <HealthText webhook={webhook} />],
+        ["Delivered", delivered],
+        ["Changes", <bdi>{describeFilter(filter)}</bdi>],
+        oldSecret ? ["Old secret", oldSecret] : undefined,
+        ["Created", <Time at={createdAt} />],
+        ["Id", <span class="mono">{id}</span>],
+      ]}
+    />
   );
 }
 

@@ -1,7 +1,6 @@
 import type { Webhook } from "../client/types.ts";
 import { Time } from "../parts/time.tsx";
-import { capitalized } from "../texts/capitalized.ts";
-import { formatCount } from "../texts/numbers.ts";
+import { capitalized, formatCount } from "../texts/formats.ts";
 
 /** One badge: failing is more important than being active. */
 export function HealthBadge({ state, failures }: Pick<Webhook, "state" | "failures">) {

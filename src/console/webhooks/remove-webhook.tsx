@@ -1,8 +1,9 @@
 import { request } from "../client/api.ts";
 import type { Webhook } from "../client/types.ts";
+import { showSuccess } from "../page/messages.ts";
 import { navigate } from "../page/router.ts";
-import { showSuccess } from "../page/toasts.ts";
 import { Confirmation } from "../parts/confirmation.tsx";
+import { Name } from "../parts/names.tsx";
 
 interface Props {
   readonly webhook: Webhook;
@@ -18,11 +19,8 @@ export function RemoveWebhook({ webhook, close }: Props) {
   return (
     <Confirmation title="Remove the webhook" action="Remove" run={remove} close={close}>
       <p>
-        <bdi>
-          <strong>{webhook.name}</strong>
-        </bdi>{" "}
-        receives nothing more. Its secret and its list of attempts are deleted. To stop it for a
-        while, pause it instead.
+        <Name>{webhook.name}</Name> receives nothing more. Its secret and its list of attempts are
+        deleted. To stop it for a while, pause it instead.
       </p>
     </Confirmation>
   );

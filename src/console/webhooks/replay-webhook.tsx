@@ -1,9 +1,10 @@
 import { request, ShownError } from "../client/api.ts";
 import type { Webhook } from "../client/types.ts";
-import { showSuccess } from "../page/toasts.ts";
+import { showSuccess } from "../page/messages.ts";
 import { FormDialog } from "../parts/dialog-form.tsx";
-import { TextField } from "../parts/text-field.tsx";
-import { changeNumber } from "../texts/numbers.ts";
+import { TextField } from "../parts/fields.tsx";
+import { Name } from "../parts/names.tsx";
+import { changeNumber } from "../texts/formats.ts";
 
 interface Props {
   readonly webhook: Webhook;
@@ -24,10 +25,8 @@ export function ReplayWebhook({ webhook, close }: Props) {
   return (
     <FormDialog title="Replay changes" action="Replay" close={close} submit={submit}>
       <p>
-        <bdi>
-          <strong>{webhook.name}</strong>
-        </bdi>{" "}
-        delivers all changes again, from the one you choose. The messages have new ids.
+        <Name>{webhook.name}</Name> delivers all changes again, from the one you choose. The
+        messages have new ids.
       </p>
       <TextField
         name="from"

@@ -1,6 +1,7 @@
 import { request } from "../client/api.ts";
 import type { Webhook, WebhookWithSecret } from "../client/types.ts";
 import { IssueDialog } from "../parts/dialog-form.tsx";
+import { Name } from "../parts/names.tsx";
 import { OverlapField, readOverlap } from "../parts/overlap-field.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
 import { Time } from "../parts/time.tsx";
@@ -37,10 +38,7 @@ export function RotateSecret({ webhook, close }: Props) {
       )}
     >
       <p>
-        <bdi>
-          <strong>{webhook.name}</strong>
-        </bdi>{" "}
-        gets a new secret for its signatures.
+        <Name>{webhook.name}</Name> gets a new secret for its signatures.
       </p>
       <OverlapField label="How long the old secret also signs" canEndAtOnce />
     </IssueDialog>

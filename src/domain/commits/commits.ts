@@ -3,8 +3,7 @@ import type { InventoryStore } from "../ledger/store.ts";
 import { yieldToEventLoop } from "../running/background.ts";
 import type { Trace } from "../running/clock.ts";
 import { ServiceError, unavailable } from "../running/errors.ts";
-import { createGrouping, type GroupingBounds } from "./grouping.ts";
-import { changesOf, createUnitQueue } from "./unit-queue.ts";
+import { changesOf, createGrouping, createUnitQueue, type GroupingBounds } from "./groups.ts";
 
 export interface CommitBounds {
   /** Changes in one transaction. A larger unit gets its own transaction. */
@@ -59,7 +58,7 @@ export function createCommitter(
   bounds: CommitBounds,
   monotonicMs: () => number,
   onCommitted: (rows: readonly LedgerRow[], epoch: string) => void,
-  onGroup: (group: CommittedGroup) => void = () => {},
+  onGroup: readonly ((group: CommittedGroup) => void)[] = [],
 ): Committer {
   const { groupMax, queueMax, timeoutMs } = bounds;
   const queue = createUnitQueue<Waiting>(groupMax, queueMax);
@@ -167,7 +166,7 @@ interface TransactionParts {
   readonly store: Pick<InventoryStore, "commit">;
   readonly timeoutMs: number;
   readonly monotonicMs: () => number;
-  readonly onGroup: (group: CommittedGroup) => void;
+  readonly onGroup: readonly ((group: CommittedGroup) => void)[];
   /** Rejects the units that wait for a transaction. */
   readonly rejectWaiting: () => void;
 }
@@ -216,7 +215,8 @@ function createTransactions(parts: TransactionParts) {
         trace?.span("commit wait", submittedAt, begunAt);
         trace?.span("transaction", begunAt, endedAt);
       }
-      onGroup({ changes: changesOf(group), durationMs, error: failure });
+      const ended = { changes: changesOf(group), durationMs, error: failure };
+      for (const listener of onGroup) listener(ended);
       // The next attempt may take as long, and none of those that wait has been sent.
       if (failure !== undefined && durationMs > slowCommitMs) rejectWaiting();
     }

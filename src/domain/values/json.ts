@@ -39,3 +39,13 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
     !(value instanceof JsonNumber)
   );
 }
+
+/** Written by JSON.stringify with all digits. A JavaScript number would round some of them. */
+export function exactInteger(value: bigint): unknown {
+  return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(value));
+}
+
+/** The fields with these names, in this order. */
+export function inOrder<T, K extends keyof T>(fields: T, names: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(names.map((name) => [name, fields[name]])) as Pick<T, K>;
+}

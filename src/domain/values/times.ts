@@ -27,6 +27,11 @@ export function formatInstant(time: number): string {
   return new Date(Math.ceil(time / 1_000) * 1_000).toISOString().replace(".000Z", "Z");
 }
 
+/** An instant as ISO 8601 with milliseconds. Null for none, and for the end of time. */
+export function isoOrNull(time: number | null): string | null {
+  return time === null || time === Infinity ? null : new Date(time).toISOString();
+}
+
 const unitMs: Readonly<Record<string, number>> = {
   s: 1_000,
   m: 60_000,

@@ -3,6 +3,12 @@ import { seqMax } from "../../domain/ledger/ledger.ts";
 import { rowsExaminedMax } from "../../domain/ledger/store.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import {
+  exampleKeyId,
+  exampleOperatorId,
+  exampleRequestId,
+  exampleTime,
+} from "../api/contract/examples.ts";
+import {
   boundedInteger,
   reference,
   responseObject,
@@ -20,12 +26,6 @@ import {
   seqRule,
   singleValue,
 } from "../api/parameters.ts";
-import {
-  exampleKeyId,
-  exampleOperatorId,
-  exampleRequestId,
-  exampleTime,
-} from "./contract/fields.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
 const exampleRow = {

@@ -2,7 +2,10 @@ import { basename } from "node:path";
 import { auditEntry } from "../../domain/audit/audit.ts";
 import type { MaintenanceRecord, MaintenanceTask } from "../../domain/operations/maintenance.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
+import { isoOrNull } from "../../domain/values/times.ts";
+import { exampleTime } from "../api/contract/examples.ts";
 import {
+  count,
   listOf,
   nullable,
   reference,
@@ -16,9 +19,7 @@ import {
 } from "../api/contract/schema.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { count, exampleTime } from "./contract/fields.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
-import { isoOrNull } from "./times.ts";
 
 const exampleFile = {
   name: "production-20261116T080000Z.petstore",

@@ -19,6 +19,7 @@ import {
 import { ServiceError } from "../../domain/running/errors.ts";
 import {
   boundedInteger,
+  count,
   int64,
   reference,
   responseObject,
@@ -30,7 +31,6 @@ import { bodyTooLarge, compressedBody, incompleteBody } from "../messages/error-
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { count } from "./contract/fields.ts";
 import { formatParameter, formatRule, readFormat } from "./exports.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 

@@ -1,6 +1,12 @@
+import { keyJson } from "../../domain/keys/key-json.ts";
+import type { KeyStatus } from "../../domain/keys/lifecycle.ts";
 import * as lifecycle from "../../domain/keys/lifecycle.ts";
 import { fixedForOperators, type KeyChange, rejectFixedTerms } from "../../domain/keys/terms.ts";
+import { dayMs, minuteMs } from "../../domain/limits/limits.ts";
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
+import { inOrder } from "../../domain/values/json.ts";
+import { isoOrNull } from "../../domain/values/times.ts";
+import { exampleKeyId } from "../api/contract/examples.ts";
 import type { Parameter } from "../api/contract/operation.ts";
 import { reference } from "../api/contract/schema.ts";
 import { jsonBody, mergePatchBody } from "../api/operation.ts";
@@ -8,7 +14,6 @@ import { keyIdPattern } from "../api/parameters.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { exampleKeyId } from "./contract/fields.ts";
 import { exampleNewKey } from "./contract/key-schemas.ts";
 import {
   bodyMessages,
@@ -22,9 +27,7 @@ import {
   textListField,
   timeField,
 } from "./fields.ts";
-import { describeKey } from "./key-json.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
-import { isoOrNull } from "./times.ts";
 
 const keyIdParameter: Parameter = {
   name: "keyId",
@@ -263,6 +266,39 @@ const liftBan: AdminDeclaration = {
     return keyReply(context, 200, id);
   },
 };
+
+const names = [
+  ...([
+    "id",
+    "name",
+    "kind",
+    "plan",
+    "limits",
+    "scopes",
+    "state",
+    "createdAt",
+    "expiresAt",
+  ] as const),
+  ...(["revokedAt", "lastUsedAt", "bannedUntil", "minute", "day", "secrets"] as const),
+];
+
+/** A key as operators see it at `now`. */
+function describeKey(status: KeyStatus, now: number) {
+  const json = keyJson(status);
+  const { perMinute, perDay, kind, plan } = json;
+  const shown = {
+    ...json,
+    plan: kind === "operator" ? null : plan,
+    minute: { used: status.usedThisMinute, limit: perMinute, resetsAt: endOf(minuteMs, now) },
+    day: { used: status.usedToday, limit: perDay, resetsAt: endOf(dayMs, now) },
+  };
+  return inOrder(shown, names);
+}
+
+/** The end of the window that contains `now`. */
+function endOf(windowMs: number, now: number): string {
+  return new Date(now - (now % windowMs) + windowMs).toISOString();
+}
 
 /** The key as it is now, with further fields. */
 async function keyReply(

@@ -3,8 +3,11 @@ import { listKeyStatuses } from "../../domain/keys/lifecycle.ts";
 import { petStatuses } from "../../domain/ledger/inventory.ts";
 import { type Attention, listAttention } from "../../domain/operations/attention.ts";
 import { minutesCounted } from "../../domain/usage/change-counts.ts";
+import { isoOrNull } from "../../domain/values/times.ts";
 import type { Webhook } from "../../domain/webhooks/webhook.ts";
+import { exampleTime } from "../api/contract/examples.ts";
 import {
+  count,
   listOf,
   named,
   nullable,
@@ -15,9 +18,7 @@ import {
   time,
 } from "../api/contract/schema.ts";
 import { stockTotals } from "../list/totals.ts";
-import { count, exampleTime } from "./contract/fields.ts";
 import type { AdminDeclaration } from "./operation.ts";
-import { isoOrNull } from "./times.ts";
 
 const exampleTotal = { entries: 120, quantity: 1840 };
 

@@ -1,6 +1,8 @@
 import { environments } from "../../domain/keys/keys.ts";
 import { endSession as end, startSession as start } from "../../domain/keys/sessions.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
+import { isoOrNull } from "../../domain/values/times.ts";
+import { exampleOperatorId } from "../api/contract/examples.ts";
 import {
   named,
   reference,
@@ -13,11 +15,9 @@ import { signInWithKey } from "../messages/error-messages.ts";
 import { keyIn } from "../pipeline/authentication.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { exampleOperatorId } from "./contract/fields.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 import { rejectForeignSignIn } from "./same-origin.ts";
 import { sessionCookie, sessionTokenIn } from "./session-cookie.ts";
-import { isoOrNull } from "./times.ts";
 
 const exampleSession = {
   operator: { id: exampleOperatorId, name: "Ada" },

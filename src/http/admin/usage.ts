@@ -6,11 +6,11 @@ import {
   type UsageSeries,
   withoutKey,
 } from "../../domain/usage/usage-history.ts";
+import { exampleKeyId } from "../api/contract/examples.ts";
 import type { Parameter } from "../api/contract/operation.ts";
 import { reference } from "../api/contract/schema.ts";
 import { keyIdPattern, queryOf, singleValue } from "../api/parameters.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { exampleKeyId } from "./contract/fields.ts";
 import { keyNotFound, readKeyId } from "./keys.ts";
 import type { AdminDeclaration } from "./operation.ts";
 

@@ -1,5 +1,5 @@
 import { InvalidField, ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
-import { JsonNumber } from "../../domain/values/json.ts";
+import { inOrder, JsonNumber } from "../../domain/values/json.ts";
 import {
   createWebhook as create,
   deleteWebhook,
@@ -11,7 +11,7 @@ import {
   rotateSecret,
   type WebhookStatus,
 } from "../../domain/webhooks/lifecycle.ts";
-import type { Webhook, WebhookAttempt } from "../../domain/webhooks/webhook.ts";
+import { attemptJson, webhookJson } from "../../domain/webhooks/webhook-json.ts";
 import { reference } from "../api/contract/schema.ts";
 import { jsonBody } from "../api/operation.ts";
 import type { Reply } from "../messages/reply.ts";
@@ -31,7 +31,6 @@ import {
   withoutNulls,
 } from "./fields.ts";
 import { type AdminContract, type AdminDeclaration, actorOf } from "./operation.ts";
-import { isoOrNull } from "./times.ts";
 
 const webhookId = {
   name: "webhookId",
@@ -142,7 +141,7 @@ const getWebhook: AdminDeclaration = {
   },
   async handle({ store }, call) {
     const status = await getWebhookStatus(store, idOf(call));
-    return ok({ ...webhookOf(status), attempts: status.attempts.map(attemptOf) });
+    return ok({ ...webhookOf(status), attempts: status.attempts.map(attemptJson) });
   },
 };
 
@@ -274,37 +273,13 @@ function petsField(fields: Fields): readonly string[] | undefined {
   });
 }
 
-/** Never a secret. */
-function webhookOf({ webhook, behind }: Pick<WebhookStatus, "webhook" | "behind">) {
-  const { filter, secrets } = webhook;
-  return {
-    id: webhook.id,
-    name: webhook.name,
-    url: webhook.url,
-    state: webhook.state,
-    stateReason: webhook.stateReason,
-    createdAt: isoOrNull(webhook.createdAt),
-    filter: { ...filter, pets: filter.pets?.map(exactInteger) ?? null },
-    cursor: webhook.cursor.seq,
-    behind,
-    failures: webhook.failures,
-    failingSince: isoOrNull(webhook.failingSince),
-    nextAttemptAt: isoOrNull(nextAttemptAt(webhook)),
-    oldSecretUntil: isoOrNull(secrets.previousExpiresAt),
-  };
-}
+const names = [
+  ...(["id", "name", "url", "state", "stateReason", "createdAt", "filter", "cursor"] as const),
+  ...(["behind", "failures", "failingSince", "nextAttemptAt", "oldSecretUntil"] as const),
+];
 
-function nextAttemptAt({ nextAttemptAt: time }: Webhook): number | null {
-  return time === 0 ? null : time;
-}
-
-function attemptOf({ at, ...attempt }: WebhookAttempt) {
-  return { at: isoOrNull(at), ...attempt };
-}
-
-/** Written by JSON.stringify with all digits. */
-function exactInteger(value: bigint): unknown {
-  return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(value));
+function webhookOf(status: Pick<WebhookStatus, "webhook" | "behind">) {
+  return inOrder({ ...webhookJson(status), cursor: status.webhook.cursor.seq }, names);
 }
 
 function ok(body: unknown): Reply {

@@ -4,6 +4,7 @@ import {
   ordersPerPageDefault,
   ordersPerPageMax,
 } from "../../domain/catalogue/orders.ts";
+import { isoOrNull } from "../../domain/values/times.ts";
 import { exampleOrder } from "./contract/examples.ts";
 import {
   boundedInteger,
@@ -71,7 +72,7 @@ export const listOrders: Declaration = {
     success: {
       200: {
         description: "One page of orders.",
-        headers: ["NextPage", "CacheCurrent"],
+        headers: ["NextPage"],
         schema: { type: "array", items: reference("schemas", "Order") },
         examples: {
           page: {
@@ -115,7 +116,7 @@ export const listOrders: Declaration = {
 
 function orderJson(order: Order): string {
   const { quantity, status, complete } = order;
-  const shipDate = order.shipDate === null ? null : new Date(order.shipDate).toISOString();
+  const shipDate = isoOrNull(order.shipDate);
   const rest = JSON.stringify({ quantity, shipDate, status, complete });
   return `{"id":${order.id},"petId":${order.petId},${rest.slice(1)}`;
 }

@@ -5,8 +5,16 @@ import { pathNotFound } from "../messages/error-messages.ts";
 import { errorReply } from "../messages/errors.ts";
 import { createFile } from "../pages/files.ts";
 import { type Page, type Pages, pageHeaders, toResponse } from "../pages/pages.ts";
-import type { ConsoleManifest } from "./manifest.ts";
 import { consolePage, missingConsolePage, startPage } from "./page.ts";
+
+/** The files of a build of the console, as dist/console/manifest.json lists them. */
+export interface ConsoleManifest {
+  /** The script that the page loads first. It loads the others when they are needed. */
+  readonly script: string;
+  readonly style: string;
+  /** All files. A name contains a hash of the content, so a file with a name never changes. */
+  readonly files: readonly string[];
+}
 
 export interface ConsoleOptions {
   readonly environment: Environment;

@@ -36,7 +36,7 @@ export interface PipelineParts {
   /** Counts requests for the charts of the operator. */
   readonly usage: Pick<UsageRecorder, "count">;
   /** True while the service stops. Every response then has `Connection: close`. */
-  isStopping(): boolean;
+  readonly stopping: AbortSignal;
 }
 
 /** A request from the HTTP server, with the route that its path matches. */
@@ -189,7 +189,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       throw bug;
     }
     if (reply.idleTimeoutSeconds !== undefined) routed.setIdleTimeout(reply.idleTimeoutSeconds);
-    if (parts.isStopping()) response.headers.set("Connection", "close");
+    if (parts.stopping.aborted) response.headers.set("Connection", "close");
     if (observation.isMeasuring || reply.failure !== undefined) {
       observation.end({ startedMs, requestId, request, operation, caller, reply, trace });
     }

@@ -36,7 +36,8 @@ export interface RunningServer {
 export interface Health {
   isReady(): Promise<boolean>;
   /** True while the service stops. Every response then has `Connection: close`. */
-  isStopping(): boolean;
+  /** Aborted when the service begins to stop. */
+  readonly stopping: AbortSignal;
 }
 
 /** A surface with the pipeline that handles its requests. */
@@ -112,7 +113,7 @@ export async function startServer(
   const outside = (page: Page) =>
     secured(async (request: Request) => {
       const response = await withValidHost(page)(request);
-      if (health.isStopping()) response.headers.set("Connection", "close");
+      if (health.stopping.aborted) response.headers.set("Connection", "close");
       return response;
     });
   const limited = (page: Page) =>

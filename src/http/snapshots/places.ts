@@ -1,4 +1,4 @@
-import { inTurns, isWithinShare } from "../../domain/commits/unit-queue.ts";
+import { inTurns, isWithinShare } from "../../domain/commits/groups.ts";
 import { type Caller, operatorScope } from "../../domain/keys/keys.ts";
 import { unavailable } from "../../domain/running/errors.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isWithinShare } from "../../domain/commits/unit-queue.ts";
+import { isWithinShare } from "../../domain/commits/groups.ts";
 import { failureDetails } from "../../domain/running/background.ts";
 import { unavailable } from "../../domain/running/errors.ts";
 import type { Log } from "../../domain/running/events.ts";

@@ -1,8 +1,10 @@
 import { operatorScope, scopes } from "../../../domain/keys/keys.ts";
 import { planNames } from "../../../domain/limits/plans.ts";
 import { nameCharactersMax } from "../../../domain/values/texts.ts";
+import { exampleKeyId, exampleTime } from "../../api/contract/examples.ts";
 import {
   boundedInteger,
+  count,
   listOf,
   named,
   requestObject,
@@ -13,7 +15,6 @@ import {
   timeOrNull,
 } from "../../api/contract/schema.ts";
 import { overlapSecondsMax } from "../fields.ts";
-import { count, exampleKeyId, exampleTime } from "./fields.ts";
 
 const exampleUse = { used: 42, limit: 1000, resetsAt: "2026-11-16T08:01:00.000Z" };
 const exampleSecret = { createdAt: "2026-11-01T09:30:00.000Z", expiresAt: null };

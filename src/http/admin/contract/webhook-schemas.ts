@@ -4,8 +4,10 @@ import { int64Pattern } from "../../../domain/values/int64.ts";
 import { nameCharactersMax } from "../../../domain/values/texts.ts";
 import { petsMax, urlCharactersMax } from "../../../domain/webhooks/terms.ts";
 import { webhookStates } from "../../../domain/webhooks/webhook.ts";
+import { exampleTime } from "../../api/contract/examples.ts";
 import {
   boundedInteger,
+  count,
   int64,
   listOf,
   named,
@@ -19,7 +21,6 @@ import {
   timeOrNull,
 } from "../../api/contract/schema.ts";
 import { overlapSecondsMax } from "../fields.ts";
-import { count, exampleTime } from "./fields.ts";
 
 export const exampleId = "wh_7mLs2CxWbNd4uVfKq0ZrT1";
 const exampleSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";

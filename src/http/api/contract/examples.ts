@@ -52,3 +52,9 @@ export const exampleHead = {
   hash: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
   at: "2026-11-15T12:00:00.000Z",
 };
+
+/** Of the operator API. */
+export const exampleOperatorId = "key_4uVfKq0ZrT1xWbNd7mLs2C";
+export const exampleKeyId = "key_9aXpR2tQvB6yHcEw3jGk5M";
+export const exampleTime = "2026-11-16T08:00:00.000Z";
+export const exampleRequestId = "req_5f0c1e9a2b7d_42";

@@ -1,6 +1,7 @@
 import { quantityMax } from "../../../domain/ledger/inventory.ts";
 import { seqMax } from "../../../domain/ledger/ledger.ts";
 import { int64Max, int64Min } from "../../../domain/values/int64.ts";
+import { exactInteger } from "../../../domain/values/json.ts";
 
 /** The part of JSON Schema 2020-12 that the API uses. Plain data, serialized as is. */
 export interface Schema {
@@ -29,10 +30,6 @@ export interface Schema {
   /** Error codes with their statuses. Not an enum, because later versions can add codes. */
   readonly "x-error-codes"?: Readonly<Record<string, number>>;
 }
-
-/** Serializes all digits of an integer. A JavaScript number would round the bounds of int64. */
-const exactInteger = (value: bigint): unknown =>
-  (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(value));
 
 /** Any signed 64-bit integer. */
 export function int64(description: string): Schema {
@@ -68,6 +65,12 @@ export function nullable(name: string, description: string): Schema {
 
 export const quantity = (description: string): Schema => ({
   ...boundedInteger(0, quantityMax),
+  description,
+});
+
+/** A number that is not negative. */
+export const count = (description: string): Schema => ({
+  ...boundedInteger(0, Number.MAX_SAFE_INTEGER),
   description,
 });
 

@@ -11,3 +11,12 @@ export function PetName({ petId }: { readonly petId: string }) {
     </a>
   );
 }
+
+/** A name in a sentence. Its own direction does not change that of the sentence. */
+export function Name({ children }: { readonly children: string }) {
+  return (
+    <bdi>
+      <strong>{children}</strong>
+    </bdi>
+  );
+}

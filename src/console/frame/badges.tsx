@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { connection, reconnectNow } from "../client/live.ts";
+import { Button } from "../parts/button.tsx";
 import { dayAndTime } from "../texts/times.ts";
 
 /** Shows whether changes arrive as they happen. */
@@ -52,9 +53,21 @@ export function ConnectionNotice() {
         The connection is lost. This page shows the state at {dayAndTime(state.since)}. It
         reconnects by itself and then shows what has changed.
       </span>
-      <button type="button" class="button small" onClick={reconnectNow}>
+      <Button isSmall onClick={reconnectNow}>
         Try now
-      </button>
+      </Button>
     </div>
+  );
+}
+
+/** Shows which environment this is. Production looks different from staging. */
+export function EnvironmentBadge() {
+  const name = document.getElementById("console")?.dataset.environment;
+  const isProduction = name === "production";
+  return (
+    <span class={`badge ${isProduction ? "accent" : "warning"}`} data-environment-badge>
+      <span class="dot" />
+      {isProduction ? "Production" : "Staging"}
+    </span>
   );
 }

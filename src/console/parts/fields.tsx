@@ -48,3 +48,18 @@ export function TextField(props: Props) {
     </div>
   );
 }
+
+interface ErrorProps {
+  readonly id?: string;
+  /** Empty if there is none. */
+  readonly children: ComponentChildren;
+}
+
+/** What is wrong with a field or a form. Screen readers say it when it appears. */
+export function FieldError({ id, children }: ErrorProps) {
+  return (
+    <p class="field-error" id={id} role="alert">
+      {children}
+    </p>
+  );
+}

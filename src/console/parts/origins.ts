@@ -1,4 +1,4 @@
-import type { WebhookFilterCauses as Cause } from "../client/types.ts";
+import type { WebhookFilterCauses as Cause, LedgerRow } from "../client/types.ts";
 
 interface CauseTexts {
   readonly name: string;
@@ -23,4 +23,9 @@ export function causeName(cause: string): string {
 
 export function isCause(text: string): text is Cause {
   return Object.hasOwn(causes, text);
+}
+
+/** Who made a change. Commands have no key. */
+export function whoOf({ keyName, keyId }: Pick<LedgerRow, "keyName" | "keyId">): string {
+  return keyName ?? keyId ?? "Command line";
 }

@@ -1,0 +1,59 @@
+import type { ComponentChildren } from "preact";
+import { hrefOf } from "../page/router.ts";
+import { Icon, type IconName } from "./icon.tsx";
+
+interface Look {
+  readonly kind?: "primary" | "danger" | "quiet" | undefined;
+  readonly isSmall?: boolean;
+  readonly icon?: IconName;
+  readonly class?: string;
+  readonly children?: ComponentChildren;
+}
+
+interface ButtonProps extends Look {
+  readonly onClick: () => unknown;
+  readonly isDisabled?: boolean;
+  /** What it does, if its content does not say it. */
+  readonly label?: string;
+  readonly title?: string;
+}
+
+/** A button that submits no form. Without content it shows only its icon. */
+export function Button(props: ButtonProps) {
+  const { onClick, isDisabled = false, label, title } = props;
+  return (
+    <button
+      type="button"
+      class={classOf(props)}
+      aria-label={label}
+      title={title}
+      disabled={isDisabled}
+      onClick={() => void onClick()}
+    >
+      <Content {...props} />
+    </button>
+  );
+}
+
+/** A link to another view that looks like a button. */
+export function LinkButton(props: Look & { readonly to: string }) {
+  return (
+    <a class={classOf(props)} href={hrefOf(props.to)}>
+      <Content {...props} />
+    </a>
+  );
+}
+
+function classOf({ kind, isSmall = false, children, class: extra = "" }: Look): string {
+  const isBare = children === undefined;
+  return `button ${kind ?? ""} ${isSmall ? "small" : ""} ${isBare ? "icon-only" : ""} ${extra}`;
+}
+
+function Content({ icon, children }: Look) {
+  return (
+    <>
+      {icon && <Icon name={icon} />}
+      {children}
+    </>
+  );
+}

@@ -1,0 +1,50 @@
+import { type ComponentChildren, Fragment } from "preact";
+import { useId } from "preact/hooks";
+
+interface CardProps {
+  readonly title: string;
+  /** At the other end of the line of the title. */
+  readonly aside?: ComponentChildren;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A part of a view, in a box with a title. */
+export function Card({ title, aside, class: kind = "", children }: CardProps) {
+  const id = useId();
+  const heading = (
+    <h2 class="card-title" id={id}>
+      {title}
+    </h2>
+  );
+  return (
+    <section class={`card ${kind}`} aria-labelledby={id}>
+      {aside ? (
+        <div class="spread">
+          {heading}
+          {aside}
+        </div>
+      ) : (
+        heading
+      )}
+      {children}
+    </section>
+  );
+}
+
+type Fact = readonly [title: ComponentChildren, value: ComponentChildren];
+
+/** What is known about something. */
+export function Facts({ facts }: { readonly facts: readonly (Fact | undefined)[] }) {
+  const known = facts.filter((fact) => fact !== undefined);
+  return (
+    <dl class="facts">
+      {known.map(([title, value], index) => (
+        <Fragment key={index}>
+          <dt>{title}</dt>
+          <dd>{value}</dd>
+        </Fragment>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,80 @@
+import type { ComponentChildren, Ref } from "preact";
+import { useId } from "preact/hooks";
+
+export type Choices<Value extends string> = readonly (readonly [value: Value, text: string])[];
+
+interface SelectProps<Value extends string> {
+  readonly choices: Choices<Value>;
+  /** The chosen value or, without `choose`, the one that is chosen at first. */
+  readonly value?: Value;
+  readonly choose?: (value: Value) => void;
+  readonly id?: string;
+  readonly name?: string;
+  readonly class?: string;
+  /** For screen readers, if no label is beside it. */
+  readonly label?: string;
+  readonly isDisabled?: boolean;
+  readonly field?: Ref<HTMLSelectElement>;
+}
+
+/** A list of which one is chosen. */
+export function Select<Value extends string>(props: SelectProps<Value>) {
+  const { choices, value, choose, id, name, label, isDisabled = false, field = null } = props;
+  return (
+    <select
+      ref={field}
+      id={id}
+      name={name}
+      class={`select ${props.class ?? ""}`}
+      aria-label={label}
+      disabled={isDisabled}
+      value={choose && value}
+      onChange={(event) => choose?.(event.currentTarget.value as Value)}
+    >
+      {choices.map(([one, text]) => (
+        <option key={one} value={one} selected={!choose && one === value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** The same in a form, with its label. */
+export function SelectField<Value extends string>({ label, ...select }: SelectProps<Value>) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={select.id ?? id}>{label}</label>
+      <Select id={id} {...select} />
+    </div>
+  );
+}
+
+interface GroupProps<Value> {
+  readonly label: string;
+  readonly choices: readonly (readonly [value: Value, text: ComponentChildren])[];
+  readonly isChosen: (value: Value) => boolean;
+  readonly choose: (value: Value) => void;
+  readonly class?: string;
+}
+
+/** Buttons of which some, mostly one, are chosen. */
+export function ButtonGroup<Value>(props: GroupProps<Value>) {
+  const { label, choices, isChosen, choose } = props;
+  return (
+    <fieldset class={`button-group ${props.class ?? ""}`} aria-label={label}>
+      {choices.map(([value, text]) => (
+        <button
+          type="button"
+          key={String(value)}
+          class="button small"
+          aria-pressed={isChosen(value)}
+          onClick={() => choose(value)}
+        >
+          {text}
+        </button>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,33 @@
+import { TextField } from "./fields.tsx";
+
+/** The API counts code points, of which a text never has more than units. */
+export const reasonCharactersMax = 200;
+const label = "Reason (optional)";
+
+/** Why something is changed, in a form. */
+export function ReasonField() {
+  return <TextField name="reason" label={label} lengthMax={reasonCharactersMax} />;
+}
+
+interface InputProps {
+  readonly value: string;
+  readonly change: (reason: string) => void;
+  readonly class?: string;
+  readonly isDisabled?: boolean;
+}
+
+/** The same without a label beside it. */
+export function ReasonInput({ value, change, class: kind = "", isDisabled = false }: InputProps) {
+  return (
+    <input
+      class={`input ${kind}`}
+      placeholder={label}
+      aria-label={label}
+      maxLength={reasonCharactersMax}
+      autocomplete="off"
+      value={value}
+      disabled={isDisabled}
+      onInput={(event) => change(event.currentTarget.value)}
+    />
+  );
+}

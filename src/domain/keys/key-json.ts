@@ -1,0 +1,27 @@
+import { isoOrNull } from "../values/times.ts";
+import { type Key, kindOf } from "./keys.ts";
+import type { KeyStatus } from "./lifecycle.ts";
+
+/**
+ * All that operators see of a key, as JSON. The command line and the operator API choose from it. A key
+ * that was not read has no status.
+ */
+export function keyJson({ key, ...status }: { readonly key: Key } & Partial<KeyStatus>) {
+  const { id, name, plan, scopes } = key;
+  const { perMinute, perDay } = key.limits;
+  const { state, lastUsedAt = null, usedToday, secrets, bannedUntil = null } = status;
+  return {
+    ...{ id, name, plan, perMinute, perDay, scopes, state, usedToday },
+    limits: { perMinute, perDay },
+    kind: kindOf(key),
+    createdAt: isoOrNull(key.createdAt),
+    expiresAt: isoOrNull(key.expiresAt),
+    revokedAt: isoOrNull(key.revokedAt),
+    lastUsedAt: isoOrNull(lastUsedAt),
+    bannedUntil: isoOrNull(bannedUntil),
+    secrets: secrets?.map(({ createdAt, expiresAt }) => ({
+      createdAt: isoOrNull(createdAt),
+      expiresAt: isoOrNull(expiresAt),
+    })),
+  };
+}
