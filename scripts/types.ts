@@ -7,6 +7,7 @@ interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly format?: string;
+  readonly title?: string;
   readonly description?: string;
   readonly enum?: readonly unknown[];
   readonly items?: Schema;
@@ -82,7 +83,7 @@ class Types {
       });
     const extension = base ? ` extends ${nameOf(base[0])}` : "";
     const body = [`export interface ${nameOf(name)}${extension} {`, ...fields, "}"].join("\n");
-    return [...valueTypes, comment(schema, "") + body];
+    return [...valueTypes, comment(schema, "") + body, ...declareForm(name, schema)];
   }
 
   /** The largest schema of which this one has all properties, and more. */
@@ -172,6 +173,25 @@ function declareValues(name: string, schema: Schema): string {
 function literalsOf(schema: Schema): string[] {
   const values = (valuesOf(schema) ?? []).filter((value) => value !== null);
   return values.map((value) => JSON.stringify(value));
+}
+
+/** Declares the fields of a form for a schema whose properties have titles: their labels. */
+function declareForm(name: string, { properties = {} }: Schema): string[] {
+  const fields = Object.entries(properties).map(([field, { title, type }]) => {
+    const isList = type === "array";
+    const isNumber = type?.includes("integer");
+    const isRequired = type === "string";
+    const kind = isList ? "list" : isNumber ? "number" : "text";
+    return title && `  ${fieldText({ name: field, label: title, kind, isRequired })},`;
+  });
+  if (!fields.every((line) => line)) return [];
+  const list = `${name.charAt(0).toLowerCase()}${name.slice(1)}Fields`;
+  return [[`export const ${list} = [`, ...fields, "] as const;"].join("\n")];
+}
+
+function fieldText(field: object): string {
+  const parts = Object.entries(field).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+  return `{ ${parts.join(", ")} }`;
 }
 
 /** Returns the values that a schema lists: all possible ones, or those known so far. */

@@ -587,6 +587,13 @@ export interface PetChange {
   readonly photoUrls?: readonly string[];
 }
 
+export const petChangeFields = [
+  { name: "name", label: "Name", kind: "text", isRequired: true },
+  { name: "category", label: "Category", kind: "text", isRequired: false },
+  { name: "tags", label: "Tags", kind: "list", isRequired: false },
+  { name: "photoUrls", label: "Photo URLs", kind: "list", isRequired: false },
+] as const;
+
 /** How to undo a change. Unknown fields are rejected. */
 export interface Undo {
   /** Why the change is undone. The ledger keeps it. */

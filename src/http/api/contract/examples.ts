@@ -25,15 +25,6 @@ export const exampleChanged = {
   entries: [exampleVersionedItem, { petId: 8, quantity: 30, status: "available", version: 1209 }],
 };
 
-export const examplePet = {
-  id: 7,
-  name: "Biscuit",
-  category: "dogs",
-  photoUrls: ["https://photos.example/biscuit.jpg"],
-  tags: ["small", "house-trained"],
-  status: "available",
-};
-
 export const exampleOrder = {
   id: 1042,
   petId: 7,
