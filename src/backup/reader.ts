@@ -14,7 +14,7 @@ import {
   parseManifest,
   uncheckedBytes,
 } from "./manifest.ts";
-import { type BackupTable, endLine, parseRow, tableLine, tablesFor } from "./rows.ts";
+import { type BackupTable, endLine, missingValues, parseRow, tablesFor } from "./rows.ts";
 
 /** A backup whose checksum is right. */
 export interface Backup {
@@ -131,7 +131,8 @@ function rowsFrom(file: string, manifest: Manifest, inFile: readonly BackupTable
   async function* readTable(table: BackupTable): AsyncGenerator<readonly StoredRow[]> {
     lines ??= createLineReader(readLines(file, stream()));
     const header = await lines.next();
-    if (header !== tableLine(table)) {
+    const missing = missingValues(table, header);
+    if (!missing) {
       if (isTableLine(header, table.name)) throw otherTables(file, manifest);
       throw damagedBackup(file, `table ${table.name} is missing`);
     }
@@ -143,7 +144,7 @@ function rowsFrom(file: string, manifest: Manifest, inFile: readonly BackupTable
       count += batch.length;
       if (count > expected) break;
       yield batch.flatMap((line, index) => {
-        const row = parseRow(table, line);
+        const row = parseRow(table, missing, line);
         if (row) return table.toRows(row);
         const number = count - batch.length + index + 1;
         throw damagedBackup(file, `row ${number} of table ${table.name} is invalid`);

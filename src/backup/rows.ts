@@ -8,6 +8,8 @@ export interface BackupTable {
   readonly columns: readonly string[];
   /** Whether each column has bytes, which are written in hexadecimal digits. */
   readonly isBytes: readonly boolean[];
+  /** The values of columns that the file may lack. */
+  readonly initial: ReadonlyMap<string, unknown>;
   /** The table of this version with its rows. */
   readonly target: string;
   /** Makes rows of that table from a row of the backup. */
@@ -31,18 +33,30 @@ export function tablesFor(rows: Readonly<Record<string, number>>): readonly Back
 }
 
 function toBackupTable(
-  { name, columns, bytes = [] }: TableColumns,
+  { name, columns, bytes = [], initial = new Map() }: TableColumns,
   target: string,
   toRows: BackupTable["toRows"] = (row) => [row],
 ): BackupTable {
   const names = columns.split(",").map((column) => column.trim());
   const isBytes = names.map((column) => bytes.includes(column));
-  return { name, columns: names, isBytes, target, toRows };
+  return { name, columns: names, isBytes, initial, target, toRows };
 }
 
 /** The line before the rows of a table. */
 export function tableLine({ name, columns }: BackupTable): string {
   return JSON.stringify({ table: name, columns });
+}
+
+/**
+ * The values to add to each row of a table that starts with this line: those of columns that the file
+ * does not have. Undefined if the line is not that of the table.
+ */
+export function missingValues(table: BackupTable, line: string | undefined): unknown[] | undefined {
+  if (line === tableLine(table)) return [];
+  const last = table.columns.at(-1)!;
+  if (!table.initial.has(last)) return undefined;
+  const values = missingValues({ ...table, columns: table.columns.slice(0, -1) }, line);
+  return values && [...values, table.initial.get(last)];
 }
 
 /** The line after the rows of a table. */
@@ -67,10 +81,15 @@ function valueText(value: unknown): string {
   return String(value);
 }
 
-/** Reads a line that `rowLine` wrote. Returns undefined for any other line. */
-export function parseRow({ isBytes }: BackupTable, line: string): StoredRow | undefined {
-  const values = parseArray(line, isBytes.length);
+/** Reads a line that `rowLine` wrote, and adds `missing`. Returns undefined for any other line. */
+export function parseRow(
+  { isBytes }: BackupTable,
+  missing: readonly unknown[],
+  line: string,
+): StoredRow | undefined {
+  const values = parseArray(line, isBytes.length - missing.length);
   if (!values) return undefined;
+  values.push(...missing);
   for (let index = 0; index < values.length; index++) {
     const value = values[index];
     if (value === null) continue;

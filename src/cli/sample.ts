@@ -78,5 +78,5 @@ function pet(
   status: PetRecord["status"],
   quantity: number,
 ): PetRecord {
-  return { line: id, petId: BigInt(id), name, category, tags, photoUrls: [], status, quantity };
+  return { line: id, petId: BigInt(id), name, category, tags, status, quantity };
 }

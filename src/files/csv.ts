@@ -1,4 +1,4 @@
-import { BrokenText, type Source } from "./lines.ts";
+import { BrokenText } from "./lines.ts";
 
 /**
  * Quotes a cell if it needs quotes. The text itself is never changed, also if it starts with `=`, `+`,
@@ -31,7 +31,7 @@ export function readCsvId(cell: string): string {
  * Splits one row of comma-separated values into cells, as RFC 4180 defines them. A quoted cell may
  * contain commas, line breaks and doubled quotes. The row may end with CR.
  */
-export function splitCells({ line, text }: Source): string[] {
+export function splitCells(line: number, text: string): string[] {
   const row = text.endsWith("\r") ? text.slice(0, -1) : text;
   const cells: string[] = [];
   for (let at = 0; ; at++) {

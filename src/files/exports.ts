@@ -1,4 +1,4 @@
-import { orderColumns, petColumns } from "../domain/catalogue/imports.ts";
+import { orderRows, petRows } from "../domain/catalogue/imports.ts";
 import type { Order } from "../domain/catalogue/orders.ts";
 import type { Pet } from "../domain/catalogue/pets.ts";
 import type { CatalogueReader } from "../domain/catalogue/store.ts";
@@ -16,7 +16,8 @@ export interface Content<Row> {
     rowsMax: number,
   ) => Promise<readonly Row[]> | readonly Row[];
   readonly toJson: (row: Row) => string;
-  readonly toCells: (row: Row) => readonly string[];
+  /** The values of the columns. */
+  readonly toFields: (row: Row) => Readonly<Record<string, unknown>>;
 }
 
 /** The text of a file with all rows, one piece per page of at most `pageRows` rows. */
@@ -59,54 +60,57 @@ interface Layout<Row> {
   readonly write: (row: Row) => string;
 }
 
-function layoutOf<Row>(format: Format, { columns, toJson, toCells }: Content<Row>): Layout<Row> {
+function layoutOf<Row>(format: Format, { columns, toJson, toFields }: Content<Row>): Layout<Row> {
   switch (format) {
     case "json":
       return { opening: "[", separator: ",\n ", closing: "]\n", write: toJson };
     case "ndjson":
       return { opening: "", separator: "\n", closing: "\n", write: toJson };
     case "csv": {
-      const write = (row: Row) => toCells(row).map(csvCell).join();
+      const write = (row: Row) => csvLine(columns, toFields(row));
       return { opening: `${columns.join()}\n`, separator: "\n", closing: "\n", write };
     }
   }
 }
 
 export const petContent: Content<Pet> = {
-  columns: petColumns,
+  columns: Object.keys(petRows.columns),
   readPage: (reader, last, rowsMax) => reader.petsAfter(last?.petId ?? null, rowsMax),
   toJson: ({ petId, ...rest }) => `{"petId":${petId},${JSON.stringify(rest).slice(1)}`,
-  toCells: (pet) => [
-    csvId(pet.petId),
-    pet.name,
-    pet.category ?? "",
-    listCell(pet.tags),
-    listCell(pet.photoUrls),
-    pet.status,
-    String(pet.quantity),
-  ],
+  toFields: (pet) => ({ ...pet }),
 };
 
 /** The newest first. */
 export const orderContent: Content<Order> = {
-  columns: orderColumns,
+  columns: Object.keys(orderRows.columns),
   readPage: (reader, last, limit) => reader.listOrders({ after: last?.id ?? null, limit }),
-  toJson: ({ id, petId, shipDate, quantity, status, complete }) => {
-    const rest = { quantity, shipDate: isoOrNull(shipDate), status, complete };
+  toJson(order) {
+    const { id, petId, ...rest } = withIsoDate(order);
     return `{"id":${id},"petId":${petId},${JSON.stringify(rest).slice(1)}`;
   },
-  toCells: (order) => [
-    csvId(order.id),
-    csvId(order.petId),
-    String(order.quantity),
-    isoOrNull(order.shipDate) ?? "",
-    order.status,
-    String(order.complete),
-  ],
+  toFields: withIsoDate,
 };
+
+function withIsoDate(order: Order) {
+  return { ...order, shipDate: isoOrNull(order.shipDate) };
+}
+
+/** One row of a CSV file. */
+export function csvLine(
+  columns: readonly string[],
+  fields: Readonly<Record<string, unknown>>,
+): string {
+  return columns.map((column) => csvCell(cellText(fields[column]))).join();
+}
+
+function cellText(value: unknown): string {
+  if (typeof value === "bigint") return csvId(value);
+  if (Array.isArray(value)) return listCell(value);
+  return value === null ? "" : String(value);
+}
 
 /** Joins items with bars. Writes a JSON array if a bar or a bracket in an item would be misread. */
 function listCell(items: readonly string[]): string {
   const isPlain = items.every((item) => !item.includes("|")) && !items[0]?.startsWith("[");
-  return items.length === 0 ? "" : isPlain ? items.join("|") : JSON.stringify(items);
+  return isPlain ? items.join("|") : JSON.stringify(items);
 }

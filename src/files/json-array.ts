@@ -1,4 +1,4 @@
-import { BrokenText, boundRecord, keepingFound, type Source, type Splitter } from "./lines.ts";
+import { BrokenText, boundRecord, type Splitter, type TakeText } from "./lines.ts";
 
 const [quote, backslash, comma, lineFeed] = ['"', "\\", ",", "\n"].map(codeOf);
 const [openBracket, closeBracket, openBrace, closeBrace] = ["[", "]", "{", "}"].map(codeOf);
@@ -8,7 +8,7 @@ const spaces = new Set([" ", "\t", "\n", "\r"].map(codeOf));
  * Splits one JSON array into the texts of its elements, so that a file of any length needs little
  * memory. It only tracks strings and brackets. The caller checks that an element is valid JSON.
  */
-export function createJsonArraySplitter(): Splitter {
+export function createJsonArraySplitter(found: TakeText): Splitter {
   let line = 1;
   /** The number of open brackets: 0 outside the array, 1 between its elements. */
   let depth = 0;
@@ -46,9 +46,8 @@ export function createJsonArraySplitter(): Splitter {
     return false;
   }
 
-  function endElement(code: number, text: string, found: Source[]): void {
-    if (startLine > 0 || code === comma || isElementExpected)
-      found.push({ line: startLine || line, text });
+  function endElement(code: number, text: string): void {
+    if (startLine > 0 || code === comma || isElementExpected) found(startLine || line, text);
     pending = "";
     startLine = 0;
     isElementExpected = code === comma;
@@ -58,24 +57,23 @@ export function createJsonArraySplitter(): Splitter {
   }
 
   return {
-    take: (piece) =>
-      keepingFound((found) => {
-        let from = 0;
-        for (let at = 0; at < piece.length; at++) {
-          const code = piece.charCodeAt(at);
-          if (code === lineFeed) line += 1;
-          if (inString) takeString(code);
-          else if (!spaces.has(code)) {
-            const wasOutside = depth === 0;
-            const ends = takeSymbol(code);
-            if (ends) endElement(code, pending + piece.slice(from, at), found);
-            if (ends || wasOutside) from = at + 1;
-          }
+    take(piece) {
+      let from = 0;
+      for (let at = 0; at < piece.length; at++) {
+        const code = piece.charCodeAt(at);
+        if (code === lineFeed) line += 1;
+        if (inString) takeString(code);
+        else if (!spaces.has(code)) {
+          const wasOutside = depth === 0;
+          const ends = takeSymbol(code);
+          if (ends) endElement(code, pending + piece.slice(from, at));
+          if (ends || wasOutside) from = at + 1;
         }
-        pending = depth === 0 ? "" : boundRecord(startLine || line, pending + piece.slice(from));
-      }),
+      }
+      pending = depth === 0 ? "" : boundRecord(startLine || line, pending + piece.slice(from));
+    },
     end() {
-      if (ended) return [];
+      if (ended) return;
       if (depth === 0) throw notAnArray(line);
       throw new BrokenText(line, "the file ends inside the JSON array");
     },

@@ -1,18 +1,14 @@
 import { ServiceError } from "../domain/running/errors.ts";
 import type { Format } from "./formats.ts";
 
-/** The text of one record of an import file, and the line on which it starts. */
-export interface Source {
-  readonly line: number;
-  readonly text: string;
-}
+/** Takes the text of one record of an import file, and the line on which it starts. */
+export type TakeText = (line: number, text: string) => void;
 
-/** Splits a text that arrives in pieces of any length into records. */
+/** Splits a text that arrives in pieces of any length into records, and passes them on. */
 export interface Splitter {
-  /** Returns the records that this piece completes. */
-  take(piece: string): readonly Source[];
-  /** Returns the records that the end of the text completes. */
-  end(): readonly Source[];
+  take(piece: string): void;
+  /** Call after the last piece. */
+  end(): void;
 }
 
 /** A text that cannot be split into records from this line on. */
@@ -21,8 +17,6 @@ export class BrokenText extends ServiceError {
   readonly rule: string;
   /** The format that the text seems to have, if it is not the one that was given. */
   readonly format: Format | undefined;
-  /** The records that the last piece completed before. */
-  found: readonly Source[] = [];
 
   constructor(line: number, rule: string, format?: Format) {
     super("invalid_request", `line ${line}: ${rule}`);
@@ -30,18 +24,6 @@ export class BrokenText extends ServiceError {
     this.rule = rule;
     this.format = format;
   }
-}
-
-/** Runs `take`. An error keeps the records that were found before it. */
-export function keepingFound(take: (found: Source[]) => void): readonly Source[] {
-  const found: Source[] = [];
-  try {
-    take(found);
-  } catch (error) {
-    if (error instanceof BrokenText) error.found = found;
-    throw error;
-  }
-  return found;
 }
 
 /** More characters than any valid record has. */
@@ -58,7 +40,7 @@ export function boundRecord(line: number, text: string): string {
  * Splits a text into lines and skips blank ones. With `quotes`, a line feed between two quotes does
  * not end a line. A doubled quote counts as two, so counting quotes is enough.
  */
-export function createLineSplitter({ quotes }: { quotes: boolean }): Splitter {
+export function createLineSplitter(found: TakeText, { quotes }: { quotes: boolean }): Splitter {
   const marks = quotes ? /["\n]/g : /\n/g;
   /** The text of the current record in earlier pieces. */
   let pending = "";
@@ -68,25 +50,26 @@ export function createLineSplitter({ quotes }: { quotes: boolean }): Splitter {
   let isQuoted = false;
 
   return {
-    take: (piece) =>
-      keepingFound((found) => {
-        let from = 0;
-        marks.lastIndex = 0;
-        for (let match = marks.exec(piece); match; match = marks.exec(piece)) {
-          if (match[0] === '"') {
-            isQuoted = !isQuoted;
-            continue;
-          }
-          line += 1;
-          if (isQuoted) continue;
-          const text = pending + piece.slice(from, match.index);
-          if (text.trim() !== "") found.push({ line: startLine, text });
-          pending = "";
-          startLine = line;
-          from = match.index + 1;
+    take(piece) {
+      let from = 0;
+      marks.lastIndex = 0;
+      for (let match = marks.exec(piece); match; match = marks.exec(piece)) {
+        if (match[0] === '"') {
+          isQuoted = !isQuoted;
+          continue;
         }
-        pending = boundRecord(startLine, pending + piece.slice(from));
-      }),
-    end: () => (pending.trim() === "" ? [] : [{ line: startLine, text: pending }]),
+        line += 1;
+        if (isQuoted) continue;
+        const text = pending + piece.slice(from, match.index);
+        if (text.trim() !== "") found(startLine, text);
+        pending = "";
+        startLine = line;
+        from = match.index + 1;
+      }
+      pending = boundRecord(startLine, pending + piece.slice(from));
+    },
+    end() {
+      if (pending.trim() !== "") found(startLine, pending);
+    },
   };
 }

@@ -1,46 +1,45 @@
 import { type Problems, shownValue } from "../domain/catalogue/import-problems.ts";
-import type { Fields } from "../domain/catalogue/imports.ts";
+import type { CellKind, Fields, RowKind } from "../domain/catalogue/imports.ts";
 import { isJsonObject, JsonNumber, parseJson } from "../domain/values/json.ts";
 import { findNearest } from "../domain/values/nearest.ts";
 import { readCsvId, splitCells } from "./csv.ts";
 import type { Format } from "./formats.ts";
 import { assertFormat } from "./hints.ts";
 import { createJsonArraySplitter } from "./json-array.ts";
-import { BrokenText, createLineSplitter, type Source, type Splitter } from "./lines.ts";
-
-export interface Row {
-  readonly line: number;
-  readonly fields: Fields;
-}
+import { BrokenText, createLineSplitter, type Splitter, type TakeText } from "./lines.ts";
+import { type Bytes, decodeText } from "./text.ts";
 
 /**
- * Reads the rows of an import file. Yields the rows that each piece of the text completes. Adds a
- * problem for every row that cannot be read. Ends where the text cannot be split into rows any more.
+ * Reads an import file. Yields the records that each piece of it completes. Adds a problem for every
+ * row that cannot be read. Ends where the text cannot be split into rows any more.
  */
-export async function* readRows(
-  text: AsyncIterable<string>,
+export async function* readRecords<T>(
+  bytes: Bytes,
   format: Format,
-  columns: readonly string[],
+  { columns, toRecord }: RowKind<T>,
   problems: Problems,
-): AsyncGenerator<readonly Row[]> {
-  const { split, read } = createReader(format, columns, problems);
+): AsyncGenerator<readonly T[]> {
+  let records: T[] = [];
+  const splitter = createSplitter(format, columns, problems, (line, fields) => {
+    const record = toRecord(line, fields, problems);
+    if (record !== undefined) records.push(record);
+  });
   let isChecked = false;
   try {
-    for await (const piece of withWholeStart(text)) {
-      if (!isChecked) assertFormat(piece, format, columns);
+    for await (const piece of withWholeStart(decodeText(bytes))) {
+      if (!isChecked) assertFormat(piece, format, Object.keys(columns));
       isChecked = true;
-      const { rows, broken } = readPiece(() => split.take(piece), read);
-      yield rows;
-      if (broken) throw broken;
+      splitter.take(piece);
+      yield records;
+      records = [];
     }
-    const { rows, broken } = readPiece(split.end, read);
-    yield rows;
-    if (broken) throw broken;
+    splitter.end();
   } catch (error) {
     if (!(error instanceof BrokenText)) throw error;
     const { line, rule, format: seeming } = error;
     problems.add({ line, rule, isLast: true, format: seeming });
   }
+  yield records;
 }
 
 /** Enough of a file to tell its format. */
@@ -64,95 +63,72 @@ async function* withWholeStart(text: AsyncIterable<string>): AsyncGenerator<stri
   if (start !== undefined) yield start;
 }
 
-type Read = (source: Source) => Row | [];
+type Columns = RowKind<never>["columns"];
+type TakeRow = (line: number, fields: Fields) => void;
 
-/** Reads the records of one piece, up to the first place where it cannot be split into records. */
-function readPiece(
-  take: () => readonly Source[],
-  read: Read,
-): { rows: readonly Row[]; broken?: BrokenText } {
-  const rows: Row[] = [];
-  const readEach = (sources: readonly Source[]) => {
-    for (const source of sources) {
-      const row = read(source);
-      if (!Array.isArray(row)) rows.push(row);
-    }
-  };
-  try {
-    readEach(take());
-    return { rows };
-  } catch (error) {
-    if (!(error instanceof BrokenText)) throw error;
-    readEach(error.found);
-    return { rows, broken: error };
-  }
-}
-
-interface RowReader {
-  readonly split: Splitter;
-  /** Returns the row of a record, or an empty list for a header or a row that cannot be read. */
-  readonly read: Read;
-}
-
-function createReader(format: Format, columns: readonly string[], problems: Problems): RowReader {
+/** Passes the rows of a text on. Adds a problem for every row that cannot be read. */
+function createSplitter(
+  format: Format,
+  columns: Columns,
+  problems: Problems,
+  take: TakeRow,
+): Splitter {
   switch (format) {
     case "csv":
-      return { split: createLineSplitter({ quotes: true }), read: csvReader(columns, problems) };
+      return createLineSplitter(csvReader(columns, problems, take), { quotes: true });
     case "ndjson":
-      return { split: createLineSplitter({ quotes: false }), read: objectReader(problems) };
+      return createLineSplitter(objectReader(problems, take), { quotes: false });
     case "json":
-      return { split: createJsonArraySplitter(), read: objectReader(problems) };
+      return createJsonArraySplitter(objectReader(problems, take));
   }
 }
 
-function objectReader(problems: Problems): Read {
-  return ({ line, text }) => {
-    const fail = (rule: string): [] => {
-      problems.add({ line, value: shownValue(text.trim()), rule });
-      return [];
-    };
+function objectReader(problems: Problems, take: TakeRow): TakeText {
+  return (line, text) => {
+    let fields: unknown;
+    let rule = "is not a JSON object";
     try {
-      const fields = parseJson(text);
-      return isJsonObject(fields) ? { line, fields } : fail("is not a JSON object");
+      fields = parseJson(text);
     } catch {
-      return fail("is not valid JSON");
+      rule = "is not valid JSON";
     }
+    if (isJsonObject(fields)) take(line, fields);
+    else problems.add({ line, value: shownValue(text.trim()), rule });
   };
 }
 
 /** The first row is the header. */
-function csvReader(columns: readonly string[], problems: Problems): Read {
+function csvReader(columns: Columns, problems: Problems, take: TakeRow): TakeText {
   let header: readonly string[] | undefined;
-  return (source) => {
-    const { line } = source;
-    const cells = readCells(source, problems);
-    if (!cells) return [];
+  return (line, text) => {
+    const cells = readCells(line, text, problems);
+    if (!cells) return;
     if (!header) {
-      header = readHeader(line, cells, columns);
-      return [];
+      header = readHeader(line, cells, Object.keys(columns));
+      return;
     }
     if (cells.length !== header.length) {
       const noun = cells.length === 1 ? "cell" : "cells";
       const rule = `has ${cells.length} ${noun}, but the header has ${header.length}`;
-      problems.add({ line, value: shownValue(source.text.trim()), rule });
-      return [];
+      problems.add({ line, value: shownValue(text.trim()), rule });
+      return;
     }
     const fields: Record<string, unknown> = {};
     for (const [at, column] of header.entries()) {
       // An empty cell leaves the field as it is.
-      if (cells[at] !== "") fields[column] = cellValue(column, cells[at]!);
+      if (cells[at] !== "") fields[column] = cellValues[columns[column]!](cells[at]!);
     }
-    return { line, fields };
+    take(line, fields);
   };
 }
 
 /** A wrong quote in one line is a problem of that line. Over several lines, it may join rows. */
-function readCells(source: Source, problems: Problems): readonly string[] | undefined {
+function readCells(line: number, text: string, problems: Problems): readonly string[] | undefined {
   try {
-    return splitCells(source);
+    return splitCells(line, text);
   } catch (error) {
-    if (!(error instanceof BrokenText) || source.text.includes("\n")) throw error;
-    problems.add({ line: error.line, value: shownValue(source.text.trim()), rule: error.rule });
+    if (!(error instanceof BrokenText) || text.includes("\n")) throw error;
+    problems.add({ line, value: shownValue(text.trim()), rule: error.rule });
     return undefined;
   }
 }
@@ -174,17 +150,14 @@ function unknownColumn(column: string, columns: readonly string[]): string {
   return `unknown column '${shownValue(column)}'; ${advice}`;
 }
 
-const ids = new Set(["petId", "id"]);
-const lists = new Set(["tags", "photoUrls"]);
-
 /** Converts a cell to a JSON value, so that the same rules apply to every format. */
-function cellValue(column: string, cell: string): unknown {
-  if (ids.has(column)) return numberOf(readCsvId(cell.trim()));
-  if (column === "quantity") return numberOf(cell.trim());
-  if (lists.has(column)) return listOf(cell);
-  if (column === "complete") return cell === "true" ? true : cell === "false" ? false : cell;
-  return cell;
-}
+const cellValues: Readonly<Record<CellKind, (cell: string) => unknown>> = {
+  id: (cell) => numberOf(readCsvId(cell.trim())),
+  integer: (cell) => numberOf(cell.trim()),
+  flag: (cell) => (cell === "true" ? true : cell === "false" ? false : cell),
+  text: (cell) => cell,
+  texts: listOf,
+};
 
 function numberOf(text: string): JsonNumber | string {
   return /^-?[0-9]/.test(text) ? new JsonNumber(text) : text;

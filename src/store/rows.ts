@@ -1,5 +1,5 @@
 import type { Order, OrderStatus } from "../domain/catalogue/orders.ts";
-import type { NamedEntry, Pet, PetDetails, PetName } from "../domain/catalogue/pets.ts";
+import type { NamedEntry, PetName } from "../domain/catalogue/pets.ts";
 import type { GrantedScope, Key, SecretTimes } from "../domain/keys/keys.ts";
 import type { FoundSession } from "../domain/keys/store.ts";
 import type { EpochStart } from "../domain/ledger/epochs.ts";
@@ -56,8 +56,6 @@ export const storedLedgerColumns = `${ledgerColumns}, hash`;
 export const storedLedgerTypes = [...Object.values(ledgerTypes), "bytea"];
 
 export const entryColumns = "pet_id, quantity, status, version";
-
-export const petColumns = "pet_id, name, category, tags, photo_urls, status, quantity";
 
 export const namedEntryColumns = `${entryColumns}, name, category`;
 
@@ -178,23 +176,6 @@ export function toUndoRow(row: Row): UndoRow {
 
 export function toStock(quantity: unknown, status: unknown): Stock | null {
   return quantity === null ? null : { quantity: Number(quantity), status: status as PetStatus };
-}
-
-export function toPet(row: Row): Pet {
-  return {
-    petId: row[0] as bigint,
-    name: row[1] as string,
-    category: row[2] as string | null,
-    tags: JSON.parse(row[3] as string) as string[],
-    photoUrls: JSON.parse(row[4] as string) as string[],
-    status: row[5] as PetStatus,
-    quantity: Number(row[6]),
-  };
-}
-
-/** The values of name, category, tags and photo_urls. */
-export function detailValues({ name, category, tags, photoUrls }: PetDetails) {
-  return [name, category, JSON.stringify(tags), JSON.stringify(photoUrls)];
 }
 
 export function toOrder(row: Row): Order {

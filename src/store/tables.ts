@@ -1,5 +1,6 @@
 import { auditColumns } from "./audit-rows.ts";
 import { packedColumns, unpackUsage } from "./packed-usage.ts";
+import { initialDetails, petTableColumns } from "./pet-rows.ts";
 import {
   banColumns,
   entryColumns,
@@ -17,6 +18,8 @@ export interface TableColumns {
   readonly name: string;
   readonly columns: string;
   readonly bytes?: readonly string[];
+  /** The values of columns at the end that backups of earlier versions do not have. */
+  readonly initial?: ReadonlyMap<string, unknown>;
 }
 
 /** A table that both engines have, with the same columns under the same names. */
@@ -36,7 +39,7 @@ export interface Table extends TableColumns {
  * refers to.
  */
 export const tables: readonly Table[] = [
-  { name: "pets", columns: "pet_id, name, category, tags, photo_urls", order: "pet_id" },
+  { name: "pets", columns: petTableColumns, order: "pet_id", initial: initialDetails },
   { name: "inventory", columns: entryColumns, order: "pet_id" },
   { name: "ledger", columns: storedLedgerColumns, order: "seq", bytes: ["hash"] },
   { name: "removed_pets", columns: "pet_id, version", order: "pet_id", since: "0.7.0" },

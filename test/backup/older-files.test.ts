@@ -71,3 +71,22 @@ test("a backup of an earlier version lacks only tables that were added since", a
   expect(code).toBe(2);
   expect(err).toContain("was made by petstore 0.6.0, whose tables differ");
 });
+
+test("a backup may lack the last columns of pets, which then have the value of a new pet", async () => {
+  const parts = readParts(fileOf("0.6.0"));
+  const start = parts.lines.findIndex((line) => line.startsWith('{"table":"pets"'));
+  const end = parts.lines.findIndex((line) => line.startsWith('{"end":"pets"'));
+  const lines = parts.lines.map((line, at) => {
+    if (at === start) return line.replace(',"photo_urls"', "");
+    return start < at && at < end ? line.replace(/,"(?:[^"\\]|\\.)*"\]$/, "]") : line;
+  });
+  const earlier = place.path("earlier.petstore");
+  writeParts(earlier, { ...parts, lines });
+  const database = `sqlite:${place.path("earlier.db")}`;
+  expect((await place.runHere(["restore", earlier, "--database", database])).code).toBe(0);
+  expect(await verifyStore(database)).toMatchObject({ pets: 6, faultCount: 0 });
+  await withStoreAt(database, async ({ catalogue }) => {
+    const expected = pets.map((pet) => ({ ...pet, photoUrls: [] }));
+    expect(await catalogue.petsAfter(null, 9)).toMatchObject(expected);
+  });
+});

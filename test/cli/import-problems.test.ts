@@ -5,10 +5,9 @@ import { type ImportKind, orders, pets } from "../../src/cli/imports/kinds.ts";
 import { problemLine } from "../../src/cli/imports/report.ts";
 import { readConfig } from "../../src/config.ts";
 import { createProblems } from "../../src/domain/catalogue/import-problems.ts";
-import { orderColumns } from "../../src/domain/catalogue/imports.ts";
+import { orderRows } from "../../src/domain/catalogue/imports.ts";
 import type { Format } from "../../src/files/formats.ts";
-import { readRows } from "../../src/files/rows.ts";
-import { decodeText } from "../../src/files/text.ts";
+import { readRecords } from "../../src/files/rows.ts";
 import { withEmptyStore } from "../../src/stores.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { openWorkspace } from "../support/process.ts";
@@ -29,14 +28,9 @@ async function problemsIn<T>(
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   }
   const problems = createProblems();
-  async function* records() {
-    for await (const rows of readRows(decodeText(chunks()), format, kind.columns, problems)) {
-      const read = rows.map(({ line, fields }) => kind.toRecord(line, fields, problems));
-      yield read.filter((record) => !Array.isArray(record)) as T[];
-    }
-  }
+  const records = readRecords(chunks(), format, kind.rows, problems);
   const checked = withEmptyStore(readConfig({}, {}), (preview) =>
-    kind.preview(preview, records(), problems, async () => {}),
+    kind.preview(preview, records, problems, async () => {}),
   );
   await expect(checked).rejects.toThrow("line ");
   const list = problems.list().map((problem) => `${problem.line}: ${problemLine(problem)}`);
@@ -147,7 +141,9 @@ describe("an invalid row is a problem with its line, column, value and rule", ()
       "7: id '8' must be unique, but line 6 has it too",
     ]);
     const pet = await problemsIn(orders, "csv", "petId,name\n1,Rex\n");
-    expect(pet.list).toEqual([`1: unknown column 'name'; expected ${orderColumns.join(", ")}`]);
+    expect(pet.list).toEqual([
+      `1: unknown column 'name'; expected ${Object.keys(orderRows.columns).join(", ")}`,
+    ]);
   });
 
   test("all rows are checked, 50 are listed, and the rest is counted", async () => {

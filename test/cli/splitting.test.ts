@@ -2,18 +2,25 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { csvCell, splitCells } from "../../src/files/csv.ts";
 import { createJsonArraySplitter } from "../../src/files/json-array.ts";
-import { createLineSplitter, type Source, type Splitter } from "../../src/files/lines.ts";
+import { createLineSplitter, type Splitter, type TakeText } from "../../src/files/lines.ts";
+
+type Create = (found: TakeText) => Splitter;
+
+const createCsvSplitter: Create = (found) => createLineSplitter(found, { quotes: true });
+const createPlainSplitter: Create = (found) => createLineSplitter(found, { quotes: false });
 
 /** Passes a text in pieces. The cuts can be anywhere, also inside a character. */
-function split(splitter: Splitter, text: string, cuts: readonly number[]): Source[] {
+function split(create: Create, text: string, cuts: readonly number[]) {
   const places = cuts.map((cut) => cut % (text.length + 1)).sort((one, other) => one - other);
-  const found: Source[] = [];
+  const found: { line: number; text: string }[] = [];
+  const splitter = create((line, one) => found.push({ line, text: one }));
   let from = 0;
   for (const place of [...places, text.length]) {
-    found.push(...splitter.take(text.slice(from, place)));
+    splitter.take(text.slice(from, place));
     from = place;
   }
-  return [...found, ...splitter.end()];
+  splitter.end();
+  return found;
 }
 
 const cuts = fc.array(fc.nat(2_000), { maxLength: 30 });
@@ -31,7 +38,7 @@ describe("a JSON array", () => {
       fc.property(fc.array(fc.tuple(value, space, space)), space, cuts, (items, edge, places) => {
         const body = items.map(([item, before, after]) => before + JSON.stringify(item) + after);
         const text = `${edge}[${body.join()}${edge}]${edge}`;
-        const found = split(createJsonArraySplitter(), text, places);
+        const found = split(createJsonArraySplitter, text, places);
         expect(found.map((one) => JSON.parse(one.text))).toEqual(JSON.parse(text));
       }),
     );
@@ -39,7 +46,7 @@ describe("a JSON array", () => {
 
   test("reports the line on which each element starts", () => {
     const text = '\n[\n{"a":\n1}, \n\n{"b":"\\"]"}\n,3]\n';
-    const found = split(createJsonArraySplitter(), text, [7, 8, 15]);
+    const found = split(createJsonArraySplitter, text, [7, 8, 15]);
     expect(found.map((one) => [one.line, one.text.trim()])).toEqual([
       [3, '{"a":\n1}'],
       [6, '{"b":"\\"]"}'],
@@ -54,7 +61,7 @@ describe("a JSON array", () => {
         const text = `[${parts.join("")}]`;
         let elements: unknown;
         try {
-          const found = split(createJsonArraySplitter(), text, places);
+          const found = split(createJsonArraySplitter, text, places);
           elements = found.map((one) => JSON.parse(one.text));
         } catch {
           expect(() => JSON.parse(text)).toThrow();
@@ -82,16 +89,16 @@ describe("comma-separated values", () => {
     fc.assert(
       fc.property(table, fc.constantFrom("\n", "\r\n"), cuts, (rows, end, places) => {
         const text = rows.map((row) => row.map(csvCell).join() + end).join("");
-        const found = split(createLineSplitter({ quotes: true }), text, places);
-        expect(found.map(splitCells)).toEqual(rows);
+        const found = split(createCsvSplitter, text, places);
+        expect(found.map((one) => splitCells(one.line, one.text))).toEqual(rows);
       }),
     );
   });
 
   test("report the line on which each row starts, counting blank lines and quoted line breaks", () => {
     const text = 'a,b\n\n"x\ny",1\r\n  \r\n2,3';
-    const found = split(createLineSplitter({ quotes: true }), text, [5, 6, 9]);
-    expect(found.map((one) => [one.line, splitCells(one)])).toEqual([
+    const found = split(createCsvSplitter, text, [5, 6, 9]);
+    expect(found.map((one) => [one.line, splitCells(one.line, one.text)])).toEqual([
       [1, ["a", "b"]],
       [3, ["x\ny", "1"]],
       [6, ["2", "3"]],
@@ -99,7 +106,7 @@ describe("comma-separated values", () => {
   });
 
   test("reject a quote inside an unquoted cell, after a quoted cell, and without an end", () => {
-    const cells = (text: string) => () => splitCells({ line: 7, text });
+    const cells = (text: string) => () => splitCells(7, text);
     expect(cells('5" pipe,1')).toThrow("line 7: unexpected quote");
     expect(cells('"a"b,1')).toThrow("line 7: unexpected quote");
     expect(cells('1,"a')).toThrow("line 7: unclosed quote");
@@ -111,7 +118,7 @@ describe("lines", () => {
     const line = fc.string({ unit: fc.constantFrom('"', "a", " ", "\r", "{"), maxLength: 6 });
     fc.assert(
       fc.property(fc.array(line), cuts, (lines, places) => {
-        const found = split(createLineSplitter({ quotes: false }), lines.join("\n"), places);
+        const found = split(createPlainSplitter, lines.join("\n"), places);
         const expected = lines
           .map((text, at) => ({ line: at + 1, text }))
           .filter(({ text }) => text.trim() !== "");
@@ -121,11 +128,8 @@ describe("lines", () => {
   });
 
   test("are rejected at their bound, before they fill the memory", () => {
-    for (const splitter of [
-      createLineSplitter({ quotes: false }),
-      createLineSplitter({ quotes: true }),
-      createJsonArraySplitter(),
-    ]) {
+    for (const create of [createPlainSplitter, createCsvSplitter, createJsonArraySplitter]) {
+      const splitter = create(() => {});
       splitter.take('["');
       const flood = () => {
         for (let piece = 0; piece < 100; piece++) splitter.take("x".repeat(65_536));

@@ -4,14 +4,14 @@ import { readConfig } from "../../src/config.ts";
 import { commandLine } from "../../src/domain/audit/audit.ts";
 import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import { createProblems } from "../../src/domain/catalogue/import-problems.ts";
-import { petColumns, toPetRecord } from "../../src/domain/catalogue/imports.ts";
+import { petRows } from "../../src/domain/catalogue/imports.ts";
 import { issueKey } from "../../src/domain/keys/lifecycle.ts";
 import type { KeyTerms } from "../../src/domain/keys/terms.ts";
 import type { Store } from "../../src/domain/store.ts";
 import type { KeptHash } from "../../src/domain/verification/chain.ts";
 import { type Verification, verify } from "../../src/domain/verification/verify.ts";
 import { systemClock } from "../../src/engines.ts";
-import { readRows } from "../../src/files/rows.ts";
+import { readRecords } from "../../src/files/rows.ts";
 import { openStore } from "../../src/stores.ts";
 
 /** Opens the store at an address as a command does, and closes it after the work. */
@@ -34,19 +34,15 @@ export function createStore(database: string): Promise<void> {
 
 /** Imports pets, each as JSON. */
 export async function importPets(database: string, ...pets: readonly string[]): Promise<void> {
-  async function* records() {
-    for await (const rows of readRows(text(pets.join("\n")), "ndjson", petColumns, problems)) {
-      yield rows.flatMap(({ line, fields }) => toPetRecord(line, fields, problems));
-    }
-  }
   const problems = createProblems();
+  const records = readRecords(bytesOf(pets.join("\n")), "ndjson", petRows, problems);
   await withStoreAt(database, ({ catalogue }) =>
-    catalogue.importPets(records(), commandImport("import of -"), problems),
+    catalogue.importPets(records, commandImport("import of -"), problems),
   );
 }
 
-async function* text(value: string): AsyncGenerator<string> {
-  yield value;
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
 }
 
 /** Issues a key for the production environment. */

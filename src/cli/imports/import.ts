@@ -8,9 +8,9 @@ import {
 } from "../../domain/catalogue/import-problems.ts";
 import type { Store } from "../../domain/store.ts";
 import { systemClock } from "../../engines.ts";
-import { readRows } from "../../files/rows.ts";
+import { readRecords } from "../../files/rows.ts";
 import { spool } from "../../files/spool.ts";
-import { type Bytes, decodeText } from "../../files/text.ts";
+import type { Bytes } from "../../files/text.ts";
 import { print, printError } from "../../output.ts";
 import { findStore, openOrCreateStore, withEmptyStore, withStorePath } from "../../stores.ts";
 import type { Input } from "../command.ts";
@@ -47,8 +47,7 @@ async function runImport<T>(
   const differencesMax = parseDifferences(flags.differences);
   const reason = reasonOf(file, flags);
   const problems = createProblems();
-  const recordsOf = (bytes: Bytes) =>
-    toRecords(kind, readRows(decodeText(bytes), format, kind.columns, problems), problems);
+  const recordsOf = (bytes: Bytes) => readRecords(bytes, format, kind.rows, problems);
   await using opened = new AsyncDisposableStack();
   try {
     const found = await findStore(config, systemClock);
@@ -113,7 +112,7 @@ function importInto<T>(
     // The store now applies all rows in one transaction.
     if (problems.count() === 0) beginChange();
   }
-  return kind.importAll(store.catalogue, beforeChange(), problems, origin);
+  return kind.importAll(store.catalogue, beforeChange(), origin, problems);
 }
 
 /** The number of differences that a dry run lists; undefined for the default. */
@@ -132,21 +131,6 @@ function readWithProgress(file: string, opened: AsyncDisposableStack): Bytes {
       yield chunk;
     }
   })();
-}
-
-async function* toRecords<T>(
-  { toRecord }: ImportKind<T>,
-  rows: ReturnType<typeof readRows>,
-  problems: Problems,
-): AsyncGenerator<readonly T[]> {
-  for await (const batch of rows) {
-    const records: T[] = [];
-    for (const { line, fields } of batch) {
-      const record = toRecord(line, fields, problems);
-      if (!Array.isArray(record)) records.push(record as T);
-    }
-    yield records;
-  }
 }
 
 function printResult(what: string, file: string, imported: Imported, asJson: boolean): number {

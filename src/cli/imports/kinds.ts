@@ -6,13 +6,7 @@ import type {
   TakeDifferences,
 } from "../../domain/catalogue/import-preview.ts";
 import type { Problems } from "../../domain/catalogue/import-problems.ts";
-import {
-  type Fields,
-  orderColumns,
-  petColumns,
-  toOrderRecord,
-  toPetRecord,
-} from "../../domain/catalogue/imports.ts";
+import { orderRows, petRows, type RowKind } from "../../domain/catalogue/imports.ts";
 import type { OrderRecord } from "../../domain/catalogue/orders.ts";
 import type { PetRecord } from "../../domain/catalogue/pets.ts";
 import type { CatalogueStore } from "../../domain/catalogue/store.ts";
@@ -20,15 +14,14 @@ import type { CatalogueStore } from "../../domain/catalogue/store.ts";
 /** What differs between imports of pets and of orders. */
 export interface ImportKind<T> {
   readonly what: "pets" | "orders";
-  readonly columns: readonly string[];
   /** The name of the id in JSON. */
   readonly id: "petId" | "id";
-  toRecord(line: number, fields: Fields, problems: Problems): T | [];
+  readonly rows: RowKind<T>;
   importAll(
     catalogue: CatalogueStore,
     records: Batches<T>,
-    problems: Problems,
     origin: ImportOrigin,
+    problems: Problems,
   ): Promise<Imported>;
   preview(
     preview: ImportPreview,
@@ -40,20 +33,16 @@ export interface ImportKind<T> {
 
 export const pets: ImportKind<PetRecord> = {
   what: "pets",
-  columns: petColumns,
   id: "petId",
-  toRecord: toPetRecord,
-  importAll: (catalogue, records, problems, origin) =>
-    catalogue.importPets(records, origin, problems),
+  rows: petRows,
+  importAll: (catalogue, ...args) => catalogue.importPets(...args),
   preview: (preview, ...args) => preview.previewPets(...args),
 };
 
 export const orders: ImportKind<OrderRecord> = {
   what: "orders",
-  columns: orderColumns,
   id: "id",
-  toRecord: toOrderRecord,
-  importAll: (catalogue, records, problems, origin) =>
-    catalogue.importOrders(records, origin, problems),
+  rows: orderRows,
+  importAll: (catalogue, ...args) => catalogue.importOrders(...args),
   preview: (preview, ...args) => preview.previewOrders(...args),
 };

@@ -1,3 +1,4 @@
+import { petChangeFields } from "../client/types.ts";
 import { Time } from "../parts/time.tsx";
 import { changeNumber, formatBytes, formatCount } from "../texts/formats.ts";
 
@@ -12,10 +13,15 @@ const labels: Readonly<Record<string, string>> = {
   bytes: "size",
   from: "from change",
   oldValidUntil: "the old one works until",
-  photoUrls: "photo URLs",
+  ...Object.fromEntries(petChangeFields.map(({ name, label }) => [name, uncapitalized(label)])),
   seq: "up to change",
   url: "URL",
 };
+
+/** "Photo URLs" becomes "photo URLs". */
+function uncapitalized(label: string): string {
+  return label.charAt(0).toLowerCase() + label.slice(1);
+}
 
 interface Props {
   readonly details: Readonly<Record<string, unknown>>;

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
+import { petChangeFields } from "../client/types.ts";
 import { Button } from "../parts/button.tsx";
 import { ButtonGroup } from "../parts/choices.tsx";
 import { FieldError } from "../parts/fields.tsx";
@@ -80,7 +81,7 @@ export function DropZone() {
 }
 
 const columnsOf: Record<ImportKind, string> = {
-  pets: "Columns: petId, and any of name, category, tags, photoUrls, status and quantity. Pets that are not in the file stay as they are.",
+  pets: `Columns: petId, and any of ${petChangeFields.map(({ name }) => name).join(", ")}, status and quantity. Pets that are not in the file stay as they are.`,
   orders:
     "Columns: id, petId, quantity and status, and any of shipDate and complete. Orders that are not in the file stay as they are.",
 };

@@ -7,33 +7,39 @@ interface Props {
   readonly label: ComponentChildren;
   /** The value at first. */
   readonly value?: string | undefined;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly placeholder?: string;
   readonly inputMode?: "text" | "numeric" | "url";
   readonly isRequired?: boolean;
   readonly lengthMax?: number;
+  /** With more than one row, the text can have several lines. */
+  readonly rows?: number;
 }
 
-/** A line of text in a form, with its label and a hint. */
+/** A text in a form, with its label and a hint. */
 export function TextField(props: Props) {
   const { name, label, value = "", hint, placeholder, inputMode, isRequired, lengthMax } = props;
+  const { rows = 1 } = props;
   const id = useId();
   const hintId = `${id}-hint`;
+  const field = {
+    id,
+    name,
+    class: "input",
+    placeholder,
+    required: isRequired,
+    maxLength: lengthMax,
+    "aria-describedby": hint && hintId,
+    defaultValue: value,
+  };
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input
-        id={id}
-        name={name}
-        class="input"
-        autocomplete="off"
-        placeholder={placeholder}
-        inputMode={inputMode}
-        required={isRequired}
-        maxLength={lengthMax}
-        aria-describedby={hint && hintId}
-        defaultValue={value}
-      />
+      {rows === 1 ? (
+        <input {...field} autocomplete="off" inputMode={inputMode} />
+      ) : (
+        <textarea {...field} rows={rows} />
+      )}
       {hint && (
         <p class="hint" id={hintId}>
           {hint}

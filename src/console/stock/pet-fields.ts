@@ -1,10 +1,19 @@
 import { request, ShownError } from "../client/api.ts";
 import { lookForRenames } from "../client/renames.ts";
-import type { PetDetails } from "../client/types.ts";
+import { type PetChange, type PetDetails, petChangeFields } from "../client/types.ts";
 import { parseQuantity, quantityRule } from "./quantities.ts";
 import { table, touched, updateOrder } from "./state.ts";
 
-type Details = Pick<PetDetails, "name" | "category" | "tags" | "photoUrls">;
+interface Field {
+  readonly name: keyof PetChange;
+  readonly label: string;
+  readonly kind: "text" | "list" | "number";
+  readonly isRequired: boolean;
+}
+
+export const petFields: readonly Field[] = petChangeFields;
+
+type Details = Readonly<Record<string, unknown>>;
 
 export interface PetFields {
   readonly details: Details;
@@ -12,45 +21,58 @@ export interface PetFields {
   readonly created: Readonly<Record<string, unknown>>;
 }
 
-/** The details of a pet as the form shows them. */
-export function textsOf(pet: PetDetails | undefined): Readonly<Record<keyof Details, string>> {
-  return {
-    name: pet?.name ?? "",
-    category: pet?.category ?? "",
-    tags: pet?.tags.join(", ") ?? "",
-    photoUrls: pet?.photoUrls.join("\n") ?? "",
-  };
+/** Tags are short, so a form has them on one line. Other lists have an item per line. */
+export const isOneLine = ({ name, kind }: Field) => kind !== "list" || name === "tags";
+
+export function hintOf(field: Field): string | undefined {
+  if (field.kind !== "list") return undefined;
+  return isOneLine(field) ? "Separated by commas." : "One per line.";
 }
 
-function readDetails(text: (name: keyof Details) => string): Details {
-  const list = (name: keyof Details, separator: RegExp) =>
-    text(name)
-      .split(separator)
-      .map((one) => one.trim())
-      .filter((one) => one !== "");
-  return {
-    name: text("name").trim(),
-    category: text("category").trim() || null,
-    tags: list("tags", /,/),
-    photoUrls: list("photoUrls", /\s+/),
-  };
+/** A field of a pet as the form shows it. */
+export function textOf(field: Field, pet: PetDetails | undefined): string {
+  const value = pet?.[field.name] ?? "";
+  return typeof value === "object" ? value.join(isOneLine(field) ? ", " : "\n") : String(value);
+}
+
+function readField(field: Field, text: string): unknown {
+  const { kind, isRequired, label } = field;
+  if (kind === "list") {
+    const items = text.split(isOneLine(field) ? "," : "\n").map((item) => item.trim());
+    return items.filter((item) => item !== "");
+  }
+  if (text !== "") return kind === "number" ? readNumber(text) : text;
+  if (isRequired) throw new ShownError(`Enter a ${label.toLowerCase()}.`);
+  return null;
+}
+
+function readNumber(text: string): number {
+  const number = parseQuantity(text);
+  if (number === undefined) throw new ShownError(quantityRule);
+  return number;
+}
+
+function readDetails(textOfField: (field: Field) => string): Details {
+  return Object.fromEntries(
+    petFields.map((field) => [field.name, readField(field, textOfField(field).trim())]),
+  );
 }
 
 /** Reads the form, or throws what is wrong with it. The service checks the rest. */
 export function readPet(form: FormData, isNew: boolean): PetFields {
   const text = (name: string) => String(form.get(name) ?? "").trim();
-  const details = readDetails(text);
-  const quantity = parseQuantity(text("quantity"));
+  const petId = text("petId");
+  if (isNew && !/^(?:0|-?[1-9]\d{0,18})$/.test(petId)) {
+    throw new ShownError("Enter an id: a whole number.");
+  }
+  const details = readDetails(({ name }) => text(name));
+  if (!isNew) return { details, created: {} };
   const created = {
-    petId: text("petId"),
-    quantity,
+    petId,
+    quantity: readNumber(text("quantity")),
     status: text("status"),
     ...(text("reason") === "" ? {} : { reason: text("reason") }),
   };
-  const hasId = /^(?:0|-?[1-9]\d{0,18})$/.test(created.petId);
-  if (isNew && !hasId) throw new ShownError("Enter an id: a whole number.");
-  if (details.name === "") throw new ShownError("Enter a name.");
-  if (isNew && quantity === undefined) throw new ShownError(quantityRule);
   return { details, created };
 }
 
@@ -64,12 +86,10 @@ export async function addPet({ details, created }: PetFields): Promise<PetDetail
  * with a comma, which the form would read as two.
  */
 export async function changePet(pet: PetDetails, { details }: PetFields): Promise<PetDetails> {
-  const texts = textsOf(pet);
-  const shown = readDetails((name) => texts[name]);
-  const isChanged = (name: keyof Details) =>
-    JSON.stringify(details[name]) !== JSON.stringify(shown[name]);
-  const names = (Object.keys(shown) as (keyof Details)[]).filter(isChanged);
-  const body = Object.fromEntries(names.map((name) => [name, details[name]]));
+  const shown = readDetails((field) => textOf(field, pet));
+  const isChanged = ([name, value]: [string, unknown]) =>
+    JSON.stringify(value) !== JSON.stringify(shown[name]);
+  const body = Object.fromEntries(Object.entries(details).filter(isChanged));
   const changed = show(await request<PetDetails>(`/pets/${pet.petId}`, { method: "PATCH", body }));
   void lookForRenames();
   return changed;

@@ -9,7 +9,7 @@ import { TextField } from "../parts/fields.tsx";
 import { ReasonField } from "../parts/reason-field.tsx";
 import { StatusBadge, statusChoices } from "../parts/status.tsx";
 import { formatCount } from "../texts/formats.ts";
-import { addPet, changePet, readPet, textsOf } from "./pet-fields.ts";
+import { addPet, changePet, hintOf, isOneLine, petFields, readPet, textOf } from "./pet-fields.ts";
 import { RemovePet } from "./remove-pet.tsx";
 
 interface Props {
@@ -32,7 +32,6 @@ export function PetForm({ pet, close }: Props) {
     close();
   }
 
-  const texts = textsOf(pet);
   return (
     <DialogForm
       submit={submit}
@@ -55,23 +54,18 @@ export function PetForm({ pet, close }: Props) {
           isRequired
         />
       )}
-      <TextField name="name" label="Name" value={texts.name} isRequired />
-      <TextField name="category" label="Category" value={texts.category} />
-      <TextField name="tags" label="Tags" value={texts.tags} hint="Separated by commas." />
-      <div class="field">
-        <label for="pet-photoUrls">Photo URLs</label>
-        <textarea
-          id="pet-photoUrls"
-          name="photoUrls"
-          class="input"
-          rows={2}
-          aria-describedby="pet-photoUrls-hint"
-          defaultValue={texts.photoUrls}
+      {petFields.map((field) => (
+        <TextField
+          key={field.name}
+          name={field.name}
+          label={field.label}
+          value={textOf(field, pet)}
+          hint={hintOf(field)}
+          inputMode={field.kind === "number" ? "numeric" : "text"}
+          isRequired={field.isRequired}
+          rows={isOneLine(field) ? 1 : 2}
         />
-        <p class="hint" id="pet-photoUrls-hint">
-          One per line.
-        </p>
-      </div>
+      ))}
       {!pet && <NewStock />}
       {pet && <Facts pet={pet} />}
     </DialogForm>

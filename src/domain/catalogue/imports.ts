@@ -1,62 +1,81 @@
-import { isPetStatus, petStatuses, quantityMax, readQuantity } from "../ledger/inventory.ts";
+import { isPetStatus, petStatuses } from "../ledger/inventory.ts";
 import { parseInt64 } from "../values/int64.ts";
 import { JsonNumber } from "../values/json.ts";
 import { isReason, reasonCharactersMax } from "../values/texts.ts";
 import { parseInstant } from "../values/times.ts";
 import { type Problem, type Problems, shownValue } from "./import-problems.ts";
 import { type OrderRecord, type OrderStatus, orderStatuses } from "./orders.ts";
+import { type FieldKind, fieldRules, integerRule, petFields, type Rule } from "./pet-fields.ts";
 import type { PetRecord } from "./pets.ts";
 
 /** The values of one row of an import file, not yet checked. Undefined means not given. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-export const petColumns = [
-  "petId",
-  "name",
-  "category",
-  "tags",
-  "photoUrls",
-  "status",
-  "quantity",
-] as const;
+/** What a cell of a CSV file holds. Its text becomes a JSON value of this kind. */
+export type CellKind = "id" | "integer" | "flag" | "text" | "texts";
 
-export const orderColumns = ["id", "petId", "quantity", "shipDate", "status", "complete"] as const;
-
-export const textCharactersMax = 1_000;
-export const listItemsMax = 100;
-
-/**
- * Checks one row and adds its problems. Returns an empty list for a row without an id. A row with
- * another problem is returned as bad, so that a second row with its id is found too.
- */
-export function toPetRecord(line: number, fields: Fields, problems: Problems): PetRecord | [] {
-  const row = openRow(line, fields, petColumns, problems);
-  const petId = row.required("petId", idRule);
-  const record = {
-    line,
-    name: row.optional("name", textRule),
-    category: fields.category === null ? null : row.optional("category", textRule),
-    tags: row.optional("tags", listRule),
-    photoUrls: row.optional("photoUrls", listRule),
-    status: row.optional("status", petStatus),
-    quantity: row.optional("quantity", quantity),
-  };
-  return petId === undefined ? [] : { petId, ...record, isBad: row.isBad() };
+/** What differs between the rows of pets and of orders. */
+export interface RowKind<T> {
+  /** The columns of a file. The first one is the id. */
+  readonly columns: Readonly<Record<string, CellKind>>;
+  /**
+   * Checks one row and adds its problems. Returns undefined for a row without an id. A row with another
+   * problem is returned as bad, so that a second row with its id is found too.
+   */
+  toRecord(line: number, fields: Fields, problems: Problems): T | undefined;
 }
 
-export function toOrderRecord(line: number, fields: Fields, problems: Problems): OrderRecord | [] {
-  const row = openRow(line, fields, orderColumns, problems);
-  const id = row.required("id", idRule);
-  const record = {
-    line,
-    petId: row.required("petId", idRule) ?? 0n,
-    quantity: row.required("quantity", quantity) ?? 0,
-    shipDate: fields.shipDate === null ? null : (row.optional("shipDate", instant) ?? null),
-    status: row.required("status", orderStatus) ?? "placed",
-    complete: row.optional("complete", flag) ?? false,
-  };
-  return id === undefined ? [] : { id, ...record, isBad: row.isBad() };
-}
+const cellKinds: Record<FieldKind, CellKind> = {
+  text: "text",
+  optionalText: "text",
+  texts: "texts",
+  optionalInteger: "integer",
+};
+
+const petRules = petFields.map(({ name, kind }) => [name, fieldRules[kind]] as const);
+
+export const petRows: RowKind<PetRecord> = {
+  columns: {
+    petId: "id",
+    ...Object.fromEntries(petFields.map(({ name, kind }) => [name, cellKinds[kind]])),
+    status: "text",
+    quantity: "integer",
+  },
+  toRecord(line, fields, problems) {
+    const row = openRow(line, fields, petRows.columns, problems);
+    const petId = row.required("petId", idRule);
+    const details: Record<string, unknown> = {};
+    for (const [name, rule] of petRules) details[name] = row.optional<unknown>(name, rule);
+    const status = row.optional("status", petStatus);
+    const quantity = row.optional("quantity", integerRule);
+    if (petId === undefined) return undefined;
+    return { line, petId, ...details, status, quantity, isBad: row.isBad() };
+  },
+};
+
+export const orderRows: RowKind<OrderRecord> = {
+  columns: {
+    id: "id",
+    petId: "id",
+    quantity: "integer",
+    shipDate: "text",
+    status: "text",
+    complete: "flag",
+  },
+  toRecord(line, fields, problems) {
+    const row = openRow(line, fields, orderRows.columns, problems);
+    const id = row.required("id", idRule);
+    const record = {
+      line,
+      petId: row.required("petId", idRule) ?? 0n,
+      quantity: row.required("quantity", integerRule) ?? 0,
+      shipDate: fields.shipDate === null ? null : (row.optional("shipDate", instant) ?? null),
+      status: row.required("status", orderStatus) ?? "placed",
+      complete: row.optional("complete", flag) ?? false,
+    };
+    return id === undefined ? undefined : { id, ...record, isBad: row.isBad() };
+  },
+};
 
 /** The reason of the ledger rows of an import. Undefined for a name that breaks `fileNameRule`. */
 export function importReasonOf(fileName: string): string | undefined {
@@ -79,20 +98,16 @@ export function repeatedId(
   return { line: Number(line), column, value: String(id), rule };
 }
 
-export function namelessPet(line: unknown, petId: unknown): Problem {
-  return { line: Number(line), column: "name", rule: `is required for a new pet (petId ${petId})` };
+export function missingField(line: unknown, column: string, petId: unknown): Problem {
+  return { line: Number(line), column, rule: `is required for a new pet (petId ${petId})` };
 }
 
-interface Rule<T> {
-  /** The end of the error message. */
-  readonly text: string;
-  /** What to do about some values, after the message. */
-  readonly advice?: (value: unknown) => string;
-  /** Returns undefined for a value that breaks the rule. */
-  readonly read: (value: unknown) => T | undefined;
-}
-
-function openRow(line: number, fields: Fields, columns: readonly string[], problems: Problems) {
+function openRow(
+  line: number,
+  fields: Fields,
+  columns: RowKind<never>["columns"],
+  problems: Problems,
+) {
   let isBad = false;
   const fail = (column: string, rule: string): undefined => {
     const value = fields[column] === undefined ? undefined : shownValue(fields[column]);
@@ -101,12 +116,15 @@ function openRow(line: number, fields: Fields, columns: readonly string[], probl
     return undefined;
   };
   for (const field of Object.keys(fields)) {
-    if (!columns.includes(field)) fail(field, `is not one of ${columns.join(", ")}`);
+    if (!Object.hasOwn(columns, field)) {
+      fail(field, `is not one of ${Object.keys(columns).join(", ")}`);
+    }
   }
   const optional = <T>(field: string, rule: Rule<T>): T | undefined => {
     const value = fields[field];
     if (value === undefined) return undefined;
-    return rule.read(value) ?? fail(field, rule.text + (rule.advice?.(value) ?? ""));
+    const read = rule.read(value);
+    return read === undefined ? fail(field, rule.text + (rule.advice?.(value) ?? "")) : read;
   };
   const required = <T>(field: string, rule: Rule<T>): T | undefined =>
     fields[field] === undefined ? fail(field, "is required") : optional(field, rule);
@@ -132,26 +150,6 @@ function isRespelt(number: string): boolean {
   return /^-?[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(number) && /[.,eE]/.test(number);
 }
 
-const quantity: Rule<number> = {
-  text: `must be an integer from 0 to ${quantityMax}`,
-  read: readQuantity,
-};
-
-export const textRule: Rule<string> = {
-  text: `must be a text of 1 to ${textCharactersMax} characters`,
-  read: (value) => (isText(value) && value.length > 0 ? value : undefined),
-};
-
-export const listRule: Rule<readonly string[]> = {
-  text: `must be a list of at most ${listItemsMax} texts of 1 to ${textCharactersMax} characters`,
-  read: (value) =>
-    Array.isArray(value) &&
-    value.length <= listItemsMax &&
-    value.every((item) => isText(item) && item.length > 0)
-      ? (value as string[])
-      : undefined,
-};
-
 const petStatus: Rule<(typeof petStatuses)[number]> = {
   text: `must be one of ${petStatuses.join(", ")}`,
   read: (value) => (isPetStatus(value) ? value : undefined),
@@ -171,13 +169,3 @@ const instant: Rule<number> = {
   text: "must be a date such as 2026-05-01 or 2026-05-01T12:00:00Z",
   read: (value) => (typeof value === "string" ? parseInstant(value) : undefined),
 };
-
-/** Both engines store these strings unchanged. NUL and unpaired surrogates are not accepted. */
-function isText(value: unknown): value is string {
-  return (
-    typeof value === "string" &&
-    value.length <= textCharactersMax &&
-    value.isWellFormed() &&
-    !value.includes("\0")
-  );
-}

@@ -1,19 +1,11 @@
-import type { Entry, PetStatus } from "../ledger/inventory.ts";
+import type { Entry, Stock } from "../ledger/inventory.ts";
 import type { LedgerRow } from "../ledger/ledger.ts";
+import type { PetDetails } from "./pet-fields.ts";
 
 /** A pet of the catalogue, with the quantity and status of its inventory entry. */
-export interface Pet {
+export interface Pet extends PetDetails, Stock {
   readonly petId: bigint;
-  readonly name: string;
-  readonly category: string | null;
-  readonly tags: readonly string[];
-  readonly photoUrls: readonly string[];
-  readonly status: PetStatus;
-  readonly quantity: number;
 }
-
-/** What the catalogue says about a pet. Its quantity and status are in the inventory. */
-export type PetDetails = Pick<Pet, "name" | "category" | "tags" | "photoUrls">;
 
 /** What people recognise a pet by. */
 export type PetName = Pick<Pet, "petId" | "name" | "category">;
@@ -34,19 +26,15 @@ export type PetRemoval =
   /** The entry is not at the expected version. */
   | { readonly kind: "mismatch"; readonly current: Entry };
 
-/** One row of an import. An undefined field keeps its value. */
-export interface PetRecord {
+/** One row of an import. A field that is not given, or undefined, keeps its value. */
+export interface PetRecord extends Given<PetDetails & Stock> {
   readonly line: number;
   readonly petId: bigint;
-  readonly name: string | undefined;
-  readonly category: string | null | undefined;
-  readonly tags: readonly string[] | undefined;
-  readonly photoUrls: readonly string[] | undefined;
-  readonly status: PetStatus | undefined;
-  readonly quantity: number | undefined;
   /** The row breaks a rule. It is not imported, but its id counts. */
   readonly isBad?: boolean;
 }
+
+type Given<T> = { readonly [Name in keyof T]?: T[Name] | undefined };
 
 /** When GET /pets/{petId} was deprecated, in milliseconds since 1970. */
 export const petsDeprecatedAt = Date.UTC(2026, 0, 1);

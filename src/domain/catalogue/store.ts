@@ -3,15 +3,8 @@ import type { RowOrigin } from "../ledger/ledger.ts";
 import type { Batches, Imported, ImportOrigin, ImportPreview } from "./import-preview.ts";
 import type { Problems } from "./import-problems.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
-import type {
-  NamedEntry,
-  Pet,
-  PetCreation,
-  PetDetails,
-  PetName,
-  PetRecord,
-  PetRemoval,
-} from "./pets.ts";
+import type { PetDetails } from "./pet-fields.ts";
+import type { NamedEntry, Pet, PetCreation, PetName, PetRecord, PetRemoval } from "./pets.ts";
 
 /** A value, or a promise of it where a server has to be asked. */
 type Read<T> = T | Promise<T>;

@@ -1,6 +1,6 @@
 import { type Actor, auditEntry } from "../audit/audit.ts";
-import { listRule, textRule } from "../catalogue/imports.ts";
-import { type AddedRow, newPetStock, type Pet, type PetDetails } from "../catalogue/pets.ts";
+import { initialValues, type PetDetails, petFields } from "../catalogue/pet-fields.ts";
+import { type AddedRow, newPetStock, type Pet } from "../catalogue/pets.ts";
 import { type Entry, petNotFound, type Stock } from "../ledger/inventory.ts";
 import { InvalidField, ServiceError, unavailable } from "../running/errors.ts";
 import { isReason, reasonRule } from "../values/texts.ts";
@@ -10,28 +10,29 @@ import type { Shop } from "./shop.ts";
 
 type PetShop = Pick<Shop, "store" | "head" | "clock">;
 
-/** A pet to create. What is not given has the same defaults as in an import. */
-export interface NewPet extends Partial<PetDetails & Stock> {
-  readonly petId: bigint;
-}
-
 /** Adds a pet with its entry, and returns both. Throws `already_exists` if the id is taken. */
 export async function createPet(
   shop: PetShop,
   actor: Actor,
-  { petId, ...given }: NewPet,
+  { petId, ...given }: Pick<Pet, "petId"> & Partial<PetDetails & Stock>,
   reason: string | null,
 ): Promise<Pet & Entry> {
-  checkDetails(given);
-  if (given.name === undefined) throw new InvalidField("name", "is required");
+  const pet = { petId, ...withDefaults(given), ...newPetStock, ...given };
   checkReason(reason);
-  const { name, category = null, tags = [], photoUrls = [] } = given;
-  const { quantity = newPetStock.quantity, status = newPetStock.status } = given;
-  const pet: Pet = { petId, name, category, tags, photoUrls, quantity, status };
   const created = await shop.store.catalogue.createPet(pet, { cause: "console", ...actor, reason });
   if (created.kind === "exists") throw new ServiceError("already_exists", petExists(petId));
   announce(shop, created);
   return { ...pet, version: created.row.seq };
+}
+
+/** What is not given has the same value as after an import. */
+function withDefaults(given: Partial<PetDetails>): PetDetails {
+  const details: Record<string, unknown> = {};
+  for (const { name, kind } of petFields) {
+    details[name] = given[name] ?? initialValues[kind];
+    if (details[name] === undefined) throw new InvalidField(name, "is required");
+  }
+  return details as PetDetails;
 }
 
 export function petExists(petId: bigint): string {
@@ -70,11 +71,10 @@ export async function changePet(
   petId: bigint,
   changes: Partial<PetDetails>,
 ): Promise<void> {
-  checkDetails(changes);
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const pet = await catalogue.findPet(petId);
     if (!pet) throw new ServiceError("not_found", petNotFound);
-    const changed = withChanges(pet, changes);
+    const changed = { ...pet, ...changes };
     const details = differences(pet, changed);
     if (Object.keys(details).length === 0) return;
     const entry = auditEntry(actor, clock.now(), "pet.changed", String(petId), details);
@@ -87,19 +87,12 @@ export async function changePet(
 /** Changes of one pet at the same time. Each attempt fails only if another change succeeded. */
 const attemptsMax = 20;
 
-/** A field that is undefined stays as it is. */
-function withChanges(pet: PetDetails, changes: Partial<PetDetails>): PetDetails {
-  const { name = pet.name, category = pet.category } = changes;
-  const { tags = pet.tags, photoUrls = pet.photoUrls } = changes;
-  return { name, category, tags, photoUrls };
-}
-
 function differences(before: PetDetails, after: PetDetails): Record<string, unknown> {
   const details: Record<string, unknown> = {};
-  for (const field of ["name", "category", "tags", "photoUrls"] as const) {
-    const [from, to] = [before[field], after[field]];
+  for (const { name } of petFields) {
+    const [from, to] = [before[name], after[name]];
     if (JSON.stringify(from) === JSON.stringify(to)) continue;
-    details[field] = { from: shortened(from), to: shortened(to) };
+    details[name] = { from: shortened(from), to: shortened(to) };
   }
   return details;
 }
@@ -108,26 +101,12 @@ function differences(before: PetDetails, after: PetDetails): Record<string, unkn
 const itemsKept = 10;
 const charactersKept = 100;
 
-function shortened(value: string | null | readonly string[]): unknown {
-  if (value === null || typeof value === "string") return value;
+function shortened(value: PetDetails[keyof PetDetails]): unknown {
+  if (!Array.isArray(value)) return value;
   const kept = value
     .slice(0, itemsKept)
     .map((item) => item.slice(0, charactersKept).toWellFormed());
   return value.length > itemsKept ? [...kept, `… and ${value.length - itemsKept} more`] : kept;
-}
-
-function checkDetails({ name, category, tags, photoUrls }: Partial<PetDetails>): void {
-  const rules = [
-    ["name", name, textRule],
-    ["category", category ?? undefined, textRule],
-    ["tags", tags, listRule],
-    ["photoUrls", photoUrls, listRule],
-  ] as const;
-  for (const [field, value, rule] of rules) {
-    if (value !== undefined && rule.read(value) === undefined) {
-      throw new InvalidField(field, rule.text);
-    }
-  }
 }
 
 function checkReason(reason: string | null): void {

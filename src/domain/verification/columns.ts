@@ -1,5 +1,5 @@
-import { listRule, textRule } from "../catalogue/imports.ts";
 import { orderStatuses } from "../catalogue/orders.ts";
+import { type FieldKind, fieldRules, petFields } from "../catalogue/pet-fields.ts";
 import { operatorPlan, operatorScope, scopes } from "../keys/keys.ts";
 import { recordBytes } from "../ledger/idempotency.ts";
 import { petStatuses, quantityMax } from "../ledger/inventory.ts";
@@ -56,13 +56,7 @@ const columns = {
     integer("version", 1),
   ],
   removed_pets: [petId("petId"), integer("version", 1)],
-  pets: [
-    petId("petId"),
-    column("name", textRule.text, (value) => textRule.read(value) !== undefined),
-    optional(column("category", textRule.text, (value) => textRule.read(value) !== undefined)),
-    column("tags", `a JSON array: ${listRule.text}`, isList),
-    column("photoUrls", `a JSON array: ${listRule.text}`, isList),
-  ],
+  pets: [petId("petId"), ...petFields.map(({ name, kind }) => detail(kind, name))],
   orders: [
     petId("id"),
     petId("petId"),
@@ -201,10 +195,26 @@ function oneOf(name: string, values: readonly string[]): Column {
   return column(name, `one of ${values.join(", ")}`, (value) => allowed.has(value));
 }
 
+/** A field of a pet. */
+function detail(kind: FieldKind, name: string): Column {
+  const { text: rule, read } = fieldRules[kind];
+  const allows = (value: unknown) => read(value) !== undefined;
+  switch (kind) {
+    case "text":
+      return column(name, rule, allows);
+    case "optionalText":
+      return optional(column(name, rule, allows));
+    case "texts":
+      return column(name, `a JSON array: ${rule}`, isList);
+    case "optionalInteger":
+      return optional(quantity(name));
+  }
+}
+
 function isList(value: unknown): boolean {
   if (value === "[]") return true;
   try {
-    return listRule.read(JSON.parse(value as string)) !== undefined;
+    return fieldRules.texts.read(JSON.parse(value as string)) !== undefined;
   } catch {
     return false;
   }

@@ -1,13 +1,20 @@
 import { extname } from "node:path";
 import { yieldToEventLoop } from "../../domain/running/background.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { type Content, exportText, orderContent, petContent } from "../../files/exports.ts";
+import {
+  type Content,
+  csvLine,
+  exportText,
+  orderContent,
+  petContent,
+} from "../../files/exports.ts";
 import { type Format, findFormat, formats } from "../../files/formats.ts";
 import { exampleOrder } from "../api/contract/examples.ts";
 import { queryOf, singleValue } from "../api/parameters.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
+import { exampleFullPet } from "./contract/stock-schemas.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
 export const formatRule = `Query parameter 'format' must be one of ${formats.join(", ")}.`;
@@ -68,29 +75,16 @@ async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array>
   }
 }
 
-const examplePets = {
-  csv: "petId,name,category,tags,photoUrls,status,quantity\n7,Rex,dogs,calm|small,,available,3\n",
-  row: {
-    petId: 7,
-    name: "Rex",
-    category: "dogs",
-    tags: ["calm", "small"],
-    photoUrls: [],
-    status: "available",
-    quantity: 3,
-  },
-};
-const exampleOrders = {
-  csv: "id,petId,quantity,shipDate,status,complete\n1042,7,1,,placed,false\n",
-  row: exampleOrder,
-};
-
 const formulaNote = `
 
 Every text is exact, so that the file can be imported again without a change. A name can start with \`=\`, \`+\`, \`-\` or \`@\`, which spreadsheet programs take for a formula: import the columns as text there.`;
 
-function exportOperation<Row>(what: "pets" | "orders", content: Content<Row>): AdminDeclaration {
-  const { csv, row } = what === "pets" ? examplePets : exampleOrders;
+function exportOperation<Row>(
+  what: "pets" | "orders",
+  content: Content<Row>,
+  row: Readonly<Record<string, unknown>>,
+): AdminDeclaration {
+  const { columns } = content;
   const text = (description: string, value: string) => ({
     schema: { type: "string", description },
     examples: { file: { summary: "One row", value } },
@@ -112,7 +106,7 @@ function exportOperation<Row>(what: "pets" | "orders", content: Content<Row>): A
           others: {
             [mediaTypeOf.csv]: text(
               'Comma-separated values (RFC 4180), with a header. An id of more than 15 digits is written as ="9007199254740993", so that spreadsheet programs keep all its digits.',
-              csv,
+              `${columns.join()}\n${csvLine(columns, row)}\n`,
             ),
             [mediaTypeOf.ndjson]: text("One JSON object per line.", `${JSON.stringify(row)}\n`),
           },
@@ -124,7 +118,9 @@ function exportOperation<Row>(what: "pets" | "orders", content: Content<Row>): A
   };
 }
 
+const { version: _, ...examplePet } = exampleFullPet;
+
 export const exportOperations = {
-  exportPets: exportOperation("pets", petContent),
-  exportOrders: exportOperation("orders", orderContent),
+  exportPets: exportOperation("pets", petContent, examplePet),
+  exportOrders: exportOperation("orders", orderContent, exampleOrder),
 };

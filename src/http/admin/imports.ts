@@ -12,8 +12,9 @@ import {
   fileNameCharactersMax,
   fileNameRule,
   importReasonOf,
-  orderColumns,
-  petColumns,
+  orderRows,
+  petRows,
+  type RowKind,
 } from "../../domain/catalogue/imports.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import {
@@ -221,7 +222,8 @@ export function rejectedMessage(problems: readonly Problem[], total: number): st
 }
 
 /** It has no `body`: a file can have any media type, and its length has a setting of its own. */
-function importOperation(what: "pets" | "orders", columns: readonly string[]): AdminDeclaration {
+function importOperation<T>(what: "pets" | "orders", rows: RowKind<T>): AdminDeclaration {
+  const columns = Object.keys(rows.columns);
   const [id] = columns;
   return {
     method: "POST",
@@ -301,6 +303,6 @@ Each instance makes one import at a time. If the connection ends before the whol
 }
 
 export const importOperations = {
-  importPets: importOperation("pets", petColumns),
-  importOrders: importOperation("orders", orderColumns),
+  importPets: importOperation("pets", petRows),
+  importOrders: importOperation("orders", orderRows),
 };

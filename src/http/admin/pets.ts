@@ -1,5 +1,14 @@
-import type { Pet, PetDetails, PetName } from "../../domain/catalogue/pets.ts";
-import { type Entry, isPetStatus, petNotFound, petStatuses, quantityRule, readQuantity, type Stock } from "../../domain/ledger/inventory.ts";
+import { readDetails } from "../../domain/catalogue/pet-fields.ts";
+import type { Pet, PetName } from "../../domain/catalogue/pets.ts";
+import {
+  type Entry,
+  isPetStatus,
+  petNotFound,
+  petStatuses,
+  quantityRule,
+  readQuantity,
+  type Stock,
+} from "../../domain/ledger/inventory.ts";
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import * as lifecycle from "../../domain/shop/pet-lifecycle.ts";
 import { petExists } from "../../domain/shop/pet-lifecycle.ts";
@@ -21,14 +30,7 @@ import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import { exampleConflict, versionConflict } from "./conflicts.ts";
 import { exampleFullPet, exampleNewPet, examplePetName } from "./contract/stock-schemas.ts";
-import {
-  bodyMessages,
-  type Fields,
-  given,
-  readFields,
-  textField,
-  textListField,
-} from "./fields.ts";
+import { bodyMessages, type Fields, given, readFields, textField } from "./fields.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
 const tag = "Pets";
@@ -144,7 +146,7 @@ const changePet: AdminDeclaration = {
     tag,
     summary: "Change a pet",
     description:
-      "Changes the name, the category, the tags or the photos of a pet. The audit log keeps the change. Quantity and status are changed with the stock.",
+      "Changes the details of a pet, such as its name. The audit log keeps the change. Quantity and status are changed with the stock.",
     parameters: [petIdParameter],
     body: {
       description: "The fields to change.",
@@ -219,10 +221,8 @@ async function petReply({ store }: Context, petId: bigint): Promise<Reply> {
   return { status: 200, body: petJson({ ...pet, ...found.entry }) };
 }
 
-function petJson({ petId, version, ...pet }: Pet & Entry): string {
-  const { name, category, tags, photoUrls, quantity, status } = pet;
-  const rest = { name, category, tags, photoUrls, quantity, status, version };
-  return `{"petId":${petId},${JSON.stringify(rest).slice(1)}`;
+function petJson({ petId, status, version, ...rest }: Pet & Entry): string {
+  return `{"petId":${petId},${JSON.stringify({ ...rest, status, version }).slice(1)}`;
 }
 
 function readId(fields: Fields): bigint {
@@ -230,19 +230,6 @@ function readId(fields: Fields): bigint {
   const id = value instanceof JsonNumber ? value.toInteger() : undefined;
   if (typeof id === "bigint" && id >= int64Min && id <= int64Max) return id;
   throw new InvalidField("petId", petIdFieldRule);
-}
-
-/** A category that is null is removed. */
-function readDetails(fields: Fields): Partial<PetDetails> {
-  const isCategoryNull = given(fields, "category") === null;
-  const details = {
-    name: textField(fields, "name"),
-    category: isCategoryNull ? null : textField(fields, "category"),
-    tags: textListField(fields, "tags"),
-    photoUrls: textListField(fields, "photoUrls"),
-  };
-  const sent = Object.entries(details).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(sent) as Partial<PetDetails>;
 }
 
 function readStock(fields: Fields): Partial<Stock> {

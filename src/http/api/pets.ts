@@ -1,7 +1,13 @@
 import { petsDeprecatedAt } from "../../domain/catalogue/pets.ts";
 import { petNotFound } from "../../domain/ledger/inventory.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { examplePet } from "./contract/examples.ts";
+import {
+  exampleBarePet,
+  examplePet,
+  leftOutFields,
+  shownFields,
+  shownProperties,
+} from "./contract/pet-schemas.ts";
 import { int64, petStatus, reference, responseObject, type Schema } from "./contract/schema.ts";
 import type { Declaration } from "./operation.ts";
 import { petIdMessage, petIdParameter, readPetId } from "./parameters.ts";
@@ -11,21 +17,11 @@ export const petSchemas: Readonly<Record<string, Schema>> = {
     "A pet in the catalogue.",
     {
       id: int64("The ID of the pet. The inventory calls it `petId`."),
-      name: { type: "string", description: "The name of the pet." },
-      category: { type: ["string", "null"], description: "The category of the pet, or null." },
-      photoUrls: {
-        type: "array",
-        items: { type: "string" },
-        description: "URLs of photos, in display order.",
-      },
-      tags: {
-        type: "array",
-        items: { type: "string" },
-        description: "Labels that the store uses to group pets.",
-      },
+      ...shownProperties,
       status: petStatus("The status of the pet. Its inventory entry has the same status."),
     },
     examplePet,
+    leftOutFields,
   ),
 };
 
@@ -45,14 +41,10 @@ const getPet: Declaration = {
     success: {
       200: {
         description: "The pet.",
-        headers: ["CacheCurrent"],
         schema: reference("schemas", "Pet"),
         examples: {
           full: { summary: "All fields set", value: examplePet },
-          bare: {
-            summary: "No category, photos or tags",
-            value: { ...examplePet, category: null, photoUrls: [], tags: [] },
-          },
+          bare: { summary: "Only the name set", value: exampleBarePet },
         },
       },
     },
@@ -62,8 +54,10 @@ const getPet: Declaration = {
   async handle({ store }, call) {
     const pet = await store.catalogue.findPet(readPetId(call.request));
     if (!pet) throw new ServiceError("not_found", petNotFound);
-    const { name, category, photoUrls, tags, status } = pet;
-    const rest = JSON.stringify({ name, category, photoUrls, tags, status });
+    const shown = shownFields
+      .filter(({ name, isLeftOutIfNull }) => !(isLeftOutIfNull && pet[name] === null))
+      .map(({ name }): string => name);
+    const rest = JSON.stringify(pet, [...shown, "status"]);
     return { status: 200, body: `{"id":${pet.petId},${rest.slice(1)}` };
   },
 };

@@ -1,14 +1,13 @@
 import type { CatalogueReader } from "../../domain/catalogue/store.ts";
 import { int64Max, int64Min } from "../../domain/values/int64.ts";
+import { petColumns, toPet } from "../pet-rows.ts";
 import {
   firstIdAfter,
   namedEntryColumns,
   orderColumns,
-  petColumns,
   petNameColumns,
   toNamedEntry,
   toOrder,
-  toPet,
   toPetName,
 } from "../rows.ts";
 import { integerArray } from "./engine/arrays.ts";

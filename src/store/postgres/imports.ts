@@ -4,7 +4,8 @@ import { type Problems, rejectProblems } from "../../domain/catalogue/import-pro
 import type { OrderRecord } from "../../domain/catalogue/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/catalogue/pets.ts";
 import type { Tip } from "../../domain/ledger/ledger.ts";
-import { orderDiffers, petDiffers, stockDiffers } from "../import-differences.ts";
+import { orderDiffers, stockDiffers } from "../import-differences.ts";
+import { assignImported, insertStaged, petDiffers } from "../pet-rows.ts";
 import { entryColumns, storedLedgerColumns } from "../rows.ts";
 import { addEntry } from "./audit.ts";
 import { nowMs } from "./engine/clock.ts";
@@ -75,13 +76,8 @@ async function applyCatalogue({ sql }: Session): Promise<void> {
     `CREATE TEMP TABLE changed_pets ON COMMIT DROP AS
        SELECT s.* FROM staged_pets s JOIN pets p USING (pet_id)
        WHERE ${petDiffers};
-     UPDATE pets SET name = coalesce(s.name, pets.name),
-         category = CASE WHEN s.category_given THEN s.category ELSE pets.category END,
-         tags = coalesce(s.tags, pets.tags), photo_urls = coalesce(s.photo_urls, pets.photo_urls)
-       FROM changed_pets s WHERE pets.pet_id = s.pet_id;
-     INSERT INTO pets (pet_id, name, category, tags, photo_urls)
-       SELECT pet_id, name, category, coalesce(tags, '[]'), coalesce(photo_urls, '[]')
-       FROM staged_pets s WHERE NOT EXISTS (SELECT FROM pets p WHERE p.pet_id = s.pet_id)
+     UPDATE pets AS p SET ${assignImported} FROM changed_pets s WHERE p.pet_id = s.pet_id;
+     ${insertStaged} WHERE NOT EXISTS (SELECT FROM pets p WHERE p.pet_id = s.pet_id)
        ORDER BY pet_id`,
   );
 }

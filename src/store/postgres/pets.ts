@@ -2,7 +2,8 @@ import type { AddedRow } from "../../domain/catalogue/pets.ts";
 import type { CatalogueStore } from "../../domain/catalogue/store.ts";
 import { appendRow, type RowContent } from "../../domain/ledger/append.ts";
 import { auditValues } from "../audit-rows.ts";
-import { detailValues, entryColumns, toEntry } from "../rows.ts";
+import { detailColumns, detailTypes, detailValues, petTableColumns } from "../pet-rows.ts";
+import { entryColumns, toEntry } from "../rows.ts";
 import { addingEntry } from "./audit.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import { insertRows, rowArrays } from "./engine/ledger-rows.ts";
@@ -11,8 +12,11 @@ import { begin, commitTransaction, limitWait, waitForDisk } from "./engine/trans
 import type { Epochs } from "./epochs.ts";
 import { lockCatalogue } from "./imports.ts";
 
-const addPet = `INSERT INTO pets (pet_id, name, category, tags, photo_urls)
-  VALUES ($1::int8, $2, $3, $4, $5)`;
+/** The details of a pet as parameters, from this one on. */
+const detailsFrom = (first: number) => detailTypes.map((type, at) => `$${first + at}::${type}`);
+
+const addPet = `INSERT INTO pets (${petTableColumns})
+  VALUES ($1::int8, ${detailsFrom(2).join(", ")})`;
 const addRow = insertRows(1);
 const addEntry = `INSERT INTO inventory (${entryColumns}) VALUES ($1::int8, $2::int8, $3, $4::int8)`;
 const findEntry = `SELECT ${entryColumns} FROM inventory WHERE pet_id = $1::int8
@@ -22,11 +26,11 @@ const noteRemoval = `INSERT INTO removed_pets (pet_id, version) VALUES ($1::int8
 
 const changeText = `
   WITH changed AS (
-    UPDATE pets SET name = $2, category = $3::text, tags = $4, photo_urls = $5
-    WHERE pet_id = $1::int8 AND name = $6 AND category IS NOT DISTINCT FROM $7::text AND tags = $8
-      AND photo_urls = $9
+    UPDATE pets SET (${detailColumns}) = ROW (${detailsFrom(2)})
+    WHERE pet_id = $1::int8
+      AND (${detailColumns}) IS NOT DISTINCT FROM (${detailsFrom(detailTypes.length + 2)})
     RETURNING pet_id),
-  ${addingEntry(10, "changed")}
+  ${addingEntry(2 * detailTypes.length + 2, "changed")}
   SELECT ${waitForDisk} FROM changed`;
 
 /** What the methods use: `run` and `patient` open sessions of their own, because they wait for imports. */

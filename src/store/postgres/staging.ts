@@ -4,10 +4,11 @@ import {
   problemsListedMax,
   rejectProblems,
 } from "../../domain/catalogue/import-problems.ts";
-import { namelessPet, repeatedId } from "../../domain/catalogue/imports.ts";
+import { missingField, repeatedId } from "../../domain/catalogue/imports.ts";
 import type { OrderRecord } from "../../domain/catalogue/orders.ts";
 import type { PetRecord } from "../../domain/catalogue/pets.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
+import { requiredFields, stagedColumns, stagedValues } from "../pet-rows.ts";
 import { copyIn } from "./engine/copy.ts";
 import type { Session } from "./engine/session.ts";
 import { begin, waitForDisk } from "./engine/transaction.ts";
@@ -25,21 +26,8 @@ export async function stagePets(
 ): Promise<number> {
   const { sql } = session;
   await beginImport(session);
-  await sql.unsafe(`CREATE TEMP TABLE staged_pets (
-    pet_id int8, line int8, name text, category text, category_given bool,
-    tags text, photo_urls text, status text, quantity int8, is_bad bool) ON COMMIT DROP`);
-  const staged = await copyIn(session, "staged_pets", records, (record) => [
-    record.petId,
-    record.line,
-    record.name ?? null,
-    record.category ?? null,
-    record.category !== undefined,
-    record.tags ? JSON.stringify(record.tags) : null,
-    record.photoUrls ? JSON.stringify(record.photoUrls) : null,
-    record.status ?? null,
-    record.quantity ?? null,
-    record.isBad ?? false,
-  ]);
+  await sql.unsafe(`CREATE TEMP TABLE staged_pets (pet_id int8, ${stagedColumns}) ON COMMIT DROP`);
+  const staged = await copyIn(session, "staged_pets", records, stagedValues);
   await sql.unsafe("ANALYZE staged_pets");
   await addRepeatedIds(session, "staged_pets", "pet_id", "petId", problems);
   return staged;
@@ -69,16 +57,19 @@ export async function stageOrders(
   return staged;
 }
 
-/** Adds a problem for every new pet without a name. Throws if the import has problems. */
+/** Adds a problem for every new pet that lacks a required field. Throws if the import has problems. */
 export async function checkPets({ query }: Session, problems: Problems): Promise<void> {
-  const nameless = await query(
-    `SELECT line, pet_id, count(*) OVER () FROM staged_pets s
-     WHERE name IS NULL AND NOT is_bad AND NOT EXISTS (SELECT FROM pets p WHERE p.pet_id = s.pet_id)
-     ORDER BY line LIMIT $1::int8`,
-    [problemsListedMax],
-  );
-  for (const [line, petId] of nameless) problems.add(namelessPet(line, petId));
-  problems.addUnlisted(Number(nameless[0]?.[2] ?? 0) - nameless.length);
+  for (const { name, column } of requiredFields) {
+    const missing = await query(
+      `SELECT line, pet_id, count(*) OVER () FROM staged_pets s
+       WHERE ${column} IS NULL AND NOT is_bad
+         AND NOT EXISTS (SELECT FROM pets p WHERE p.pet_id = s.pet_id)
+       ORDER BY line LIMIT $1::int8`,
+      [problemsListedMax],
+    );
+    for (const [line, petId] of missing) problems.add(missingField(line, name, petId));
+    problems.addUnlisted(Number(missing[0]?.[2] ?? 0) - missing.length);
+  }
   rejectProblems(problems);
 }
 

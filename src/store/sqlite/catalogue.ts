@@ -1,15 +1,14 @@
 import type { Database } from "bun:sqlite";
 import type { CatalogueReader } from "../../domain/catalogue/store.ts";
 import { int64Max, int64Min } from "../../domain/values/int64.ts";
+import { petColumns, toPet } from "../pet-rows.ts";
 import {
   firstIdAfter,
   namedEntryColumns,
   orderColumns,
-  petColumns,
   petNameColumns,
   toNamedEntry,
   toOrder,
-  toPet,
   toPetName,
 } from "../rows.ts";
 

@@ -20,22 +20,25 @@ type AddRow = (content: RowContent) => AddedRow;
  * whether a service runs on the store; undefined if this is the service.
  */
 export function createLedgerWriter(database: Database, isServed?: () => boolean) {
-  const setEntry = database.query(
-    "UPDATE inventory SET quantity = ?, version = ? WHERE pet_id = ?",
-  );
-  const setStatus = database.query("UPDATE inventory SET status = ? WHERE pet_id = ?");
+  const headOf = database.query(`SELECT ${tipColumns}, epoch FROM head`);
   const setTip = database.query("UPDATE head SET seq = ?, at = ?, hash = ?");
-  const epochAt = database.query(
-    "SELECT epoch FROM epochs WHERE from_seq < ? ORDER BY number DESC LIMIT 1",
-  );
+  const epochOf = epochFinder(database);
   const findEntries = entryFinder(database);
+  const setEntries = createEntrySetter(database);
   const addRows = createRowInserter(database);
   const idempotency = createIdempotencyMemory(database);
-  const { readHead, readUnservedEpoch } = createHeadReader(database, isServed);
   let epochToBegin: string | undefined;
 
   function beginPendingEpoch(): void {
     if (epochToBegin !== undefined) setEpoch(database, epochToBegin);
+  }
+
+  /** Reads the head in a transaction. `newEpoch` must be set with the first row. */
+  function readHead(unservedEpoch: string | undefined) {
+    const head = headOf.values()[0]!;
+    const lastEpoch = head[3] as string;
+    const newEpoch = lastEpoch === unservedEpoch ? randomUUID() : undefined;
+    return { tip: toTip(head), epoch: newEpoch ?? lastEpoch, newEpoch };
   }
 
   const commitUnits = inTransaction(
@@ -45,21 +48,13 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       beginPendingEpoch();
       const { tip, epoch, newEpoch } = readHead(unservedEpoch);
       const entries = findEntries(units);
-      const epochOf = (row: number) => epochAt.values(row)[0]?.[0] as string | undefined;
       const remembered = units.some(isIdempotent) ? idempotency.find(units, epochOf) : new Map();
       const appended = append({ epoch, tip, entries, remembered, epochOf }, units, now);
       if (appended.rows.length > 0 && newEpoch !== undefined) setEpoch(database, newEpoch);
       addRows(appended.rows, appended.hashes);
-      for (const { petId, quantity, version } of entries.values()) {
-        // Entries that did not change keep a version at or before the old tip.
-        if (version > tip.seq) setEntry.run(quantity, version, petId);
-      }
-      // Rarely any: writing the same status again would cost more than everything else in an entry.
-      for (const { petId, before, after } of appended.rows) {
-        if (before!.status !== after!.status) setStatus.run(after!.status, petId);
-      }
-      const { seq, at, hash } = appended.tip;
-      if (seq > tip.seq) setTip.run(seq, at, hash);
+      setEntries(entries, appended.rows, tip.seq);
+      const end = appended.tip;
+      if (end !== tip) setTip.run(end.seq, end.at, end.hash);
       const stored = appended.usedKeys.length > 0 ? idempotency.store(appended) : undefined;
       return { appended, stored };
     },
@@ -73,14 +68,19 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
      * the callers may have their responses, and another process may have stored later updates.
      */
     commit(units: readonly Unit[], now: number, giveUpAt: number): Committed {
-      const { appended, stored } = commitUnits(units, now, giveUpAt, readUnservedEpoch());
+      const { appended, stored } = commitUnits(
+        units,
+        now,
+        giveUpAt,
+        readUnservedEpoch(database, isServed),
+      );
       epochToBegin = undefined;
       if (stored) idempotency.committed(stored);
       return appended;
     },
     /** Runs `work` in a transaction in which it can add one row to the ledger. */
     transact<T>(now: number, work: (add: AddRow) => T): T {
-      const unservedEpoch = readUnservedEpoch();
+      const unservedEpoch = readUnservedEpoch(database, isServed);
       const transaction = inTransaction(database, () => {
         beginPendingEpoch();
         return work((content) => {
@@ -120,26 +120,21 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
   };
 }
 
+/** Read before the transaction. If a service starts later, the epoch that it begins shows that. */
+function readUnservedEpoch(database: Database, isServed?: () => boolean): string | undefined {
+  const epoch = isServed && readEpoch(database);
+  return isServed?.() === false ? epoch : undefined;
+}
+
 function isIdempotent({ idempotency }: Unit): boolean {
   return idempotency !== undefined;
 }
 
-function createHeadReader(database: Database, isServed?: () => boolean) {
-  const headOf = database.query(`SELECT ${tipColumns}, epoch FROM head`);
-  return {
-    /** Reads the head in a transaction. `newEpoch` must be set with the first row. */
-    readHead(unservedEpoch: string | undefined) {
-      const head = headOf.values()[0]!;
-      const lastEpoch = head[3] as string;
-      const newEpoch = lastEpoch === unservedEpoch ? randomUUID() : undefined;
-      return { tip: toTip(head), epoch: newEpoch ?? lastEpoch, newEpoch };
-    },
-    /** Read before the transaction. If a service starts later, the epoch that it begins shows that. */
-    readUnservedEpoch(): string | undefined {
-      const epoch = isServed && readEpoch(database);
-      return isServed?.() === false ? epoch : undefined;
-    },
-  };
+function epochFinder(database: Database): (row: number) => string | undefined {
+  const epochAt = database.query(
+    "SELECT epoch FROM epochs WHERE from_seq < ? ORDER BY number DESC LIMIT 1",
+  );
+  return (row) => epochAt.values(row)[0]?.[0] as string | undefined;
 }
 
 function entryFinder(database: Database): (units: readonly Unit[]) => Map<bigint, Entry> {
@@ -157,6 +152,24 @@ function entryFinder(database: Database): (units: readonly Unit[]) => Map<bigint
       }
     }
     return entries;
+  };
+}
+
+/** Updates the entries that these rows changed. `tipSeq` is the end of the ledger before them. */
+function createEntrySetter(database: Database) {
+  const setEntry = database.query(
+    "UPDATE inventory SET quantity = ?, version = ? WHERE pet_id = ?",
+  );
+  const setStatus = database.query("UPDATE inventory SET status = ? WHERE pet_id = ?");
+  return (entries: Map<bigint, Entry>, rows: readonly LedgerRow[], tipSeq: number): void => {
+    for (const { petId, quantity, version } of entries.values()) {
+      // Entries that did not change keep a version at or before the old tip.
+      if (version > tipSeq) setEntry.run(quantity, version, petId);
+    }
+    // Rarely any: writing the same status again would cost more than everything else in an entry.
+    for (const { petId, before, after } of rows) {
+      if (before!.status !== after!.status) setStatus.run(after!.status, petId);
+    }
   };
 }
 

@@ -6,7 +6,8 @@ import type { OrderRecord } from "../../domain/catalogue/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/catalogue/pets.ts";
 import { hashText, joinFields, originText } from "../../domain/ledger/chain.ts";
 import type { Tip } from "../../domain/ledger/ledger.ts";
-import { orderDiffers, petDiffers, stockDiffers } from "../import-differences.ts";
+import { orderDiffers, stockDiffers } from "../import-differences.ts";
+import { assignImported, insertStaged, petDiffers } from "../pet-rows.ts";
 import { tipColumns, toTip, type Value } from "../rows.ts";
 import { createEntryInserter } from "./audit.ts";
 import { createValueInserter } from "./commit.ts";
@@ -50,18 +51,12 @@ function applyPets(
   checkPets(database, problems);
   const changed = countChanged(database);
   database.run(
-    `UPDATE pets AS p SET name = coalesce(s.name, p.name),
-       category = CASE WHEN s.category_given THEN s.category ELSE p.category END,
-       tags = coalesce(s.tags, p.tags), photo_urls = coalesce(s.photo_urls, p.photo_urls)
+    `UPDATE pets AS p SET ${assignImported}
      FROM staged_pets s WHERE s.pet_id = p.pet_id AND ${petDiffers}`,
   );
   // Existing pets are skipped by the conflict clause, not by a subquery: a statement that reads the
   // table it inserts into has to copy all its rows first.
-  const { changes: created } = database.run(
-    `INSERT INTO pets (pet_id, name, category, tags, photo_urls)
-     SELECT pet_id, coalesce(name, ''), category, coalesce(tags, '[]'), coalesce(photo_urls, '[]')
-     FROM staged_pets WHERE true ON CONFLICT DO NOTHING`,
-  );
+  const { changes: created } = database.run(`${insertStaged} WHERE true ON CONFLICT DO NOTHING`);
   appendRows(database, options, unservedEpoch);
   const [staged] = database.query("SELECT count(*) FROM staged_pets").values()[0] as [bigint];
   const imported = { created, changed, unchanged: Number(staged) - created - changed };

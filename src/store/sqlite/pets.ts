@@ -1,9 +1,11 @@
 import type { Database } from "bun:sqlite";
 import type { AuditEntry } from "../../domain/audit/audit.ts";
-import type { Pet, PetCreation, PetDetails, PetRemoval } from "../../domain/catalogue/pets.ts";
+import type { PetDetails } from "../../domain/catalogue/pet-fields.ts";
+import type { Pet, PetCreation, PetRemoval } from "../../domain/catalogue/pets.ts";
 import type { PetStatus } from "../../domain/ledger/inventory.ts";
 import type { RowOrigin } from "../../domain/ledger/ledger.ts";
-import { detailValues } from "../rows.ts";
+import { detailColumns, detailValues, petTableColumns } from "../pet-rows.ts";
+import { placeholders } from "../tables.ts";
 import { createEntryInserter } from "./audit.ts";
 import type { LedgerWriter } from "./commit.ts";
 import { inTransaction } from "./engine/connection.ts";
@@ -13,7 +15,7 @@ export function createPetWriter(database: Database, { transact }: Pick<LedgerWri
   const note = createEntryInserter(database);
   const petOf = database.query("SELECT 1 FROM pets WHERE pet_id = ?");
   const insertPet = database.query(
-    "INSERT INTO pets (pet_id, name, category, tags, photo_urls) VALUES (?, ?, ?, ?, ?)",
+    `INSERT INTO pets (${petTableColumns}) VALUES (${placeholders(petTableColumns)})`,
   );
   const insertEntry = database.query(
     "INSERT INTO inventory (pet_id, quantity, status, version) VALUES (?, ?, ?, ?)",
@@ -29,8 +31,8 @@ export function createPetWriter(database: Database, { transact }: Pick<LedgerWri
      ON CONFLICT (pet_id) DO UPDATE SET version = excluded.version`,
   );
   const updatePet = database.query(
-    `UPDATE pets SET name = ?2, category = ?3, tags = ?4, photo_urls = ?5
-     WHERE pet_id = ?1 AND name = ?6 AND category IS ?7 AND tags = ?8 AND photo_urls = ?9`,
+    `UPDATE pets SET ${detailColumns.map((column) => `${column} = ?`).join(", ")}
+     WHERE pet_id = ? AND ${detailColumns.map((column) => `${column} IS ?`).join(" AND ")}`,
   );
 
   return {
@@ -69,8 +71,8 @@ export function createPetWriter(database: Database, { transact }: Pick<LedgerWri
     changePet: inTransaction(
       database,
       (petId: bigint, before: PetDetails, after: PetDetails, entry: AuditEntry): boolean => {
-        const details = [...detailValues(after), ...detailValues(before)];
-        const isChanged = updatePet.run(petId, ...details).changes > 0;
+        const values = [...detailValues(after), petId, ...detailValues(before)];
+        const isChanged = updatePet.run(...values).changes > 0;
         if (isChanged) note(entry);
         return isChanged;
       },

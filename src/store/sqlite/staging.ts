@@ -5,9 +5,11 @@ import {
   problemsListedMax,
   rejectProblems,
 } from "../../domain/catalogue/import-problems.ts";
-import { namelessPet, repeatedId } from "../../domain/catalogue/imports.ts";
+import { missingField, repeatedId } from "../../domain/catalogue/imports.ts";
 import type { OrderRecord } from "../../domain/catalogue/orders.ts";
 import type { PetRecord } from "../../domain/catalogue/pets.ts";
+import { requiredFields, stagedColumns, stagedValues } from "../pet-rows.ts";
+import { placeholders } from "../tables.ts";
 
 /**
  * Temporary tables with the rows of an import. They need no lock on the database file, and end with
@@ -20,26 +22,12 @@ export async function stagePets(
   records: Batches<PetRecord>,
   problems: Problems,
 ): Promise<void> {
-  database.run(`CREATE TEMP TABLE staged_pets (
-    pet_id INTEGER PRIMARY KEY, line INTEGER, name TEXT, category TEXT, category_given INTEGER,
-    tags TEXT, photo_urls TEXT, status TEXT, quantity INTEGER, is_bad INTEGER)`);
-  const stage = database.query(
-    "INSERT INTO staged_pets VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-  );
+  database.run(`CREATE TEMP TABLE staged_pets (pet_id INTEGER PRIMARY KEY, ${stagedColumns})`);
+  const values = placeholders(`pet_id, ${stagedColumns}`);
+  const stage = database.query(`INSERT INTO staged_pets VALUES (${values}) ON CONFLICT DO NOTHING`);
   const lineOf = database.query("SELECT line FROM staged_pets WHERE pet_id = ?");
   await stageAll(database, records, (record) => {
-    const { changes } = stage.run(
-      record.petId,
-      record.line,
-      record.name ?? null,
-      record.category ?? null,
-      record.category === undefined ? 0 : 1,
-      record.tags ? JSON.stringify(record.tags) : null,
-      record.photoUrls ? JSON.stringify(record.photoUrls) : null,
-      record.status ?? null,
-      record.quantity ?? null,
-      record.isBad ? 1 : 0,
-    );
+    const { changes } = stage.run(...stagedValues(record));
     if (changes > 0) return;
     const [firstLine] = lineOf.values(record.petId)[0]!;
     problems.add(repeatedId(record.line, "petId", record.petId, firstLine));
@@ -74,17 +62,19 @@ export async function stageOrders(
   });
 }
 
-/** Adds a problem for every new pet without a name. Throws if the import has problems. */
+/** Adds a problem for every new pet that lacks a required field. Throws if the import has problems. */
 export function checkPets(database: Database, problems: Problems): void {
-  const nameless = database
-    .query(
-      `SELECT line, pet_id, count(*) OVER () FROM staged_pets
-       WHERE name IS NULL AND is_bad = 0 AND pet_id NOT IN (SELECT pet_id FROM pets)
-       ORDER BY line LIMIT ?`,
-    )
-    .values(problemsListedMax);
-  for (const [line, petId] of nameless) problems.add(namelessPet(line, petId));
-  problems.addUnlisted(Number(nameless[0]?.[2] ?? 0) - nameless.length);
+  for (const { name, column } of requiredFields) {
+    const missing = database
+      .query(
+        `SELECT line, pet_id, count(*) OVER () FROM staged_pets
+         WHERE ${column} IS NULL AND is_bad = 0 AND pet_id NOT IN (SELECT pet_id FROM pets)
+         ORDER BY line LIMIT ?`,
+      )
+      .values(problemsListedMax);
+    for (const [line, petId] of missing) problems.add(missingField(line, name, petId));
+    problems.addUnlisted(Number(missing[0]?.[2] ?? 0) - missing.length);
+  }
   rejectProblems(problems);
 }
 

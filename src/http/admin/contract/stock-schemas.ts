@@ -1,9 +1,8 @@
-import { listItemsMax, textCharactersMax } from "../../../domain/catalogue/imports.ts";
 import { changesMax } from "../../../domain/ledger/changes.ts";
 import { quantityMax } from "../../../domain/ledger/inventory.ts";
 import { reasonCharactersMax } from "../../../domain/values/texts.ts";
 import { changeSchemas } from "../../api/changes.ts";
-import { examplePet } from "../../api/contract/examples.ts";
+import { detailProperties, examplePet, givenProperties } from "../../api/contract/pet-schemas.ts";
 import {
   boundedInteger,
   int64,
@@ -42,31 +41,8 @@ const exampleUsage = {
   refused: [0, 0, 1],
 };
 
-const name: Schema = { type: "string", description: "The name of the pet." };
-const category: Schema = {
-  type: ["string", "null"],
-  description: "The category of the pet, or null.",
-};
-const texts = (description: string): Schema => ({
-  type: "array",
-  items: { type: "string" },
-  description,
-});
-const tags = texts("Labels that the store uses to group pets.");
-const photoUrls = texts("URLs of photos, in display order.");
-/** What a request can say about a pet. */
-const textLength = { minLength: 1, maxLength: textCharactersMax };
-const shortTexts = (list: Schema): Schema => ({
-  ...list,
-  items: { ...list.items, ...textLength },
-  maxItems: listItemsMax,
-});
-const details: Readonly<Record<string, Schema>> = {
-  name: { ...name, ...textLength },
-  category: { ...category, ...textLength },
-  tags: shortTexts(tags),
-  photoUrls: shortTexts(photoUrls),
-};
+/** What people recognise a pet by. */
+const names = { name: detailProperties.name!, category: detailProperties.category! };
 const version: Schema = {
   ...boundedInteger(1, quantityMax),
   description: "The version of the entry. Send it as `expectedVersion`.",
@@ -104,8 +80,7 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
     "The stock of one pet, with its name.",
     {
       petId: int64("The ID of the pet. It can be larger than 2^53."),
-      name,
-      category,
+      ...names,
       quantity: quantity("The number in stock."),
       status: petStatus("The status of the pet."),
       version,
@@ -160,10 +135,7 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
     "A pet with its stock.",
     {
       petId: int64("The ID of the pet."),
-      name,
-      category,
-      tags,
-      photoUrls,
+      ...detailProperties,
       quantity: quantity("The number in stock."),
       status: petStatus("The status of the pet."),
       version,
@@ -172,7 +144,7 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
   ),
   PetName: responseObject(
     "What people recognise a pet by.",
-    { petId: int64("The ID of the pet."), name, category },
+    { petId: int64("The ID of the pet."), ...names },
     examplePetName,
   ),
   NewPet: {
@@ -183,7 +155,7 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
     required: ["petId", "name"],
     properties: {
       petId: int64("The ID of the pet."),
-      ...details,
+      ...givenProperties,
       quantity: quantity("The number in stock."),
       status: petStatus("The status of the pet."),
       reason,
@@ -195,7 +167,7 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
     description:
       "What to change about a pet. Fields that are not given stay as they are. Unknown fields are rejected.",
     additionalProperties: false,
-    properties: details,
+    properties: givenProperties,
     examples: [{ name: "Pepper", category: null }],
   },
   Undo: {

@@ -25,15 +25,6 @@ export const exampleChanged = {
   entries: [exampleVersionedItem, { petId: 8, quantity: 30, status: "available", version: 1209 }],
 };
 
-export const examplePet = {
-  id: 7,
-  name: "Biscuit",
-  category: "dogs",
-  photoUrls: ["https://photos.example/biscuit.jpg"],
-  tags: ["small", "house-trained"],
-  status: "available",
-};
-
 export const exampleOrder = {
   id: 1042,
   petId: 7,
@@ -62,6 +53,7 @@ export const exampleHead = {
   at: "2026-11-15T12:00:00.000Z",
 };
 
+/** Of the operator API. */
 export const exampleOperatorId = "key_4uVfKq0ZrT1xWbNd7mLs2C";
 export const exampleKeyId = "key_9aXpR2tQvB6yHcEw3jGk5M";
 export const exampleTime = "2026-11-16T08:00:00.000Z";

@@ -68,6 +68,7 @@ export const quantity = (description: string): Schema => ({
   description,
 });
 
+/** A number that is not negative. */
 export const count = (description: string): Schema => ({
   ...boundedInteger(0, Number.MAX_SAFE_INTEGER),
   description,
@@ -109,17 +110,19 @@ export const timeOrNull = (description: string): Schema => ({
 export const petStatus = (description: string): Schema => named("PetStatus", description);
 
 /**
- * An object in a response. Every listed field is present. Additional fields are allowed: a later
- * version can add some, and a client generated from this one must not fail on them.
+ * An object in a response. Every listed field is present, except those of `optional`. Additional
+ * fields are allowed: a later version can add some, and a client generated from this one must not
+ * fail on them.
  */
 export const responseObject = (
   description: string,
   properties: Record<string, Schema>,
   example: Record<string, unknown>,
+  optional: readonly string[] = [],
 ): Schema => ({
   type: "object",
   description,
-  required: Object.keys(properties),
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
   properties,
   examples: [example],
 });

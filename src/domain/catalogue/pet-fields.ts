@@ -1,0 +1,146 @@
+import { quantityRule, readQuantity } from "../ledger/inventory.ts";
+import { InvalidField } from "../running/errors.ts";
+
+/** What a field of a pet can hold, by kind. */
+interface Values {
+  /** Every pet has it, so a new pet must give it. */
+  text: string;
+  optionalText: string | null;
+  texts: readonly string[];
+  /** From 0 to the largest quantity. */
+  optionalInteger: number | null;
+}
+
+export type FieldKind = keyof Values;
+
+type Field<Kind extends FieldKind = FieldKind> = Kind extends FieldKind
+  ? {
+      /** Its name in JSON and in the header of a CSV file. */
+      readonly name: string;
+      readonly kind: Kind;
+      /** Its column in the table of pets. */
+      readonly column: string;
+      /** What forms call it. */
+      readonly label: string;
+      readonly description: string;
+      readonly example: Values[Kind];
+      /** Whether the API leaves the field out where it is null. Clients know the others. */
+      readonly isLeftOutIfNull?: true;
+    }
+  : never;
+
+/**
+ * The details of a pet: what the catalogue keeps about it. Files, both stores, both APIs, the console
+ * and `petstore verify` derive from this table. Backups have the columns in this order, so a new field
+ * goes at the end.
+ */
+const table = [
+  {
+    name: "name",
+    kind: "text",
+    column: "name",
+    label: "Name",
+    description: "The name of the pet.",
+    example: "Biscuit",
+  },
+  {
+    name: "category",
+    kind: "optionalText",
+    column: "category",
+    label: "Category",
+    description: "The category of the pet, or null.",
+    example: "dogs",
+  },
+  {
+    name: "tags",
+    kind: "texts",
+    column: "tags",
+    label: "Tags",
+    description: "Labels that the store uses to group pets.",
+    example: ["small", "house-trained"],
+  },
+  {
+    name: "photoUrls",
+    kind: "texts",
+    column: "photo_urls",
+    label: "Photo URLs",
+    description: "URLs of photos, in display order.",
+    example: ["https://photos.example/biscuit.jpg"],
+  },
+] as const satisfies readonly Field[];
+
+type Row = (typeof table)[number];
+
+/** What the catalogue says about a pet. Its quantity and status are in the inventory. */
+export type PetDetails = { readonly [One in Row as One["name"]]: Values[One["kind"]] };
+
+export type PetField = Field & { readonly name: keyof PetDetails };
+export const petFields: readonly PetField[] = table;
+
+/** A rule for a value that was given. */
+export interface Rule<T> {
+  /** The end of the error message. */
+  readonly text: string;
+  /** What to do about some values, after the message. */
+  readonly advice?: (value: unknown) => string;
+  /** Returns undefined for a value that breaks the rule. */
+  readonly read: (value: unknown) => T | undefined;
+}
+
+export const textCharactersMax = 1_000;
+export const listItemsMax = 100;
+
+const textRule: Rule<string> = {
+  text: `must be a text of 1 to ${textCharactersMax} characters`,
+  read: (value) => (isText(value) ? value : undefined),
+};
+
+export const integerRule: Rule<number> = { text: quantityRule, read: readQuantity };
+
+export const fieldRules: { readonly [Kind in FieldKind]: Rule<Values[Kind]> } = {
+  text: textRule,
+  optionalText: orNull(textRule),
+  texts: {
+    text: `must be a list of at most ${listItemsMax} texts of 1 to ${textCharactersMax} characters`,
+    read: (value) =>
+      Array.isArray(value) && value.length <= listItemsMax && value.every(isText)
+        ? value
+        : undefined,
+  },
+  optionalInteger: orNull(integerRule),
+};
+
+/** The value of a new pet that does not give one. Undefined where it must. */
+export const initialValues: { readonly [Kind in FieldKind]: Values[Kind] | undefined } = {
+  text: undefined,
+  optionalText: null,
+  texts: [],
+  optionalInteger: null,
+};
+
+/** The details that are among the values. Throws if one breaks its rule. */
+export function readDetails(values: Readonly<Record<string, unknown>>): Partial<PetDetails> {
+  const details: Record<string, unknown> = {};
+  for (const { name, kind } of petFields) {
+    if (!Object.hasOwn(values, name)) continue;
+    const rule = fieldRules[kind];
+    details[name] = rule.read(values[name]);
+    if (details[name] === undefined) throw new InvalidField(name, rule.text);
+  }
+  return details;
+}
+
+function orNull<T>(rule: Rule<T>): Rule<T | null> {
+  return { ...rule, read: (value) => (value === null ? null : rule.read(value)) };
+}
+
+/** Both engines store these strings unchanged. NUL and unpaired surrogates are not accepted. */
+function isText(value: unknown): value is string {
+  return (
+    typeof value === "string" &&
+    value.length > 0 &&
+    value.length <= textCharactersMax &&
+    value.isWellFormed() &&
+    !value.includes("\0")
+  );
+}
