@@ -65,7 +65,7 @@ class Types {
   }
 
   #declare(name: string, schema: Schema): string[] {
-    if (schema.enum !== undefined) return [declareValues(name, schema)];
+    if (schema.enum !== undefined) return [declareEnumeration(name, schema)];
     if (schema.properties === undefined) {
       return [`${comment(schema, "")}export type ${nameOf(name)} = ${this.#typeOf(schema, name)};`];
     }
@@ -148,20 +148,30 @@ class Types {
 /** With fewer, that two schemas share them is chance. */
 const basePropertiesMin = 3;
 
-/** Declares a type and, for an enumeration, an array of its values for checks at run time. */
-function declareValues(name: string, schema: Schema): string {
-  const values = (valuesOf(schema) ?? []).filter((value) => value !== null);
-  const literals = values.map((value) => JSON.stringify(value));
-  const type = `${comment(schema, "")}export type ${nameOf(name)} =`;
-  if (schema.enum === undefined) {
-    // `string & {}` accepts any string, and editors still suggest the known values.
-    return `${type}\n${literals.map((text) => `  | ${text}\n`).join("")}  | (string & {});`;
-  }
+/** Declares an enumeration: an array of its values, for checks at run time, and their type. */
+function declareEnumeration(name: string, schema: Schema): string {
+  const literals = literalsOf(schema);
   const list = `${name[0]?.toLowerCase()}${name.slice(1)}Values`;
   const line = `export const ${list} = [${literals.join(", ")}] as const;`;
   const lines = `export const ${list} = [\n${literals.map((text) => `  ${text},\n`).join("")}] as const;`;
   const declaration = line.length <= lineWidthMax ? line : lines;
-  return `${declaration}\n\n${type} (typeof ${list})[number];`;
+  return `${declaration}\n\n${comment(schema, "")}export type ${nameOf(name)} = (typeof ${list})[number];`;
+}
+
+/** Declares the type of the values that a property lists. */
+function declareValues(name: string, schema: Schema): string {
+  const literals = literalsOf(schema);
+  // `string & {}` accepts any string, and editors still suggest the known values.
+  if (schema.enum === undefined) literals.push("(string & {})");
+  const type = `export type ${nameOf(name)} =`;
+  const line = `${type} ${literals.join(" | ")};`;
+  const lines = `${type}\n${literals.map((text) => `  | ${text}`).join("\n")};`;
+  return comment(schema, "") + (line.length <= lineWidthMax ? line : lines);
+}
+
+function literalsOf(schema: Schema): string[] {
+  const values = (valuesOf(schema) ?? []).filter((value) => value !== null);
+  return values.map((value) => JSON.stringify(value));
 }
 
 /** Returns the values that a schema lists: all possible ones, or those known so far. */

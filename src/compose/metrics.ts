@@ -2,11 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { every, whileAvailable } from "../domain/running/background.ts";
 import { events, type Log } from "../domain/running/events.ts";
 import { startMetricsServer } from "../http/server/metrics-server.ts";
-import { createCommitMetrics } from "../metrics/commits.ts";
 import { expose, expositionType } from "../metrics/exposition.ts";
 import { addProcessMetrics, measureEventLoop } from "../metrics/process.ts";
 import { type Counter, createRegistry, type Registry } from "../metrics/registry.ts";
-import { createRequestMetrics } from "../metrics/requests.ts";
+import { createCommitMetrics, createRequestMetrics } from "../metrics/requests.ts";
 import {
   createAttemptMetrics,
   createMaintenanceMetrics,

@@ -8,10 +8,8 @@ export interface Operator {
   readonly name: string;
 }
 
-export const sessionEnvironmentValues = ["production", "staging"] as const;
-
 /** The environment of the service. */
-export type SessionEnvironment = (typeof sessionEnvironmentValues)[number];
+export type SessionEnvironment = "production" | "staging";
 
 /** Who is signed in, and where. */
 export interface Session {
@@ -50,30 +48,21 @@ export interface KeySecret {
   readonly expiresAt: string | null;
 }
 
-export const keyKindValues = ["api", "operator"] as const;
-
 /** `api` for clients of the store, `operator` for this API. */
-export type KeyKind = (typeof keyKindValues)[number];
+export type KeyKind = "api" | "operator";
 
-export const keyPlanValues = ["free", "pro", "business", "enterprise"] as const;
+export type KeyPlan = "free" | "pro" | "business" | "enterprise";
 
-export type KeyPlan = (typeof keyPlanValues)[number];
-
-export const keyScopesValues = [
-  "inventory:read",
-  "inventory:write",
-  "pets:read",
-  "orders:read",
-  "history:read",
-  "operator",
-] as const;
-
-export type KeyScopes = (typeof keyScopesValues)[number];
-
-export const keyStateValues = ["active", "banned", "expired", "revoked"] as const;
+export type KeyScopes =
+  | "inventory:read"
+  | "inventory:write"
+  | "pets:read"
+  | "orders:read"
+  | "history:read"
+  | "operator";
 
 /** Whether the key is accepted, and why not. */
-export type KeyState = (typeof keyStateValues)[number];
+export type KeyState = "active" | "banned" | "expired" | "revoked";
 
 /** A key as it is now. */
 export interface Key {
@@ -119,15 +108,12 @@ export interface RotatedKey extends IssuedKey {
   readonly oldValidUntil: string;
 }
 
-export const newKeyScopesValues = [
-  "inventory:read",
-  "inventory:write",
-  "pets:read",
-  "orders:read",
-  "history:read",
-] as const;
-
-export type NewKeyScopes = (typeof newKeyScopesValues)[number];
+export type NewKeyScopes =
+  | "inventory:read"
+  | "inventory:write"
+  | "pets:read"
+  | "orders:read"
+  | "history:read";
 
 /** What a new key can do. Unknown fields are rejected. */
 export interface NewKey {
@@ -224,10 +210,8 @@ export interface LastBackup {
   readonly ageSeconds: number;
 }
 
-export const attentionSeverityValues = ["problem", "warning"] as const;
-
 /** `problem` if something does not work, `warning` if something may stop working. */
-export type AttentionSeverity = (typeof attentionSeverityValues)[number];
+export type AttentionSeverity = "problem" | "warning";
 
 /** Something that an operator should look at. */
 export interface Attention {
@@ -238,10 +222,8 @@ export interface Attention {
   readonly view: string;
 }
 
-export const serviceEngineValues = ["SQLite", "PostgreSQL"] as const;
-
 /** The database engine. */
-export type ServiceEngine = (typeof serviceEngineValues)[number];
+export type ServiceEngine = "SQLite" | "PostgreSQL";
 
 /** The state of the service. */
 export interface Service {
@@ -329,9 +311,7 @@ export interface Import {
   readonly differences: ImportDifferences;
 }
 
-export const webhookFilterCausesValues = ["api", "import", "undo", "console"] as const;
-
-export type WebhookFilterCauses = (typeof webhookFilterCausesValues)[number];
+export type WebhookFilterCauses = "api" | "import" | "undo" | "console";
 
 /** Which changes a webhook receives. A change must match every field that is not null. */
 export interface WebhookFilter {
@@ -345,10 +325,8 @@ export interface WebhookFilter {
   readonly below: number | null;
 }
 
-export const webhookStateValues = ["active", "paused", "disabled"] as const;
-
 /** `paused`: by an operator, or because every attempt failed for days. `disabled`: the receiver returned 410. */
-export type WebhookState = (typeof webhookStateValues)[number];
+export type WebhookState = "active" | "paused" | "disabled";
 
 /** An address that changes are sent to. */
 export interface Webhook {
@@ -617,10 +595,8 @@ export interface Undo {
   readonly force?: boolean;
 }
 
-export const usageStepValues = ["minute", "day"] as const;
-
 /** What one point covers, in UTC. */
-export type UsageStep = (typeof usageStepValues)[number];
+export type UsageStep = "minute" | "day";
 
 /** The requests of one key over time. */
 export interface Usage {

@@ -35,7 +35,7 @@ function Rows({ rows }: { readonly rows: readonly MomentRow[] }) {
   const { first, end } = useRowWindow(scroller, rows.length, height);
   return (
     <section
-      class="virtual-scroller"
+      class="grid-scroller moment-rows"
       ref={scroller}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it.
       tabIndex={0}
@@ -45,20 +45,20 @@ function Rows({ rows }: { readonly rows: readonly MomentRow[] }) {
       {/* biome-ignore-start lint/a11y/useSemanticElements: see above. */}
       {/* biome-ignore-start lint/a11y/useFocusableInteractive: rows and cells are no controls. */}
       <div role="table" aria-label="Pets then and now" aria-rowcount={rows.length + 1}>
-        <div role="rowgroup" class="virtual-head">
-          <div role="row" class="virtual-row" aria-rowindex={1}>
+        <div role="rowgroup" class="grid-head">
+          <div role="row" class="grid-row" aria-rowindex={1}>
             {columns.map((column) => (
-              <div role="columnheader" class="virtual-cell" key={column}>
+              <div role="columnheader" class="cell" key={column}>
                 {column}
               </div>
             ))}
           </div>
         </div>
-        <div role="rowgroup" class="virtual-body" style={{ height: `${rows.length * height}px` }}>
+        <div role="rowgroup" class="grid-body" style={{ height: `${rows.length * height}px` }}>
           {rows.slice(first, end).map((row, offset) => (
             <div
               role="row"
-              class="virtual-row"
+              class="grid-row"
               key={row.petId}
               aria-rowindex={first + offset + 2}
               style={{ transform: `translateY(${(first + offset) * height}px)` }}
@@ -83,7 +83,7 @@ function Cells({ row }: { readonly row: MomentRow }) {
         <a href={hrefOf(`/history/${petId}`)}>{petId}</a>
       </Cell>
       <Cell>
-        <bdi class="cut">{name === "" ? <span class="muted">Removed</span> : name}</bdi>
+        <bdi class="name-text">{name === "" ? <span class="muted">Removed</span> : name}</bdi>
       </Cell>
       <Cell label="then">
         <StockText stock={before} none="Not there yet" />
@@ -117,7 +117,7 @@ interface CellProps {
 function Cell(props: CellProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a table element would need all its rows.
-    <div role="cell" class={`virtual-cell ${props.class ?? ""}`} data-label={props.label}>
+    <div role="cell" class={`cell ${props.class ?? ""}`} data-label={props.label}>
       {props.children}
     </div>
   );

@@ -14,7 +14,6 @@ import { conflictMessage, exampleConflict } from "./conflicts.ts";
 import { exampleStatusChange, exampleUndo } from "./contract/stock-schemas.ts";
 import { bodyMessages, flagField, readOptionalFields, textField } from "./fields.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
-import { sharedContract } from "./shared.ts";
 
 const seqParameter: Parameter = {
   name: "seq",
@@ -26,7 +25,7 @@ const seqParameter: Parameter = {
 
 const rowNumberRule = `Path parameter 'seq' must be an integer from 1 to ${seqMax}.`;
 
-const shared = sharedContract(apiChanges, "Changes");
+const { contract: shared } = apiChanges;
 
 const applyChanges: AdminDeclaration = {
   method: "POST",
@@ -34,6 +33,7 @@ const applyChanges: AdminDeclaration = {
   body: { mediaTypes: jsonTypes, bytesMax: "changesBytesMax" },
   contract: {
     ...shared,
+    tag: "Changes",
     description: `${shared.description} Besides a new count, a change can give the pet a new \`status\`, with or without a quantity.`,
     body: {
       ...shared.body!,

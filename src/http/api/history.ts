@@ -176,7 +176,7 @@ const creation = {
 function page(description: string, value: readonly unknown[]): Success {
   return {
     description,
-    headers: ["NextPage", "CacheCurrent"],
+    headers: ["NextPage"],
     schema: { type: "array", items: reference("schemas", "LedgerRow") },
     examples: {
       page: { summary: "An import and an update", value },
@@ -259,7 +259,7 @@ ${feedDescription}`,
     success: {
       200: {
         ...page("One page of changes, or the feed.", [creation, exampleRow]),
-        headers: ["NextPage", "CacheChanges", "X-Accel-Buffering", "VaryAccept"],
+        headers: ["NextPage", "X-Accel-Buffering", "VaryAccept"],
         events: feed,
       },
     },
@@ -353,7 +353,6 @@ Every row has a hash, made from its content and the hash of the row before it. S
     success: {
       200: {
         description: "The end of the ledger.",
-        headers: ["CacheCurrent"],
         schema: reference("schemas", "LedgerHead"),
         examples: {
           head: { summary: "A ledger with changes", value: exampleHead },

@@ -72,7 +72,7 @@ export const listOrders: Declaration = {
     success: {
       200: {
         description: "One page of orders.",
-        headers: ["NextPage", "CacheCurrent"],
+        headers: ["NextPage"],
         schema: { type: "array", items: reference("schemas", "Order") },
         examples: {
           page: {

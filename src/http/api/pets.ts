@@ -45,7 +45,6 @@ const getPet: Declaration = {
     success: {
       200: {
         description: "The pet.",
-        headers: ["CacheCurrent"],
         schema: reference("schemas", "Pet"),
         examples: {
           full: { summary: "All fields set", value: examplePet },

@@ -6,10 +6,9 @@ import type {
 } from "../api/contract/description.ts";
 import { feedType } from "../api/feed.ts";
 import { type Html, html } from "../pages/html.ts";
-import type { Endpoint } from "./endpoint.ts";
 import { headingLink, inline, prose } from "./prose.ts";
 import { constraintsOf, jsonBlock, textBlock, typeOf } from "./schema.ts";
-import { trialForm } from "./trial-form.ts";
+import { type Endpoint, trialForm } from "./trial-form.ts";
 
 export function operationSection(endpoint: Endpoint, base: string): Html {
   const { path, method, operation } = endpoint;

@@ -1,6 +1,5 @@
 import type { ApiDocument } from "../api/contract/document.ts";
 import { type Html, html } from "../pages/html.ts";
-import type { Endpoint } from "./endpoint.ts";
 import { errorCodeSection } from "./error-codes.ts";
 import { headerSection } from "./headers.ts";
 import { operationSection } from "./operation.ts";
@@ -8,6 +7,7 @@ import { chapters, headingLink } from "./prose.ts";
 import { schemaSection } from "./schema.ts";
 import { sidebar } from "./sidebar.ts";
 import { searchDialog, topbar } from "./topbar.ts";
+import type { Endpoint } from "./trial-form.ts";
 
 /** The modules of the page. Naming all of them loads them at once, not one after the other. */
 export const scriptNames = [

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Environment } from "../../domain/keys/keys.ts";
-import { kitStyles } from "../../kit/styles.ts";
+import components from "../../kit/components.css" with { type: "text" };
+import tokens from "../../kit/tokens.css" with { type: "text" };
 import { describeApi } from "../api/contract/document.ts";
 import { asOpenApi30 } from "../api/contract/openapi-3-0.ts";
 import { withSharedParts } from "../api/contract/shared-parts.ts";
@@ -40,7 +41,7 @@ export function referencePages(operations: readonly Operation[], options: Refere
     "/openapi-3.0.json": onFirstRequest(() => jsonFile(asOpenApi30(withSharedParts(describe())))),
     "/docs": page,
     "/docs/": page,
-    "/docs/style.css": file(kitStyles + style, "text/css; charset=utf-8"),
+    "/docs/style.css": file(tokens + components + style, "text/css; charset=utf-8"),
     "/docs/icon.svg": file(read("icon.svg"), "image/svg+xml"),
     ...Object.fromEntries(
       [firstScriptName, ...scriptNames].map((name) => [`/docs/browser/${name}`, script(name)]),

@@ -1,7 +1,7 @@
 import type { ApiDocument } from "../api/contract/document.ts";
 import { type Html, html } from "../pages/html.ts";
-import type { Endpoint } from "./endpoint.ts";
 import { headingsOf } from "./prose.ts";
+import type { Endpoint } from "./trial-form.ts";
 
 /** Renders the table of contents. On a phone, the menu button opens it. */
 export function sidebar(document: ApiDocument, endpoints: readonly Endpoint[]): Html {

@@ -3,7 +3,13 @@ import { feedType } from "../api/feed.ts";
 import { type Html, html } from "../pages/html.ts";
 import type { Trial } from "./browser/request.ts";
 import { type Language, languages, sampleFor } from "./browser/samples.ts";
-import type { Endpoint } from "./endpoint.ts";
+
+/** An operation with its method and path. */
+export interface Endpoint {
+  readonly path: string;
+  readonly method: string;
+  readonly operation: DescribedOperation;
+}
 
 type Parameter = NonNullable<DescribedOperation["parameters"]>[number];
 

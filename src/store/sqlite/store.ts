@@ -56,7 +56,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     const database = openForReading(path);
     const access = threaded
       ? openServiceAccess(database, files, writer, log)
-      : openCommandAccess(database, files);
+      : openCommandAccess(database, files, writer);
     const parts = { path, environment, clock, isService: threaded, writer, database, access };
     const ports = createPorts(parts);
     if (isNew) options.onCreated?.();

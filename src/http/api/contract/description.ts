@@ -191,7 +191,13 @@ function describeResponses(
   const responses: Record<string, DescribedResponse> = {};
   const { commonHeaders, commonErrors } = description;
   for (const [status, success] of Object.entries(contract.success)) {
-    responses[status] = describeSuccess(success, commonHeaders, shared);
+    const headers = [
+      ...commonHeaders,
+      ...(success.headers ?? []),
+      ...cachingOf(operation),
+      ...shared,
+    ];
+    responses[status] = describeSuccess(success, headers);
   }
   const codes = new Set([
     ...(operation.known ? (["invalid_request"] as const) : []),
@@ -206,11 +212,14 @@ function describeResponses(
   return responses;
 }
 
-function describeSuccess(
-  success: Success,
-  commonHeaders: readonly HeaderId[],
-  shared: readonly HeaderId[],
-): DescribedResponse {
+/** What a successful response says to caches. Where nothing may be stored, all responses say so. */
+function cachingOf({ method, cacheControl, contract }: DocumentedOperation): readonly HeaderId[] {
+  if (method !== "GET" || cacheControl === "no-store") return [];
+  if (contract.success[200]?.events) return ["CacheChanges"];
+  return [cacheControl === undefined ? "CacheCurrent" : "CacheList"];
+}
+
+function describeSuccess(success: Success, headers: readonly HeaderId[]): DescribedResponse {
   const { description, schema, examples = {}, events, others } = success;
   const stream = events && {
     [feedType]: { schema: events.schema, examples: events.examples, "x-events": events.data },
@@ -218,7 +227,7 @@ function describeSuccess(
   const json = schema && { "application/json": { schema, examples } };
   return {
     description,
-    headers: headerReferences([...commonHeaders, ...(success.headers ?? []), ...shared]),
+    headers: headerReferences(headers),
     ...(json || others ? { content: { ...json, ...stream, ...others } } : {}),
   };
 }

@@ -19,15 +19,18 @@ export interface Parameter {
   readonly required?: true;
 }
 
-/** A response other than an error. Error responses are generated from the error codes. */
-export interface Success {
+interface Body {
   readonly description: string;
-  readonly headers?: readonly HeaderId[];
-  /** Absent if the response has no body. */
+  /** Absent if there is no body, or if it is not JSON. */
   readonly schema?: Schema;
   readonly examples?: Readonly<Record<string, Example>>;
   /** The body in other media types, such as files. */
   readonly others?: Readonly<Record<string, OtherContent>>;
+}
+
+/** A response other than an error. Error responses are generated from the error codes. */
+export interface Success extends Body {
+  readonly headers?: readonly HeaderId[];
   /** The body as a stream of events, which a client chooses with `Accept: text/event-stream`. */
   readonly events?: EventStream;
 }
@@ -38,9 +41,7 @@ export interface OtherContent {
   readonly examples: Readonly<Record<string, Example>>;
 }
 
-export interface EventStream {
-  readonly schema: Schema;
-  readonly examples: Readonly<Record<string, Example>>;
+export interface EventStream extends OtherContent {
   /** The schema of the data of each kind of event. */
   readonly data: Readonly<Record<string, Schema>>;
 }
@@ -51,15 +52,9 @@ export interface Contract<Tag extends string = "Inventory" | "History" | "Pets" 
   readonly description: string;
   readonly tag: Tag;
   readonly parameters?: readonly Parameter[];
-  readonly body?: {
-    readonly description: string;
-    /** Absent if the body is not JSON. */
-    readonly schema?: Schema;
-    readonly examples?: Readonly<Record<string, Example>>;
+  readonly body?: Body & {
     /** Whether the operation can do without a body. */
     readonly isOptional?: true;
-    /** The body in other media types, such as files. */
-    readonly others?: Readonly<Record<string, OtherContent>>;
   };
   readonly success: Readonly<Record<number, Success>>;
   /** Error codes in addition to `commonErrors`. */

@@ -68,6 +68,7 @@ export const quantity = (description: string): Schema => ({
   description,
 });
 
+/** A number that is not negative. */
 export const count = (description: string): Schema => ({
   ...boundedInteger(0, Number.MAX_SAFE_INTEGER),
   description,

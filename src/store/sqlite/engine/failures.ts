@@ -79,6 +79,22 @@ export function wrapMethods<T extends object>(methods: T, wrap: Wrap): T {
   return Object.fromEntries(wrapped);
 }
 
+type Promised<T> = {
+  readonly [M in keyof T]: T[M] extends (...args: infer A) => infer R
+    ? (...args: A) => Promise<R>
+    : never;
+};
+
+/** Returns an object with the same methods, each of which returns a promise. */
+export function promised<T extends object>(methods: T): Promised<T> {
+  return Object.fromEntries(
+    Object.entries(methods).map(([name, method]) => [
+      name,
+      async (...args: unknown[]) => method(...args),
+    ]),
+  ) as Promised<T>;
+}
+
 /**
  * Ends the process at once. Closing the last connection runs a checkpoint and deletes the log by its
  * name, which would destroy the log of another process. Bun closes every connection on any other exit.

@@ -208,15 +208,11 @@ export async function startEpoch(writer: Writer): Promise<void> {
   }
 }
 
-type Callable = {
-  readonly [M in WriterMethod]: (...args: WriterArgs<M>) => WriterResult<M>;
-};
-
+/** A request names a method and has its arguments, which only the caller's types connect. */
 export function callMethod<M extends WriterMethod>(
   { methods }: BlockingWriter,
   method: M,
   args: WriterArgs<M>,
 ): WriterResult<M> {
-  const callable: Callable = methods;
-  return callable[method](...args);
+  return (methods[method] as (...args: unknown[]) => WriterResult<M>)(...args);
 }
