@@ -1,23 +1,20 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
-import { startWriterThread } from "../../src/store/sqlite/writing/writer-thread.ts";
 import { startTestService } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
 
-/** A service's store with one pet, its writing thread, and a connection that can lock it. */
+/** A service's store with one pet, and a connection that can lock it. */
 async function openLockable() {
   const stack = new AsyncDisposableStack();
   const service = await startTestService("sqlite");
   stack.defer(() => service.stop());
   await service.addPets({ petId: 1n, quantity: 5 });
   const path = service.databaseUrl.replace("sqlite:", "");
-  const writer = await startWriterThread(path, "production", () => {});
-  stack.defer(() => writer.close());
   const holder = stack.adopt(new Database(path), (opened) => opened.close());
   holder.run("BEGIN IMMEDIATE");
   const commit = (quantity: number, withinMs: number) =>
-    writer.commit([setUnit(1n, quantity)], service.clock.now(), withinMs);
+    service.store.inventory.commit([setUnit(1n, quantity)], withinMs);
   return { stack, holder, commit };
 }
 
