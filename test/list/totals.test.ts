@@ -1,6 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type PetStatus, petStatuses, quantityMax, type Stock } from "../../src/domain/ledger/inventory.ts";
+import {
+  type PetStatus,
+  petStatuses,
+  quantityMax,
+  type Stock,
+} from "../../src/domain/ledger/inventory.ts";
 import { createInventoryList } from "../../src/http/list/list.ts";
 import { stockTotals } from "../../src/http/list/totals.ts";
 
