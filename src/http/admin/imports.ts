@@ -30,9 +30,9 @@ import {
   textOrNull,
 } from "../api/contract/schema.ts";
 import { queryOf, singleValue } from "../api/parameters.ts";
-import { readChunks } from "../messages/body.ts";
 import { bodyTooLarge, compressedBody, incompleteBody } from "../messages/error-messages.ts";
 import type { Reply } from "../messages/reply.ts";
+import { readChunks } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { formatParameter, formatRule, readFormat } from "./exports.ts";

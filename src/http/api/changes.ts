@@ -9,8 +9,8 @@ import type { Change, Rejected } from "../../domain/ledger/ledger.ts";
 import { ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
 import { applyChanges as storeChanges } from "../../domain/shop/shop.ts";
 import { reasonCharactersMax } from "../../domain/values/texts.ts";
-import { jsonTypes, readJsonText } from "../messages/body.ts";
 import type { Reply } from "../messages/reply.ts";
+import { jsonTypes, readJsonText } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import {
@@ -32,13 +32,13 @@ import {
   responseObject,
   type Schema,
 } from "./contract/schema.ts";
+import type { Declaration } from "./operation.ts";
 import {
   idempotencyKeyParameter,
   idempotencyKeyRule,
   identifyRequest,
   replayedHeaders,
-} from "./idempotency.ts";
-import type { Declaration } from "./operation.ts";
+} from "./parameters.ts";
 
 export const changeFields = {
   petId: int64("The ID of the pet."),

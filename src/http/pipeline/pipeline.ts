@@ -4,7 +4,6 @@ import type { LimitDecision, Limiter } from "../../domain/limits/limits.ts";
 import type { MaybePromise, Trace } from "../../domain/running/clock.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { UsageRecorder } from "../../domain/usage/usage-recorder.ts";
-import { untilAccepted } from "../messages/arrival.ts";
 import {
   invalidHost,
   methodNotAllowed,
@@ -16,7 +15,12 @@ import { createTemplate, fillTemplate, type HeaderTemplate } from "../messages/h
 import { missingPath } from "../messages/paths.ts";
 import type { PublicOrigin } from "../messages/public-origin.ts";
 import type { Reply } from "../messages/reply.ts";
-import { hasValidHost, type IncomingRequest, nextRequestId } from "../messages/requests.ts";
+import {
+  hasValidHost,
+  type IncomingRequest,
+  nextRequestId,
+  untilAccepted,
+} from "../messages/requests.ts";
 import { rejectUnknownParameters } from "../messages/unknown-names.ts";
 import type { Context } from "./context.ts";
 import type { Cors } from "./cors.ts";
@@ -91,7 +95,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       trace,
       setIdleTimeout,
     };
-    // A body is read until the parser has accepted its end (src/http/messages/body.ts). Operations without one
+    // A body is read until the parser has accepted its end (src/http/messages/requests.ts). Operations without one
     // wait here.
     if (operation.method === "GET" || operation.body) return operation.handle(context, call);
     return untilAccepted(request).then(() => operation.handle(context, call));

@@ -41,12 +41,6 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
     return { tip: toTip(head), epoch: newEpoch ?? lastEpoch, newEpoch };
   }
 
-  /** Read before the transaction. If a service starts later, the epoch that it begins shows that. */
-  function readUnservedEpoch(): string | undefined {
-    const epoch = isServed && readEpoch(database);
-    return isServed?.() === false ? epoch : undefined;
-  }
-
   const commitUnits = inTransaction(
     database,
     (units: readonly Unit[], now: number, giveUpAt: number, unservedEpoch: string | undefined) => {
@@ -54,14 +48,15 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       beginPendingEpoch();
       const { tip, epoch, newEpoch } = readHead(unservedEpoch);
       const entries = findEntries(units);
-      const remembered = idempotency.find(units, epochOf);
+      const remembered = units.some(isIdempotent) ? idempotency.find(units, epochOf) : new Map();
       const appended = append({ epoch, tip, entries, remembered, epochOf }, units, now);
       if (appended.rows.length > 0 && newEpoch !== undefined) setEpoch(database, newEpoch);
       addRows(appended.rows, appended.hashes);
       setEntries(entries, appended.rows, tip.seq);
       const end = appended.tip;
       if (end !== tip) setTip.run(end.seq, end.at, end.hash);
-      return { appended, stored: idempotency.store(appended) };
+      const stored = appended.usedKeys.length > 0 ? idempotency.store(appended) : undefined;
+      return { appended, stored };
     },
   );
   const begin = inTransaction(database, beginPendingEpoch);
@@ -73,14 +68,19 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
      * the callers may have their responses, and another process may have stored later updates.
      */
     commit(units: readonly Unit[], now: number, giveUpAt: number): Committed {
-      const { appended, stored } = commitUnits(units, now, giveUpAt, readUnservedEpoch());
+      const { appended, stored } = commitUnits(
+        units,
+        now,
+        giveUpAt,
+        readUnservedEpoch(database, isServed),
+      );
       epochToBegin = undefined;
       if (stored) idempotency.committed(stored);
       return appended;
     },
     /** Runs `work` in a transaction in which it can add one row to the ledger. */
     transact<T>(now: number, work: (add: AddRow) => T): T {
-      const unservedEpoch = readUnservedEpoch();
+      const unservedEpoch = readUnservedEpoch(database, isServed);
       const transaction = inTransaction(database, () => {
         beginPendingEpoch();
         return work((content) => {
@@ -118,6 +118,16 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       return pruned;
     },
   };
+}
+
+/** Read before the transaction. If a service starts later, the epoch that it begins shows that. */
+function readUnservedEpoch(database: Database, isServed?: () => boolean): string | undefined {
+  const epoch = isServed && readEpoch(database);
+  return isServed?.() === false ? epoch : undefined;
+}
+
+function isIdempotent({ idempotency }: Unit): boolean {
+  return idempotency !== undefined;
 }
 
 function epochFinder(database: Database): (row: number) => string | undefined {

@@ -63,7 +63,6 @@ export function createIdempotencyMemory(database: Database) {
     /** Reads the first results of the units' keys. Call it inside the transaction. */
     find(units: readonly Unit[], epochOf: EpochOf): Map<string, Remembered> {
       const found = new Map<string, Remembered>();
-      if (!units.some(({ idempotency }) => idempotency)) return found;
       // Usually nothing is left to read. After a commit that failed, its keys may have been stored.
       while (load());
       for (const { idempotency } of units) {
@@ -73,9 +72,9 @@ export function createIdempotencyMemory(database: Database) {
       return found;
     },
     /** Stores the keys that were used. Call it inside the transaction. */
-    store(appended: Appended): StoredKeys | undefined {
+    store(appended: Appended): StoredKeys {
       const stored = storedKeysOf(appended);
-      if (stored) insert.run(stored.seq, stored.at, stored.records);
+      insert.run(stored.seq, stored.at, stored.records);
       return stored;
     },
     /** Adds stored keys to the index. Call it after the commit. */

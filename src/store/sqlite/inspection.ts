@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import type { EngineFact, StoreInspection } from "../../domain/operations/inspection.ts";
 import { endingSecretsFrom, toEndingSecret } from "../rows.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
-import { guarded, promised, unavailableOr, wrapMethods } from "./engine/failures.ts";
+import { guarded, promised, unavailableOr, wrapMethods } from "./engine/connection.ts";
 import { filesOf } from "./engine/files.ts";
 import { recoverFile } from "./engine/recovery.ts";
 import { createHistoryReader } from "./history.ts";

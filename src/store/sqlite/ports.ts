@@ -15,12 +15,14 @@ import { createAuditReader } from "./audit.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpointReader } from "./checkpoints.ts";
 import {
+  guarded,
   openForReading,
   openForStaging,
   openForWriting,
+  promised,
   useConnection,
+  wrapMethods,
 } from "./engine/connection.ts";
-import { guarded, promised, wrapMethods } from "./engine/failures.ts";
 import { filesOf } from "./engine/files.ts";
 import { isServed } from "./engine/serving-lock.ts";
 import { createHistoryReader } from "./history.ts";
