@@ -5,7 +5,12 @@ import {
   readDelta,
   versionRule,
 } from "../../domain/ledger/changes.ts";
-import { isPetStatus, petStatuses, quantityRule, readQuantity } from "../../domain/ledger/inventory.ts";
+import {
+  isPetStatus,
+  petStatuses,
+  quantityRule,
+  readQuantity,
+} from "../../domain/ledger/inventory.ts";
 import type { Change } from "../../domain/ledger/ledger.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { int64Max, int64Min } from "../../domain/values/int64.ts";
