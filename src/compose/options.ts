@@ -6,7 +6,7 @@ import type { RequestLines } from "../http/pipeline/request-log.ts";
 import type { Surface } from "../http/pipeline/surface.ts";
 
 /** A clock that never jumps. */
-export const monotonicMs = performance.now.bind(performance);
+export const monotonicMs = () => performance.now();
 
 export interface ServiceOptions {
   readonly config: Config;
