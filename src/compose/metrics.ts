@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { every, whileAvailable } from "../domain/running/background.ts";
+import { every, monotonicMs, whileAvailable } from "../domain/running/background.ts";
 import { events, type Log } from "../domain/running/events.ts";
 import { startMetricsServer } from "../http/server/metrics-server.ts";
 import { expose, expositionType } from "../metrics/exposition.ts";
@@ -14,7 +14,7 @@ import {
 import { metrics } from "../metrics/table.ts";
 import { addEngineMetrics, addServiceMetrics, type WatchedParts } from "./figures.ts";
 import { listen } from "./listen.ts";
-import { monotonicMs, type ServiceOptions } from "./options.ts";
+import type { ServiceOptions } from "./options.ts";
 import { isReady } from "./readiness.ts";
 
 /**
