@@ -243,28 +243,11 @@ test("no file has more than 400 lines without a reason", () => {
   expect(Object.keys(longFiles).filter((path) => !long.includes(path))).toEqual([]);
 });
 
-/** Files with a function of more than 100 lines, each with the reason. */
-const longFunctions: Record<string, string> = {
-  "src/console/stock/bulk-bar.tsx": "to be divided",
-  "src/console/stock/count-panel.tsx": "to be divided",
-  "src/domain/webhooks/deliveries.ts": "to be divided",
-  "src/domain/webhooks/delivery.ts": "to be divided",
-  "src/http/admin/rows/stock.ts": "to be divided",
-  "src/http/api/operations.ts": "to be divided",
-  "src/http/feed/feed.ts": "to be divided",
-  "src/http/feed/rounds.ts": "to be divided",
-  "src/http/list/list.ts": "to be divided",
-  "src/http/pipeline/pipeline.ts": "to be divided",
-  "src/http/server/server.ts": "to be divided",
-  "src/http/snapshots/responses.ts": "to be divided",
-  "src/store/sqlite/writing/writer.ts": "to be divided",
-};
-
-test("no function has more than 100 lines without a reason", () => {
+test("no function has more than 100 lines", () => {
   const sources = codeFiles.filter((path) => /^(src|client\/src|scripts|bench)\//.test(path));
   const long = sources.flatMap((path) =>
     [...functionsIn(read(path))]
-      .filter(({ lines }) => lines > 100 && !(path in longFunctions))
+      .filter(({ lines }) => lines > 100)
       .map(({ head, lines }) => `${path}: ${head} has ${lines} lines`),
   );
   expect(long).toEqual([]);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { untilAccepted } from "../src/http/messages/arrival.ts";
+import { untilAccepted } from "../src/http/messages/requests.ts";
 
 test("a request that is rejected in the turn in which it arrives is refused, and others of that turn are not", async () => {
   const connections = Array.from({ length: 3 }, () => new AbortController());

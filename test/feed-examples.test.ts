@@ -30,16 +30,26 @@ function start(args: string[], env: Record<string, string>) {
     cwd: new URL("..", import.meta.url).pathname,
     env: { ...process.env, ...env },
     stdout: "pipe",
-    stderr: "ignore",
+    stderr: "pipe",
   });
   const lines = linesOf(child.stdout);
+  const errors = new Response(child.stderr).text();
+  async function lineWith(...patterns: (string | RegExp)[]): Promise<string> {
+    for (;;) {
+      const { value, done } = await lines.next();
+      if (done) throw new Error(`The example ended before ${patterns}: ${await errors}`);
+      if (patterns.some((pattern) => value.match(pattern))) return value;
+    }
+  }
   return {
     /** Reads up to the next line that matches. */
-    async lineWith(pattern: string | RegExp): Promise<string> {
-      for (;;) {
-        const { value, done } = await lines.next();
-        if (done) throw new Error(`The example ended before it printed ${pattern}`);
-        if (value.match(pattern)) return value;
+    lineWith: (pattern: string | RegExp) => lineWith(pattern),
+    /** Reads until every pattern has matched a line, in any order. */
+    async linesWith(...patterns: RegExp[]): Promise<void> {
+      const missing = new Set(patterns);
+      while (missing.size > 0) {
+        const line = await lineWith(...missing);
+        for (const pattern of missing) if (line.match(pattern)) missing.delete(pattern);
       }
     },
     async [Symbol.asyncDispose]() {
@@ -79,8 +89,10 @@ test("mirror.ts stays equal to GET /inventory, continues after a kill, and loads
       await service.addPets({ petId: 9n, quantity: 4, status: "sold" });
       await mirror.lineWith(`change 5: pet ${largestId}, 7`);
       await mirror.lineWith(/^change 6: pet 9, 4$/);
-      await mirror.lineWith(/^equal to GET \/inventory at change 6: 3 pets$/);
-      await mirror.lineWith(/^stored 3 pets as of change 6$/);
+      await mirror.linesWith(
+        /^equal to GET \/inventory at change 6: 3 pets$/,
+        /^stored 3 pets as of change 6$/,
+      );
     }
     // A crash while the file was written.
     await Bun.write(`${file}.new`, '{"cursor":');

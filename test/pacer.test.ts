@@ -4,7 +4,7 @@ import { createPacer } from "../src/domain/running/pacer.ts";
 let now = 0;
 let seq = 0;
 const startPacer = (monotonicMs = () => now) =>
-  createPacer(monotonicMs, () => seq, { idle: 2, busy: 9 });
+  createPacer(monotonicMs, () => seq, { idle: 2, busy: 9, countsWaits: false });
 
 async function durationOf(work: Promise<void>): Promise<number> {
   const started = performance.now();

@@ -150,6 +150,11 @@ describe.each(engines)("every operation that writes, on %s", (engine) => {
   }
 
   describe.each(writes)("$name", (write) => {
+    /** What the HTTP parser rejects reaches no store, so on the second engine one surface is enough. */
+    const testParser = (name: string, work: () => Promise<void>) => {
+      if (engine === "sqlite" || write.basePath === "/v1") test(name, work);
+    };
+
     test("changes nothing without its scope", async () => {
       const example = await goodRequest(write);
       const others = scopes.filter((scope) => scope !== write.operation.scope);
@@ -174,22 +179,25 @@ describe.each(engines)("every operation that writes, on %s", (engine) => {
       }
     });
 
-    test("changes nothing if the parser rejects the end of the request in the same packet", async () => {
-      const example = await goodRequest(write);
-      const head = await headOf(write, example);
-      await unchanged(async () => {
-        for (let round = 0; round < 3; round++) {
-          for (const [what, end] of rejectedEnds) {
-            const received = await exchange((client) => {
-              client.send(head + end(example.body ?? ""));
-              return client.closed();
-            });
-            // After another request, the connection is closed without a response.
-            expect(`${what}: ${received.slice(0, 12)}`).toMatch(/: (HTTP\/1\.1 4\d\d)?$/);
+    testParser(
+      "changes nothing if the parser rejects the end of the request in the same packet",
+      async () => {
+        const example = await goodRequest(write);
+        const head = await headOf(write, example);
+        await unchanged(async () => {
+          for (let round = 0; round < 3; round++) {
+            for (const [what, end] of rejectedEnds) {
+              const received = await exchange((client) => {
+                client.send(head + end(example.body ?? ""));
+                return client.closed();
+              });
+              // After another request, the connection is closed without a response.
+              expect(`${what}: ${received.slice(0, 12)}`).toMatch(/: (HTTP\/1\.1 4\d\d)?$/);
+            }
           }
-        }
-      });
-    });
+        });
+      },
+    );
 
     test("succeeds with the same request and an end that the parser accepts", async () => {
       const example = await goodRequest(write);
@@ -199,7 +207,7 @@ describe.each(engines)("every operation that writes, on %s", (engine) => {
 
     if (!hasBody(write)) return;
 
-    test("changes nothing if the end of a body in a second packet is rejected", async () => {
+    testParser("changes nothing if the end of a body in a second packet is rejected", async () => {
       const example = await goodRequest(write);
       const head = await headOf(write, example);
       await unchanged(async () => {
@@ -217,7 +225,7 @@ describe.each(engines)("every operation that writes, on %s", (engine) => {
       });
     });
 
-    test("changes nothing if its body is too large", async () => {
+    testParser("changes nothing if its body is too large", async () => {
       const example = await goodRequest(write);
       const head = await headOf(write, example);
       const bytesMax = write.operation.body?.bytesMax ?? importBytesMax;

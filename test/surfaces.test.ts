@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Caller } from "../src/domain/keys/keys.ts";
 import { ServiceError } from "../src/domain/running/errors.ts";
-import { readJsonText } from "../src/http/messages/body.ts";
 import { errorReply } from "../src/http/messages/errors.ts";
 import type { Reply } from "../src/http/messages/reply.ts";
+import { readJsonText } from "../src/http/messages/requests.ts";
 import type { Context } from "../src/http/pipeline/context.ts";
 import type { Call, Operation } from "../src/http/pipeline/operation.ts";
 import type { Authenticator, Surface } from "../src/http/pipeline/surface.ts";

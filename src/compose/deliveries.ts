@@ -1,10 +1,11 @@
 import type { LedgerTail } from "../domain/ledger/tail.ts";
+import { monotonicMs } from "../domain/running/background.ts";
 import { type Deliveries, startDeliveries } from "../domain/webhooks/deliveries.ts";
 import type { Engine } from "../engines.ts";
 import { packageVersion } from "../version.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";
 import type { Metrics } from "./metrics.ts";
-import { monotonicMs, type ServiceOptions } from "./options.ts";
+import type { ServiceOptions } from "./options.ts";
 
 export function openDeliveries(
   { config, clock, log }: ServiceOptions,

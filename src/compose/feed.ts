@@ -1,8 +1,9 @@
 import type { LedgerTail } from "../domain/ledger/tail.ts";
+import { monotonicMs } from "../domain/running/background.ts";
 import type { Store } from "../domain/store.ts";
 import { isInForce } from "../domain/usage/usage.ts";
 import { createFeed, type Feed } from "../http/feed/feed.ts";
-import { monotonicMs, type ServiceOptions } from "./options.ts";
+import type { ServiceOptions } from "./options.ts";
 
 /** A heartbeat is sent after this share of the time after which the server closes an idle connection. */
 const heartbeatShare = 0.4;

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { every, whileAvailable } from "../domain/running/background.ts";
+import { every, monotonicMs, whileAvailable } from "../domain/running/background.ts";
 import { events, type Log } from "../domain/running/events.ts";
 import { startMetricsServer } from "../http/server/metrics-server.ts";
-import { createCommitMetrics } from "../metrics/commits.ts";
 import { expose, expositionType } from "../metrics/exposition.ts";
 import { addProcessMetrics, measureEventLoop } from "../metrics/process.ts";
 import { type Counter, createRegistry, type Registry } from "../metrics/registry.ts";
-import { createRequestMetrics } from "../metrics/requests.ts";
+import { createCommitMetrics, createRequestMetrics } from "../metrics/requests.ts";
 import {
   createAttemptMetrics,
   createMaintenanceMetrics,
@@ -15,7 +14,7 @@ import {
 import { metrics } from "../metrics/table.ts";
 import { addEngineMetrics, addServiceMetrics, type WatchedParts } from "./figures.ts";
 import { listen } from "./listen.ts";
-import { monotonicMs, type ServiceOptions } from "./options.ts";
+import type { ServiceOptions } from "./options.ts";
 import { isReady } from "./readiness.ts";
 
 /**

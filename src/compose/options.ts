@@ -5,9 +5,6 @@ import type { Observer } from "../http/pipeline/observe.ts";
 import type { RequestLines } from "../http/pipeline/request-log.ts";
 import type { Surface } from "../http/pipeline/surface.ts";
 
-/** A clock that never jumps. */
-export const monotonicMs = performance.now.bind(performance);
-
 export interface ServiceOptions {
   readonly config: Config;
   readonly clock: Clock;

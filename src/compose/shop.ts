@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type CommittedGroup, createCommitter } from "../domain/commits/commits.ts";
 import { createFollower, type Follower } from "../domain/inventory/follower.ts";
 import type { HeadWatcher } from "../domain/ledger/head.ts";
+import { monotonicMs } from "../domain/running/background.ts";
 import { ServiceError } from "../domain/running/errors.ts";
 import type { Store } from "../domain/store.ts";
 import type { Engine } from "../engines.ts";
@@ -11,7 +12,7 @@ import { createInventoryList } from "../http/list/list.ts";
 import { createReaders } from "../http/list/readers.ts";
 import type { Context } from "../http/pipeline/context.ts";
 import { createSnapshotResponses } from "../http/snapshots/responses.ts";
-import { monotonicMs, type ServiceOptions } from "./options.ts";
+import type { ServiceOptions } from "./options.ts";
 
 /** Opens the shop and its list, and reads the inventory for the first time. */
 export async function openShop(

@@ -1,3 +1,4 @@
+import { monotonicMs } from "../domain/running/background.ts";
 import type { UsageRecorder } from "../domain/usage/usage-recorder.ts";
 import type { Engine } from "../engines.ts";
 import type { Context } from "../http/pipeline/context.ts";
@@ -11,7 +12,7 @@ import type { Surface } from "../http/pipeline/surface.ts";
 import type { Served } from "../http/server/server.ts";
 import { createAddressLimiter } from "../limits/addresses.ts";
 import type { Metrics } from "./metrics.ts";
-import { monotonicMs, type ServiceOptions } from "./options.ts";
+import type { ServiceOptions } from "./options.ts";
 import type { Traces } from "./traces.ts";
 
 /** Gives every surface its pipeline. They share the rate limits. */

@@ -1,7 +1,8 @@
+import { monotonicMs } from "../domain/running/background.ts";
 import type { Observer, Observers } from "../http/pipeline/observe.ts";
 import { fullIdOf } from "../http/pipeline/surface.ts";
 import { packageVersion } from "../version.ts";
-import { monotonicMs, type ServiceOptions } from "./options.ts";
+import type { ServiceOptions } from "./options.ts";
 import type { Table } from "./tables.ts";
 
 export interface Traces {

@@ -28,26 +28,19 @@ export function addProcessMetrics(registry: Registry): () => Promise<void> {
   const maxFds = registry.gauge(metrics.maxFds);
   registry.gauge(metrics.startTime).value = Date.now() / 1_000 - process.uptime();
   return async () => {
-    openFds.value = await countDescriptors();
-    maxFds.value = await readDescriptorLimit();
+    // Without /proc, there is no value.
+    openFds.value = await countDescriptors().catch(() => undefined);
+    maxFds.value = await readDescriptorLimit().catch(() => undefined);
   };
 }
 
-/** Undefined without /proc. The directory that is read is itself a descriptor. */
-async function countDescriptors(): Promise<number | undefined> {
-  try {
-    return (await readdir("/proc/self/fd")).length - 1;
-  } catch {
-    return undefined;
-  }
+/** The directory that is read is itself a descriptor. */
+async function countDescriptors(): Promise<number> {
+  return (await readdir("/proc/self/fd")).length - 1;
 }
 
-async function readDescriptorLimit(): Promise<number | undefined> {
-  try {
-    const limits = await readFile("/proc/self/limits", "utf8");
-    const limit = /^Max open files +(\w+)/m.exec(limits)?.[1];
-    return limit === undefined ? undefined : limit === "unlimited" ? Infinity : Number(limit);
-  } catch {
-    return undefined;
-  }
+async function readDescriptorLimit(): Promise<number> {
+  const limits = await readFile("/proc/self/limits", "utf8");
+  const limit = /^Max open files +(\w+)/m.exec(limits)?.[1];
+  return limit === "unlimited" ? Infinity : Number(limit);
 }

@@ -73,20 +73,17 @@ export function createRegistry(order: readonly Metric[]): Registry {
 }
 
 function createHistogram(bounds: readonly number[]): HistogramState {
-  const counts = new Float64Array(bounds.length + 1);
-  let sum = 0;
-  return {
-    counts,
-    get sum() {
-      return sum;
-    },
-    observe(value) {
+  const state = {
+    counts: new Float64Array(bounds.length + 1),
+    sum: 0,
+    observe(value: number) {
       let bucket = 0;
       while (bucket < bounds.length && value > bounds[bucket]!) bucket += 1;
-      counts[bucket]! += 1;
-      sum += value;
+      state.counts[bucket]! += 1;
+      state.sum += value;
     },
   };
+  return state;
 }
 
 /** Written once per series, not once per exposition. */

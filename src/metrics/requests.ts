@@ -1,3 +1,4 @@
+import type { CommittedGroup } from "../domain/commits/commits.ts";
 import {
   type ErrorCode,
   errorCodes,
@@ -62,31 +63,41 @@ function operationSeries(registry: Registry, name: string): OperationSeries {
 
 /** Counts errors. 503 has the reason of the store, and 429 tells a key's limit from an address's. */
 function createRefusals(registry: Registry) {
+  const reasons: Partial<Record<ErrorCode, readonly string[]>> = {
+    unavailable: unavailableReasons,
+    rate_limit_exceeded: ["key", "address"],
+  };
   const counters = new Map<string, Counter>();
-  const add = (code: ErrorCode, reason: string) =>
-    counters.set(`${code} ${reason}`, registry.counter(metrics.refusals, code, reason));
   for (const code of errorCodes) {
-    if (code === "unavailable") for (const reason of unavailableReasons) add(code, reason);
-    else if (code === "rate_limit_exceeded")
-      for (const reason of ["key", "address"]) add(code, reason);
-    else add(code, "");
+    for (const reason of reasons[code] ?? [""]) {
+      counters.set(`${code} ${reason}`, registry.counter(metrics.refusals, code, reason));
+    }
   }
   return (code: ErrorCode, hasKey: boolean, failure: unknown) => {
-    const reason =
-      code === "unavailable"
-        ? unavailableReason(failure)
-        : code === "rate_limit_exceeded"
-          ? hasKey
-            ? "key"
-            : "address"
-          : "";
+    let reason = "";
+    if (code === "unavailable") reason = unavailableReason(failure);
+    if (code === "rate_limit_exceeded") reason = hasKey ? "key" : "address";
     counters.get(`${code} ${reason}`)!.value += 1;
   };
 }
 
-/** `other` is a failure without a reason, or a bug. */
-export const unavailableReasons: readonly string[] = [...Object.keys(unavailableMessages), "other"];
+/** Counts transactions of updates. */
+export function createCommitMetrics(registry: Registry): (group: CommittedGroup) => void {
+  const durations = registry.histogram(metrics.commitDuration);
+  const changesPerGroup = registry.histogram(metrics.commitChanges);
+  const failures = new Map(
+    unavailableReasons.map((reason) => [reason, registry.counter(metrics.commitFailures, reason)]),
+  );
+  return ({ changes, durationMs, error }) => {
+    durations.observe(durationMs / 1_000);
+    changesPerGroup.observe(changes);
+    if (error !== undefined) failures.get(unavailableReason(error))!.value += 1;
+  };
+}
 
-export function unavailableReason(failure: unknown): string {
+/** `other` is a failure without a reason, or a bug. */
+const unavailableReasons: readonly string[] = [...Object.keys(unavailableMessages), "other"];
+
+function unavailableReason(failure: unknown): string {
   return (failure instanceof ServiceError && failure.reason) || "other";
 }

@@ -24,19 +24,14 @@ export function createWebhookMetrics(registry: Registry) {
   };
 }
 
-const attemptResults = ["2xx", "3xx", "4xx", "5xx", "none"] as const;
-
 /** Counts attempts to deliver a webhook. `none` is one without a complete response. */
 export function createAttemptMetrics(registry: Registry): (status: number | null) => void {
-  const counters = new Map(
-    attemptResults.map((result) => [
-      result as string,
-      registry.counter(metrics.webhookAttempts, result),
-    ]),
-  );
+  const counterOf = (result: string) => registry.counter(metrics.webhookAttempts, result);
+  const byClass = ["2xx", "3xx", "4xx", "5xx"].map(counterOf);
+  const none = counterOf("none");
   return (status) => {
-    const result = status === null ? "none" : `${Math.trunc(status / 100)}xx`;
-    (counters.get(result) ?? counters.get("none")!).value += 1;
+    const counter = status === null ? none : (byClass[Math.trunc(status / 100) - 2] ?? none);
+    counter.value += 1;
   };
 }
 

@@ -1,7 +1,7 @@
 import { createAlarm, createTaskCondition, failureDetails } from "../domain/running/background.ts";
 import type { Log } from "../domain/running/events.ts";
-import { encodeSpans } from "./otlp.ts";
-import type { Resource, Span } from "./span.ts";
+import { encodeSpans, type Resource } from "./otlp.ts";
+import type { Span } from "./tracer.ts";
 
 export interface ExporterBounds {
   /** Spans that wait to be sent, those in progress included. Further ones are dropped. */

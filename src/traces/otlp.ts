@@ -1,5 +1,5 @@
 import { ServiceError } from "../domain/running/errors.ts";
-import type { Resource, Span } from "./span.ts";
+import type { Span } from "./tracer.ts";
 
 /** The path for traces is appended to the path of the endpoint, as OpenTelemetry prescribes. */
 export function tracesUrl(endpoint: string): string {
@@ -28,6 +28,13 @@ function parsePair(pair: string): [string, string] {
   const equals = pair.indexOf("=");
   if (equals < 1) throw new Error("no name");
   return [pair.slice(0, equals).trim(), decodeURIComponent(pair.slice(equals + 1).trim())];
+}
+
+/** Describes the service that the spans are from. */
+export interface Resource {
+  readonly serviceName: string;
+  readonly serviceVersion: string;
+  readonly environment: string;
 }
 
 const spanKinds = { internal: 1, server: 2 };

@@ -1,7 +1,23 @@
 import { randomBytes } from "node:crypto";
 import type { Trace } from "../domain/running/clock.ts";
 import { parseTraceParent } from "../domain/values/traceparent.ts";
-import type { Span } from "./span.ts";
+
+/** A part of a trace that is ready to be sent. */
+export interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Undefined for the first span of a trace. */
+  readonly parentId: string | undefined;
+  /** The header `tracestate` of the request, which is passed on unchanged. */
+  readonly state: string | undefined;
+  readonly name: string;
+  readonly kind: "server" | "internal";
+  /** Milliseconds since 1970, with a fraction. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly attributes: Readonly<Record<string, string | number | undefined>>;
+  readonly isError: boolean;
+}
 
 /** A finished request, as its span describes it. */
 export interface TracedRequest {
@@ -78,27 +94,28 @@ function spansOf(trace: RequestTrace, request: TracedRequest, offsetMs: number):
   const { traceId, state } = trace;
   const spanId = randomId(8);
   const { startedMs, durationMs, status } = request;
-  const whole: Span = {
+  const timed = ({ name, startedMs, endedMs }: Part) => ({
     traceId,
     state,
+    name,
+    startedAt: startedMs + offsetMs,
+    endedAt: endedMs + offsetMs,
+  });
+  const { name, attributes } = describe(request);
+  const whole: Span = {
+    ...timed({ name, startedMs, endedMs: startedMs + durationMs }),
     spanId,
     parentId: trace.parentId,
     kind: "server",
-    startedAt: startedMs + offsetMs,
-    endedAt: startedMs + durationMs + offsetMs,
-    ...describe(request),
+    attributes,
     isError: status >= 500,
   };
   const parts = trace.parts.map(
-    ({ name, startedMs, endedMs }): Span => ({
-      traceId,
-      state,
+    (part): Span => ({
+      ...timed(part),
       spanId: randomId(8),
       parentId: spanId,
-      name,
       kind: "internal",
-      startedAt: startedMs + offsetMs,
-      endedAt: endedMs + offsetMs,
       attributes: {},
       isError: false,
     }),
@@ -106,17 +123,7 @@ function spansOf(trace: RequestTrace, request: TracedRequest, offsetMs: number):
   return [whole, ...parts];
 }
 
-const knownMethods = [
-  "GET",
-  "HEAD",
-  "POST",
-  "PUT",
-  "PATCH",
-  "DELETE",
-  "OPTIONS",
-  "CONNECT",
-  "TRACE",
-];
+const knownMethods = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|CONNECT|TRACE)$/;
 
 /**
  * Name and attributes by OpenTelemetry's conventions for HTTP servers. There, a status from 400 to
@@ -124,7 +131,7 @@ const knownMethods = [
  */
 function describe(request: TracedRequest): Pick<Span, "name" | "attributes"> {
   const { method, route, status, requestId, errorCode } = request;
-  const isKnown = knownMethods.includes(method);
+  const isKnown = knownMethods.test(method);
   return {
     name: [isKnown ? method : "HTTP", ...(route === undefined ? [] : [route])].join(" "),
     attributes: {

@@ -1,6 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
-  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -34,16 +33,22 @@ const importRex = () => {
 /** Commands that create a missing store. */
 const creating = () => [["serve"], ["quickstart"], createFirstKey, importRex()];
 
-/** A backup of a store with a pet and a key, as the service names it, in a folder. */
-async function makeBackup(folder: string, name = "production-20261115T100000Z.petstore") {
-  const source = `sqlite:${place.path("source.db")}`;
-  if (!existsSync(place.path("source.db"))) {
-    await importPets(source, '{"petId":1,"name":"Rex","quantity":3}');
-    await createKey(source, { name: "till", plan: "free" });
-    await place.json("backup", place.path("first.petstore"), "--database", source);
-  }
+/** A backup of a store with a pet and a key. All tests use copies of it. */
+let backup: Uint8Array;
+beforeAll(async () => {
+  const first = openWorkspace();
+  const source = `sqlite:${first.path("source.db")}`;
+  await importPets(source, '{"petId":1,"name":"Rex","quantity":3}');
+  await createKey(source, { name: "till", plan: "free" });
+  await first.json("backup", first.path("first.petstore"), "--database", source);
+  backup = readFileSync(first.path("first.petstore"));
+  first.leave();
+});
+
+/** The backup in a folder, as the service names it. */
+function makeBackup(folder: string, name = "production-20261115T100000Z.petstore"): string {
   mkdirSync(folder, { recursive: true });
-  copyFileSync(place.path("first.petstore"), join(folder, name));
+  writeFileSync(join(folder, name), backup);
   return join(folder, name);
 }
 
@@ -78,8 +83,8 @@ describe("a store whose files were deleted under a running service", () => {
 
   test("is restored, or created again once its files were moved away", async () => {
     await loseStore();
-    const backup = await makeBackup(place.path("elsewhere"));
-    expect(await place.run(["restore", backup])).toMatchObject({ code: 0 });
+    const found = makeBackup(place.path("elsewhere"));
+    expect(await place.run(["restore", found])).toMatchObject({ code: 0 });
     expect(await place.run(createFirstKey)).toMatchObject({ code: 0 });
     for (const name of readdirSync(place.path("data"))) rmSync(place.path(`data/${name}`));
     expect(await place.run(createFirstKey)).toMatchObject({ code: 0 });
@@ -123,13 +128,10 @@ for (const engine of engines) {
   describe(`${engine}: a missing store with backups in the folder`, () => {
     test("is not created, and the message names the newest backup", async () => {
       const database = await missing[engine]();
-      await makeBackup(place.path("data/backups"));
-      const newest = await makeBackup(
-        place.path("data/backups"),
-        "production-20261116T100000Z.petstore",
-      );
+      makeBackup(place.path("data/backups"));
+      const newest = makeBackup(place.path("data/backups"), "production-20261116T100000Z.petstore");
       // A clock that was ahead gave this name.
-      await makeBackup(place.path("data/backups"), "production-29991231T000000Z.petstore");
+      makeBackup(place.path("data/backups"), "production-29991231T000000Z.petstore");
       const folder = ["--backup-folder", place.path("data/backups")];
       for (const words of creating()) {
         const ran = await place.run([...words, "--database", database, ...folder]);
@@ -154,7 +156,7 @@ for (const engine of engines) {
     });
 
     test("is created with another folder, or as the copy of a store", async () => {
-      await makeBackup(place.path("data/backups"));
+      makeBackup(place.path("data/backups"));
       const other = ["--backup-folder", place.path("new")];
       const [first, second] = [await missing[engine](), `sqlite:${place.path("data/copy.db")}`];
       expect(await place.run([...createFirstKey, "--database", first, ...other])).toMatchObject({
@@ -166,14 +168,14 @@ for (const engine of engines) {
 
     test("is created if the backups are of the other environment", async () => {
       const folder = place.path("data/backups");
-      await makeBackup(folder, "staging-20261116T100000Z.petstore");
+      makeBackup(folder, "staging-20261116T100000Z.petstore");
       const words = ["--database", await missing[engine](), "--backup-folder", folder];
       expect(await place.run([...createFirstKey, ...words])).toMatchObject({ code: 0 });
     });
   });
 
   test(`${engine}: a store elsewhere is created, whatever the default folder has`, async () => {
-    await makeBackup(place.path("data/backups"));
+    makeBackup(place.path("data/backups"));
     const database =
       engine === "sqlite" ? `sqlite:${place.path("data/second.db")}` : await missing[engine]();
     expect(await place.run([...createFirstKey, "--database", database])).toMatchObject({ code: 0 });
@@ -203,7 +205,7 @@ for (const engine of engines) {
       const read = async () => sampleOf(await scrape(service.metricsUrl), "petstore_backups_ahead");
       await until(() => count("backup made") === 1, 20_000, "the first backup");
       const before = await read();
-      for (const name of old) await makeBackup(folder, name);
+      for (const name of old) makeBackup(folder, name);
       for (let turn = 2; turn <= 3; turn++) {
         clock.advance(10_000);
         await until(() => count("backup made") === turn, 20_000, "the next backup");
@@ -233,7 +235,7 @@ for (const engine of engines) {
 
     test("are none if the store has more rows than its backups", async () => {
       const folder = place.path("backups");
-      const newest = await makeBackup(folder);
+      const newest = makeBackup(folder);
       const database = await missing[engine]();
       expect(await place.run(["restore", newest, "--database", database])).toMatchObject({
         code: 0,

@@ -35,7 +35,7 @@ function startRounds(readOldPage: (after: number) => Promise<readonly NamedRow[]
     rowsAfter: (after: number) =>
       headSeq - after > pageRows ? readOldPage(after) : Promise.resolve([rowAt(headSeq)]),
   } as unknown as LedgerTail;
-  const streams = new Map<FeedStream, unknown>();
+  const streams = new Set<FeedStream>();
   const rounds = createRounds(
     streams,
     tail,
@@ -45,13 +45,13 @@ function startRounds(readOldPage: (after: number) => Promise<readonly NamedRow[]
   function add(seq: number) {
     const stream = {
       isWritable: true,
-      filter: { cause: undefined, keyId: undefined, since: undefined },
+      request: { filter: { cause: undefined, keyId: undefined, since: undefined } },
       position: positionAt(seq),
       sendChanges(chunk: FeedChunk) {
         stream.position = chunk.position;
       },
     };
-    streams.set(stream as unknown as FeedStream, undefined);
+    streams.add(stream as unknown as FeedStream);
     return stream;
   }
   return { rounds, add };

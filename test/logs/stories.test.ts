@@ -2,7 +2,7 @@ import { Database, SQLiteError } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { renameSync } from "node:fs";
 import { createStoreStates } from "../../src/domain/operations/store-states.ts";
-import { unavailableOr } from "../../src/store/sqlite/engine/failures.ts";
+import { unavailableOr } from "../../src/store/sqlite/engine/connection.ts";
 import { createTestClock } from "../support/clock.ts";
 import { startTestService } from "../support/service.ts";
 

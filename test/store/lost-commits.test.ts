@@ -8,7 +8,7 @@ import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { isUnconfirmed } from "../../src/store/postgres/engine/failures.ts";
-import { unavailableOr, unknownOutcomeOr } from "../../src/store/sqlite/engine/failures.ts";
+import { unavailableOr, unknownOutcomeOr } from "../../src/store/sqlite/engine/connection.ts";
 import { openSqlite } from "../../src/store/sqlite/store.ts";
 import { createTestClock } from "../support/clock.ts";
 import { until } from "../support/instances/fleet.ts";

@@ -1,7 +1,9 @@
+import { randomBytes } from "node:crypto";
 import {
   closeSync,
   cpSync,
   openSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -14,7 +16,8 @@ import {
 export interface Mistake {
   /** What the operator does. Part of the test's name. */
   readonly name: string;
-  readonly suffix: string;
+  /** Of the file that the log names. Undefined if it may be any. */
+  readonly suffix: string | undefined;
   /** Makes the mistake on the store at this path. */
   readonly make: (file: string) => void;
   /** Part of the description in the log. */
@@ -25,12 +28,34 @@ export interface Mistake {
   readonly strands?: boolean;
   /** What the operator does before the next start, if a restart is not enough. */
   readonly mend?: (file: string) => void;
+  /** Whether it could end the process during a transaction, so that it is made without updates. */
+  readonly isIdle?: boolean;
 }
 
 /** The path of a copy of the store from before the service started. */
 export const copyOf = (file: string) => `${file}.copy`;
+
+const dataSuffixes = ["", "-wal", "-shm"];
+const olderOf = (path: string) => `${path}.older`;
+
+/** Copies the files as they are now, for the mistakes that put older ones back. */
+export function keepOlder(file: string): void {
+  for (const suffix of dataSuffixes) cpSync(file + suffix, olderOf(file + suffix));
+}
+
 const remove = (suffix: string) => (file: string) => rmSync(file + suffix);
+const move = (suffix: string) => (file: string) =>
+  renameSync(file + suffix, `${file + suffix}.away`);
 const truncate = (suffix: string) => (file: string) => truncateSync(file + suffix);
+const cut = (suffix: string, bytesOf: (size: number) => number) => (file: string) =>
+  truncateSync(file + suffix, bytesOf(statSync(file + suffix).size));
+const fill = (suffix: string, bytesOf: (size: number) => Uint8Array) => (file: string) =>
+  overwrite(file + suffix, bytesOf(statSync(file + suffix).size));
+const putOlderBack = (suffix: string) => (file: string) =>
+  overwrite(file + suffix, readFileSync(olderOf(file + suffix)));
+/** As `cp` does: the file is empty for a moment. */
+const copyOlderOver = (suffix: string) => (file: string) =>
+  writeFileSync(file + suffix, readFileSync(olderOf(file + suffix)));
 
 /** Overwrites a file in place, as `dd conv=notrunc` does. */
 export function overwrite(path: string, bytes: Uint8Array): void {
@@ -39,127 +64,110 @@ export function overwrite(path: string, bytes: Uint8Array): void {
   closeSync(handle);
 }
 
+const gone = "deleted or moved away";
+const overwritten = "truncated or overwritten";
+const row = (
+  name: string,
+  suffix: string | undefined,
+  make: Mistake["make"],
+  what: string,
+  more: Partial<Mistake> = {},
+): Mistake => ({ name, suffix, make, what, reads: false, ...more });
+
+const moveBack = (file: string) => renameSync(`${file}.away`, file);
+
 /** Mistakes after which a restart has every acknowledged update. */
 export const harmless: Mistake[] = [
-  {
-    name: "deleting -wal",
-    suffix: "-wal",
-    make: remove("-wal"),
-    what: "deleted",
-    reads: false,
-    strands: true,
-  },
-  { name: "deleting -shm", suffix: "-shm", make: remove("-shm"), what: "deleted", reads: false },
-  {
-    name: "truncating -shm",
-    suffix: "-shm",
-    make: truncate("-shm"),
-    what: "truncated",
-    reads: false,
-  },
-  {
-    name: "deleting -serving",
-    suffix: "-serving",
-    make: remove("-serving"),
-    what: "deleted",
-    reads: true,
-  },
-  {
-    name: "deleting -changes",
-    suffix: "-changes",
-    make: remove("-changes"),
-    what: "deleted",
-    reads: true,
-  },
-  {
-    name: "truncating -changes",
-    suffix: "-changes",
-    make: truncate("-changes"),
-    what: "truncated",
-    reads: true,
-  },
-  {
-    name: "deleting every side file at once",
-    suffix: "-wal",
-    make: (file) => {
+  row("deleting -wal", "-wal", remove("-wal"), gone, { strands: true }),
+  row("moving -wal", "-wal", move("-wal"), gone, { strands: true }),
+  row("deleting -shm", "-shm", remove("-shm"), gone),
+  row("moving -shm", "-shm", move("-shm"), gone),
+  row("truncating -shm", "-shm", truncate("-shm"), "truncated", { isIdle: true }),
+  row("overwriting -shm with zeros", "-shm", fill("-shm", Buffer.alloc), overwritten),
+  row("overwriting -shm with garbage", "-shm", fill("-shm", randomBytes), overwritten),
+  row("putting an older -shm back", "-shm", putOlderBack("-shm"), overwritten),
+  row("deleting -serving", "-serving", remove("-serving"), gone, { reads: true }),
+  row("moving -serving", "-serving", move("-serving"), gone, { reads: true }),
+  row("deleting -changes", "-changes", remove("-changes"), gone, { reads: true }),
+  row("moving -changes", "-changes", move("-changes"), gone, { reads: true }),
+  row("truncating -changes", "-changes", truncate("-changes"), "truncated", { reads: true }),
+  row(
+    "deleting every side file at once",
+    "-wal",
+    (file) => {
       for (const suffix of ["-wal", "-shm", "-serving", "-changes"]) rmSync(file + suffix);
     },
-    what: "deleted",
-    reads: false,
-    strands: true,
-  },
-  {
-    name: "moving the database away",
-    suffix: "",
-    make: (file) => renameSync(file, `${file}.away`),
-    what: "deleted or moved away",
+    gone,
+    { strands: true },
+  ),
+  row("moving the database away", "", move(""), gone, {
     reads: true,
     strands: true,
-    mend: (file) => renameSync(`${file}.away`, file),
-  },
-  {
-    name: "moving the database away without its log",
-    suffix: "",
-    make: (file) => renameSync(file, `${file}.away`),
-    what: "deleted or moved away",
+    mend: moveBack,
+  }),
+  row("moving the database away without its log", "", move(""), gone, {
     reads: true,
     strands: true,
     mend: (file) => {
       for (const suffix of ["-wal", "-shm"]) rmSync(file + suffix, { force: true });
-      renameSync(`${file}.away`, file);
+      moveBack(file);
     },
-  },
+  }),
 ];
 
 /** Mistakes that destroy data, so that a backup must be restored. */
 export const destructive: Mistake[] = [
-  {
-    name: "truncating the database",
-    suffix: "",
-    make: truncate(""),
-    what: "overwritten",
-    reads: false,
-  },
-  {
-    name: "copying an older store over the database",
-    suffix: "",
-    make: (file) => cpSync(copyOf(file), file),
-    what: "overwritten",
-    reads: false,
-  },
-  {
-    name: "copying something else over the database",
-    suffix: "",
-    make: (file) => writeFileSync(file, "not a database ".repeat(4_000)),
-    what: "overwritten",
-    reads: false,
-  },
-  {
-    name: "truncating -wal",
-    suffix: "-wal",
-    make: truncate("-wal"),
-    what: "truncated",
-    reads: false,
-  },
-  {
-    name: "cutting -wal in half",
-    suffix: "-wal",
-    make: (file) => truncateSync(`${file}-wal`, statSync(`${file}-wal`).size / 2),
-    what: "truncated",
-    reads: false,
-  },
-  {
-    name: "overwriting -wal with zeros",
-    suffix: "-wal",
-    make: (file) => overwrite(`${file}-wal`, Buffer.alloc(statSync(`${file}-wal`).size)),
-    what: "overwritten",
-    reads: false,
-  },
-  {
-    name: "replacing the database with another file",
-    suffix: "",
-    make: (file) => renameSync(copyOf(file), file),
-    what: "replaced by another file",
-    reads: true,
-  },
+  row("deleting the database", "", remove(""), gone, { reads: true }),
+  row("truncating the database", "", truncate(""), overwritten),
+  row(
+    "cutting the database in half",
+    "",
+    cut("", (size) => size / 2),
+    overwritten,
+  ),
+  row("overwriting the database with garbage", "", fill("", randomBytes), overwritten),
+  row("putting an older database back", "", putOlderBack(""), overwritten),
+  row(
+    "copying an older store over the database",
+    "",
+    (file) => cpSync(copyOf(file), file),
+    overwritten,
+  ),
+  row(
+    "copying something else over the database",
+    "",
+    (file) => writeFileSync(file, "not a database ".repeat(4_000)),
+    overwritten,
+  ),
+  row(
+    "replacing the database with another file",
+    "",
+    (file) => renameSync(copyOf(file), file),
+    "replaced by another file",
+    { reads: true },
+  ),
+  row("truncating -wal", "-wal", truncate("-wal"), overwritten),
+  row(
+    "cutting -wal after its first frame",
+    "-wal",
+    cut("-wal", () => 4_200),
+    overwritten,
+  ),
+  row("overwriting -wal with zeros", "-wal", fill("-wal", Buffer.alloc), overwritten),
+  row("overwriting -wal with garbage", "-wal", fill("-wal", randomBytes), overwritten),
+  row(
+    "overwriting the start of -wal",
+    "-wal",
+    fill("-wal", () => randomBytes(32)),
+    overwritten,
+  ),
+  row("copying an older -wal over it", "-wal", copyOlderOver("-wal"), overwritten),
+  row(
+    "putting a backup of all files back",
+    undefined,
+    (file) => {
+      for (const suffix of dataSuffixes) putOlderBack(suffix)(file);
+    },
+    overwritten,
+  ),
 ];

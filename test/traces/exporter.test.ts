@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { startExporter } from "../../src/traces/exporter.ts";
-import type { Span } from "../../src/traces/span.ts";
-import { createTracer } from "../../src/traces/tracer.ts";
+import { createTracer, type Span } from "../../src/traces/tracer.ts";
 import { startCollector } from "../support/collector.ts";
 import { until } from "../support/instances/fleet.ts";
 

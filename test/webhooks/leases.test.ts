@@ -62,7 +62,7 @@ async function startDelivering(id: string): Promise<Delivering> {
     pacer: createPacer(
       () => performance.now(),
       () => tail.seq,
-      { idle: 2, busy: 9 },
+      { idle: 2, busy: 9, countsWaits: false },
     ),
     userAgent: "test",
     signal: stopping.signal,

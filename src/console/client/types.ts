@@ -499,11 +499,11 @@ export interface StockList {
 export interface StockUpdate {
   /** The new number in stock: the total. */
   readonly quantity?: number;
-  /** The number to add to the stock. Negative numbers take from the stock. */
+  /** The number to add to the stock. Negative numbers take from the stock. The result must be from 0 to 2^53 − 1. */
   readonly delta?: number;
   /** The new status. Without it, the status stays as it is. */
   readonly status?: PetStatus;
-  /** The `version` that the entry must have. Without it, any version is accepted. */
+  /** The `version` that the entry must have before this change. Without it, any version is accepted. */
   readonly expectedVersion?: number;
   /** Why the stock changes. The ledger keeps it. Control characters are rejected. */
   readonly reason?: string;
@@ -527,7 +527,7 @@ export interface StockChange {
 
 /** Changes that are stored together or not at all. Unknown fields are rejected. */
 export interface StockChanges {
-  /** The changes, in the order in which they are applied. */
+  /** The changes, in the order in which they are applied. A pet can appear more than once. */
   readonly changes: readonly StockChange[];
 }
 

@@ -1,5 +1,5 @@
 import { hashRow } from "./chain.ts";
-import { type Entry, isQuantity } from "./inventory.ts";
+import type { Entry } from "./inventory.ts";
 import type {
   Change,
   Committed,
@@ -175,6 +175,11 @@ function appendChanges(state: LedgerState, unit: Unit, { at, rows }: Added): Sto
     stored.push(after);
   }
   return { kind: "stored", entries: stored, epoch, isReplayed: false };
+}
+
+/** Whether a number can be the quantity of an entry. */
+export function isQuantity(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
 }
 
 /** The quantity that a change leaves, or the rule that it breaks. */

@@ -26,9 +26,9 @@ export function digestOfTexts(...texts: readonly string[]): string {
   return hash("sha256", texts.join("\n")).slice(0, 2 * digestBytes);
 }
 
-/** The keys of a commit, for its row in the store. Undefined if it used none. */
-export function storedKeysOf({ rows, usedKeys, at }: Additions): StoredKeys | undefined {
-  return usedKeys.length === 0 ? undefined : packKeys(rows[0]!.seq, at, usedKeys);
+/** The keys of a commit that used some, for its row in the store. */
+export function storedKeysOf({ rows, usedKeys, at }: Additions): StoredKeys {
+  return packKeys(rows[0]!.seq, at, usedKeys);
 }
 
 export function packKeys(seq: number, at: number, keys: readonly UsedKey[]): StoredKeys {

@@ -25,10 +25,6 @@ export const quantityMax = Number.MAX_SAFE_INTEGER;
 
 export const quantityRule = `must be an integer from 0 to ${quantityMax}`;
 
-export function isQuantity(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
-}
-
 /** Returns the quantity that a JSON value denotes, or undefined if it breaks the rule. */
 export function readQuantity(value: unknown): number | undefined {
   if (!(value instanceof JsonNumber)) return undefined;

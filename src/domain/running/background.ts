@@ -152,16 +152,17 @@ export interface ConditionOptions {
   readonly monotonicMs?: (() => number) | undefined;
 }
 
-const systemMonotonicMs = () => performance.now();
+/** The time of a clock that never jumps. */
+export const monotonicMs = () => performance.now();
 
 export function createCondition(log: Log, options: ConditionOptions): Condition {
-  const { began, ended, subject, quietMs = 0, monotonicMs = systemMonotonicMs } = options;
+  const { began, ended, subject, quietMs = 0, monotonicMs: nowMs = monotonicMs } = options;
   let failures = 0;
   let beganAt = 0;
   let lastAt = 0;
   return {
     failed(details) {
-      lastAt = monotonicMs();
+      lastAt = nowMs();
       failures += 1;
       if (failures > 1) return;
       beganAt = lastAt;
@@ -169,7 +170,7 @@ export function createCondition(log: Log, options: ConditionOptions): Condition 
     },
     succeeded() {
       if (failures === 0) return;
-      const now = monotonicMs();
+      const now = nowMs();
       if (now - lastAt < quietMs) return;
       const endedAt = quietMs > 0 ? lastAt : now;
       log(ended, { ...subject, failures, durationMs: Math.round(endedAt - beganAt) });

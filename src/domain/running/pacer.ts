@@ -17,10 +17,15 @@ export interface Pacer {
 }
 
 /** The pause after work, as a multiple of the time that it took. */
-export interface PauseFactors {
+export interface Pauses {
   /** In a service that has little else to do. */
   readonly idle: number;
   readonly busy: number;
+  /**
+   * Whether the service is also busy if other work takes long after a slice. Only for work that takes a
+   * turn right after each slice.
+   */
+  readonly countsWaits: boolean;
 }
 
 /** A request waits for a slice about this long at most. */
@@ -49,7 +54,7 @@ const slicesMeasured = 15;
 export function createPacer(
   monotonicMs: () => number,
   lastSeq: () => number,
-  { idle, busy }: PauseFactors,
+  { idle, busy, countsWaits }: Pauses,
 ): Pacer {
   const waits = new Float64Array(slicesMeasured).fill(waitingWork.heavy);
   let slices = 0;
@@ -62,7 +67,7 @@ export function createPacer(
 
   /** From 0 to 1. */
   function busyShare(): number {
-    const wait = waits.toSorted()[(slicesMeasured - 1) / 2]!;
+    const wait = countsWaits ? waits.toSorted()[(slicesMeasured - 1) / 2]! : 0;
     return Math.max(shareOf(waitingWork, wait), shareOf(changeRate, changesPerSecond()));
   }
 

@@ -1,6 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { petStatuses } from "../ledger/inventory.ts";
-import { isLittleEndian } from "../values/int64-arrays.ts";
 import { type EntryColumns, emptyColumns } from "./columns.ts";
 import type { CheckpointReader } from "./store.ts";
 
@@ -37,8 +36,7 @@ export function packPart(entries: EntryColumns): Uint8Array {
   const ids = new Uint8Array(entries.petIds.buffer, entries.petIds.byteOffset, 8 * count);
   let at = headerBytes;
   for (let plane = 0; plane < idPlanes; plane++) {
-    const offset = isLittleEndian ? plane : 7 - plane;
-    for (let index = 0; index < count; index++) bytes[at++] = ids[8 * index + offset]!;
+    for (let index = 0; index < count; index++) bytes[at++] = ids[8 * index + plane]!;
   }
   at = packNumbers(entries.quantities, count, bytes, at);
   bytes.set(entries.statuses.subarray(0, count), at);
@@ -77,8 +75,7 @@ export function unpackPart(packed: Uint8Array): EntryColumns {
   const ids = new Uint8Array(entries.petIds.buffer);
   let at = headerBytes;
   for (let plane = 0; plane < idPlanes; plane++) {
-    const offset = isLittleEndian ? plane : 7 - plane;
-    for (let index = 0; index < count; index++) ids[8 * index + offset] = bytes[at++]!;
+    for (let index = 0; index < count; index++) ids[8 * index + plane] = bytes[at++]!;
   }
   at = unpackNumbers(bytes, at, entries.quantities);
   entries.statuses.set(bytes.subarray(at, at + count));

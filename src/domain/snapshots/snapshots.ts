@@ -46,12 +46,21 @@ export async function inventoryAt(
   const reading = { source, epoch, signal };
   const checkpoint = await findNearest(source, seq);
   // Rows after the position are undone from the last to the first.
-  const changes =
-    checkpoint && checkpoint.seq > seq
-      ? await changesBack(reading, checkpoint.seq, seq)
-      : await changesSince(reading, checkpoint?.seq ?? 0, seq);
+  const changes = createStockChanges("last");
+  const start = checkpoint?.seq ?? 0;
+  if (start > seq) {
+    await readRows(source.inventory.undoFrom, reading, start, seq, (rows) => {
+      for (const { petId, before, previous } of rows) changes.add(petId, before, previous ?? 0);
+      return changes.isFull ? changes.compact() : undefined;
+    });
+  } else {
+    await readRows(source.inventory.stockAfter, reading, start, seq, (rows) => {
+      for (const row of rows) changes.add(row.petId, row.after, row.seq);
+      return changes.isFull ? changes.compact() : undefined;
+    });
+  }
   const parts = checkpoint ? partsOf(source, checkpoint, epoch) : noParts();
-  return applyChanges(parts, changes);
+  return applyChanges(parts, await changes.sorted());
 }
 
 async function findNearest(
@@ -62,24 +71,6 @@ async function findNearest(
   const after = await checkpoints.findNextCheckpoint(seq);
   const isNearer = after && after.seq - seq < seq - (before?.seq ?? 0);
   return isNearer ? after : before;
-}
-
-async function changesSince(reading: Reading, from: number, to: number): Promise<EntryColumns> {
-  const changes = createStockChanges("last");
-  await readRows(reading.source.inventory.stockAfter, reading, from, to, (rows) => {
-    for (const { petId, after, seq } of rows) changes.add(petId, after, seq);
-    return changes.isFull ? changes.compact() : undefined;
-  });
-  return changes.sorted();
-}
-
-async function changesBack(reading: Reading, from: number, to: number): Promise<EntryColumns> {
-  const changes = createStockChanges("last");
-  await readRows(reading.source.inventory.undoFrom, reading, from, to, (rows) => {
-    for (const { petId, before, previous } of rows) changes.add(petId, before, previous ?? 0);
-    return changes.isFull ? changes.compact() : undefined;
-  });
-  return changes.sorted();
 }
 
 /**

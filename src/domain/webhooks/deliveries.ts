@@ -2,8 +2,13 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LedgerParts } from "../ledger/store.ts";
 import { createAlarm, every, inBackground, whileAvailable } from "../running/background.ts";
-import { createPacer, type PauseFactors } from "../running/pacer.ts";
-import { type Delivery, type DeliveryOptions, startDelivery } from "./delivery.ts";
+import { createPacer, type Pauses } from "../running/pacer.ts";
+import {
+  type Delivery,
+  type DeliveryOptions,
+  type DeliveryParts,
+  startDelivery,
+} from "./delivery.ts";
 import type { Delivered, WebhookStore } from "./store.ts";
 
 /**
@@ -30,10 +35,10 @@ export interface DeliveryBounds {
 }
 
 /**
- * All deliveries together take a third of the time of the event loop, or a tenth of it in a busy service,
- * however many webhooks there are and however far they are behind.
+ * All deliveries together take a third of the time of the event loop, or a tenth of it while many changes
+ * are committed, however many webhooks there are and however far they are behind.
  */
-const deliveryPauses: PauseFactors = { idle: 2, busy: 9 };
+const deliveryPauses: Pauses = { idle: 2, busy: 9, countsWaits: false };
 
 /** How long changes are gathered, so that a burst becomes one message. */
 const gatherMs = 50;
@@ -51,35 +56,27 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
   const stopping = new AbortController();
   const { signal } = stopping;
   const running = new Map<string, Delivery>();
+  const saves = createSaves(webhooks, holder, running, monotonicMs);
   const rowsAdded = createAlarm();
   const gathered = createAlarm();
-  const parts = {
+  let isClaimDue = true;
+  // A save that fails is repeated by the timer, which logs.
+  const save = () => saves.save().catch(() => {});
+  const parts: DeliveryParts = {
     ...options,
     pacer: createPacer(monotonicMs, () => tail.seq, deliveryPauses),
     leaseLeftMinMs: bounds.leaseLeftMinMs,
     listEpochs: inventory.listEpochs,
     signal,
-    // A save that fails is repeated by the timer, which logs.
-    save: () => save().catch(() => {}),
+    save,
     saveSoon() {
-      if (monotonicMs() - lastSavedAt >= saveEveryMs) void parts.save();
+      if (monotonicMs() - saves.lastSavedAt >= saveEveryMs) void save();
     },
     claimAgain() {
       isClaimDue = true;
     },
-    onReleased: (id: string) => void running.delete(id),
+    onReleased: (id) => void running.delete(id),
   };
-  let isClaimDue = true;
-  let lastUse: Promise<unknown> = Promise.resolve();
-  let queuedSave: Promise<void> | undefined;
-  let lastSavedAt = -Infinity;
-
-  /** Uses the store when all earlier uses have ended, so that a claim returns what they saved. */
-  function inTurn(use: () => Promise<void>): Promise<void> {
-    const result = lastUse.then(use);
-    lastUse = result.catch(() => {});
-    return result;
-  }
 
   async function claim(): Promise<void> {
     if (signal.aborted) return;
@@ -96,36 +93,10 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
     for (const [id, delivery] of running) if (!ids.has(id)) delivery.release();
   }
 
-  async function saveAll(): Promise<void> {
-    const taken = new Map<Delivered, Delivery>();
-    for (const delivery of running.values()) {
-      const unsaved = delivery.takeUnsaved();
-      if (unsaved) taken.set(unsaved, delivery);
-    }
-    if (taken.size === 0) return;
-    lastSavedAt = monotonicMs();
-    try {
-      const saved = new Set(await webhooks.saveDelivered(holder, [...taken.keys()]));
-      for (const [delivered, delivery] of taken) delivery.saved(delivered, saved.has(delivered.id));
-    } catch (error) {
-      for (const [delivered, delivery] of taken) delivery.notSaved(delivered);
-      throw error;
-    }
-  }
-
-  /** Saves the progress of all webhooks. Calls that wait for the store share one save. */
-  function save(): Promise<void> {
-    queuedSave ??= inTurn(() => {
-      queuedSave = undefined;
-      return saveAll();
-    });
-    return queuedSave;
-  }
-
   async function saveDue(): Promise<void> {
-    if (isClaimDue) await inTurn(claim);
+    if (isClaimDue) await saves.inTurn(claim);
     const now = monotonicMs();
-    if ([...running.values()].some(({ saveAt }) => saveAt <= now)) await save();
+    if ([...running.values()].some(({ saveAt }) => saveAt <= now)) await saves.save();
   }
 
   async function announceRows(): Promise<void> {
@@ -138,11 +109,11 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
 
   async function finish(): Promise<void> {
     await Promise.all([...running.values()].map(({ ended }) => ended));
-    await parts.save();
-    await inTurn(() => webhooks.releaseWebhooks(holder));
+    await save();
+    await saves.inTurn(() => webhooks.releaseWebhooks(holder));
   }
 
-  const claimNow = whileAvailable(() => inTurn(claim));
+  const claimNow = whileAvailable(() => saves.inTurn(claim));
   inBackground("claiming webhooks", log, claimNow)();
   const timers = [
     every(bounds.renewEveryMs, "claiming webhooks", log, claimNow),
@@ -164,6 +135,55 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
       // A lease that could not be given up ends by itself.
       const finished = finish().catch(() => {});
       await Promise.race([finished, sleep(stopPatienceMs, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** Saves the progress of all deliveries together. */
+function createSaves(
+  webhooks: WebhookStore,
+  holder: string,
+  running: ReadonlyMap<string, Delivery>,
+  monotonicMs: () => number,
+) {
+  let lastUse: Promise<unknown> = Promise.resolve();
+  let queuedSave: Promise<void> | undefined;
+  let lastSavedAt = -Infinity;
+
+  /** Uses the store when all earlier uses have ended, so that a claim returns what they saved. */
+  function inTurn(use: () => Promise<void>): Promise<void> {
+    const result = lastUse.then(use);
+    lastUse = result.catch(() => {});
+    return result;
+  }
+
+  async function saveAll(): Promise<void> {
+    queuedSave = undefined;
+    const taken = new Map<Delivered, Delivery>();
+    for (const delivery of running.values()) {
+      const unsaved = delivery.takeUnsaved();
+      if (unsaved) taken.set(unsaved, delivery);
+    }
+    if (taken.size === 0) return;
+    lastSavedAt = monotonicMs();
+    try {
+      const saved = new Set(await webhooks.saveDelivered(holder, [...taken.keys()]));
+      for (const [delivered, delivery] of taken) delivery.saved(delivered, saved.has(delivered.id));
+    } catch (error) {
+      for (const [delivered, delivery] of taken) delivery.notSaved(delivered);
+      throw error;
+    }
+  }
+
+  return {
+    inTurn,
+    /** Calls that wait for the store share one save. */
+    save(): Promise<void> {
+      queuedSave ??= inTurn(saveAll);
+      return queuedSave;
+    },
+    get lastSavedAt() {
+      return lastSavedAt;
     },
   };
 }

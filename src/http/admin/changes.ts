@@ -8,7 +8,7 @@ import { exampleRow } from "../api/contract/examples.ts";
 import type { Parameter } from "../api/contract/operation.ts";
 import { boundedInteger, reference } from "../api/contract/schema.ts";
 import { jsonBody } from "../api/operation.ts";
-import { jsonTypes } from "../messages/body.ts";
+import { jsonTypes } from "../messages/requests.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { conflictMessage, exampleConflict } from "./conflicts.ts";
 import { exampleStatusChange, exampleUndo } from "./contract/stock-schemas.ts";

@@ -1,8 +1,8 @@
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import { isJsonObject, JsonNumber, parseJson } from "../../domain/values/json.ts";
 import { parseInstant } from "../../domain/values/times.ts";
-import { readJsonText, readOptionalText } from "../messages/body.ts";
 import { bodyRequired, invalidJson } from "../messages/error-messages.ts";
+import { readJsonText, readOptionalText } from "../messages/requests.ts";
 import { rejectUnknownField } from "../messages/unknown-names.ts";
 import type { Call } from "../pipeline/operation.ts";
 

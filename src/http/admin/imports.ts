@@ -21,14 +21,18 @@ import {
   boundedInteger,
   count,
   int64,
+  listOf,
+  named,
   reference,
   responseObject,
   type Schema,
+  text,
+  textOrNull,
 } from "../api/contract/schema.ts";
 import { queryOf, singleValue } from "../api/parameters.ts";
-import { readChunks } from "../messages/body.ts";
 import { bodyTooLarge, compressedBody, incompleteBody } from "../messages/error-messages.ts";
 import type { Reply } from "../messages/reply.ts";
+import { readChunks } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { formatParameter, formatRule, readFormat } from "./exports.ts";
@@ -53,8 +57,6 @@ const exampleRejected = {
   problems: { total: 1, rows: [exampleProblem], hint: null },
   differences: { total: 0, rows: [] },
 };
-const textOrNull = ["string", "null"];
-
 const formatNames: Readonly<Record<string, string>> = {
   csv: "CSV",
   json: "a JSON array",
@@ -74,12 +76,9 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
         ...boundedInteger(1, Number.MAX_SAFE_INTEGER),
         description: "The line on which the row starts.",
       },
-      column: {
-        type: textOrNull,
-        description: "Null if the problem is the whole row, or the file.",
-      },
-      value: { type: textOrNull, description: "The value, shortened. Null if there is none." },
-      rule: { type: "string", description: "The rest of a sentence after column and value." },
+      column: textOrNull("Null if the problem is the whole row, or the file."),
+      value: textOrNull("The value, shortened. Null if there is none."),
+      rule: text("The rest of a sentence after column and value."),
     },
     exampleProblem,
   ),
@@ -88,15 +87,13 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
     {
       total: count("How many problems there are."),
       rows: {
-        type: "array",
-        items: reference("schemas", "ImportProblem"),
+        ...listOf(
+          "ImportProblem",
+          `The first ${problemsListedMax} problems, in the order of the file.`,
+        ),
         maxItems: problemsListedMax,
-        description: `The first ${problemsListedMax} problems, in the order of the file.`,
       },
-      hint: {
-        type: textOrNull,
-        description: "What to do if the file seems to have another format.",
-      },
+      hint: textOrNull("What to do if the file seems to have another format."),
     },
     { ...exampleRejected.problems, hint: formatHint("ndjson") },
   ),
@@ -104,7 +101,7 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
     "What the import would change in one field.",
     {
       id: int64("The ID of the pet or of the order."),
-      field: { type: "string", description: "The name of the field." },
+      field: text("The name of the field."),
       from: { description: "The value in the store. Null for a new pet or order." },
       to: { description: "The value in the file." },
     },
@@ -115,10 +112,11 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
     {
       total: count("How many differences there are. 0 unless this was a dry run."),
       rows: {
-        type: "array",
-        items: reference("schemas", "ImportDifference"),
+        ...listOf(
+          "ImportDifference",
+          `The first ${differencesListedMax} differences, by ascending ID. There are fewer if their values are long.`,
+        ),
         maxItems: differencesListedMax,
-        description: `The first ${differencesListedMax} differences, by ascending ID. There are fewer if their values are long.`,
       },
     },
     exampleImport.differences,
@@ -130,14 +128,8 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
       created: count("How many pets or orders are new."),
       changed: count("How many exist and differ."),
       unchanged: count("How many exist and are the same."),
-      problems: {
-        ...reference("schemas", "ImportProblems"),
-        description: "If there is a problem, no row is imported.",
-      },
-      differences: {
-        ...reference("schemas", "ImportDifferences"),
-        description: "Only a dry run lists differences.",
-      },
+      problems: named("ImportProblems", "If there is a problem, no row is imported."),
+      differences: named("ImportDifferences", "Only a dry run lists differences."),
     },
     exampleImport,
   ),
@@ -261,7 +253,7 @@ Each instance makes one import at a time. If the connection ends before the whol
           "The file, in UTF-8 and not compressed. Its media type is ignored. It can have 64 MiB unless the service is configured differently.",
         others: {
           "application/octet-stream": {
-            schema: { type: "string", description: "The bytes of the file." },
+            schema: text("The bytes of the file."),
             examples: {},
           },
         },

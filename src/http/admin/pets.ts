@@ -29,7 +29,6 @@ import {
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import { exampleConflict, versionConflict } from "./conflicts.ts";
-import { exampleFullPet, exampleNewPet, examplePetName } from "./contract/stock-schemas.ts";
 import { bodyMessages, type Fields, given, readFields, textField } from "./fields.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
@@ -39,10 +38,7 @@ const notFound = { not_found: { not_found: petNotFound } };
 
 const invalidId = { invalid_petId: petIdRule };
 
-const one = {
-  schema: reference("schemas", "PetDetails"),
-  examples: { pet: { summary: "A pet", value: exampleFullPet } },
-};
+const one = { schema: reference("schemas", "PetDetails") };
 
 const petIdFieldRule = "is required and must be a 64-bit integer";
 
@@ -74,7 +70,6 @@ const listPetNames: AdminDeclaration = {
       200: {
         description: "The names.",
         schema: { type: "array", items: reference("schemas", "PetName"), maxItems: namedPetsMax },
-        examples: { names: { summary: "One pet", value: [examplePetName] } },
       },
     },
     messages: { invalid_request: { invalid_ids: petIdsRule } },
@@ -98,7 +93,6 @@ const createPet: AdminDeclaration = {
     body: {
       description: "The pet.",
       schema: reference("schemas", "NewPet"),
-      examples: { pet: { summary: "Two in stock", value: exampleNewPet } },
     },
     success: { 201: { description: "The new pet.", ...one } },
     errors: ["already_exists"],

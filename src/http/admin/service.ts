@@ -41,7 +41,7 @@ const exampleAttention = {
 };
 
 const exampleService = {
-  version: "0.9.0",
+  version: "0.10.0",
   environment: "production",
   engine: "SQLite",
   schema: 8,

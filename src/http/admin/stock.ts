@@ -18,14 +18,16 @@ import {
 } from "../api/change-list.ts";
 import { versionedJson } from "../api/changes.ts";
 import { reference } from "../api/contract/schema.ts";
+import { mergePatchBody } from "../api/operation.ts";
 import {
   idempotencyKeyParameter,
   idempotencyKeyRule,
   identifyRequest,
+  petIdParameter,
+  petIdRule,
+  readPetId,
   replayedHeaders,
-} from "../api/idempotency.ts";
-import { mergePatchBody } from "../api/operation.ts";
-import { petIdParameter, petIdRule, readPetId } from "../api/parameters.ts";
+} from "../api/parameters.ts";
 import { compressed, preferredEncoding } from "../messages/encodings.ts";
 import { exampleConflict, versionConflict } from "./conflicts.ts";
 import { exampleStock } from "./contract/stock-schemas.ts";

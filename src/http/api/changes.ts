@@ -9,8 +9,8 @@ import type { Change, Rejected } from "../../domain/ledger/ledger.ts";
 import { ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
 import { applyChanges as storeChanges } from "../../domain/shop/shop.ts";
 import { reasonCharactersMax } from "../../domain/values/texts.ts";
-import { jsonTypes, readJsonText } from "../messages/body.ts";
 import type { Reply } from "../messages/reply.ts";
+import { jsonTypes, readJsonText } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import {
@@ -24,65 +24,64 @@ import { exampleChanged, exampleChanges, exampleVersionedItem } from "./contract
 import {
   boundedInteger,
   int64,
+  listOf,
   petStatus,
   quantity,
   reference,
+  requestObject,
   responseObject,
   type Schema,
 } from "./contract/schema.ts";
+import type { Declaration } from "./operation.ts";
 import {
   idempotencyKeyParameter,
   idempotencyKeyRule,
   identifyRequest,
   replayedHeaders,
-} from "./idempotency.ts";
-import type { Declaration } from "./operation.ts";
+} from "./parameters.ts";
+
+export const changeFields = {
+  petId: int64("The ID of the pet."),
+  quantity: quantity("The new number in stock: the total."),
+  delta: {
+    ...boundedInteger(-quantityMax, quantityMax),
+    description:
+      "The number to add to the stock. Negative numbers take from the stock. The result must be from 0 to 2^53 − 1.",
+  },
+  expectedVersion: {
+    ...boundedInteger(1, quantityMax),
+    description:
+      "The `version` that the entry must have before this change. Without it, any version is accepted.",
+  },
+  reason: {
+    type: "string",
+    maxLength: reasonCharactersMax,
+    description: "Why the stock changes. The ledger keeps it. Control characters are rejected.",
+  },
+};
 
 export const changeSchemas: Readonly<Record<string, Schema>> = {
-  StockChange: {
-    type: "object",
-    description:
-      "A change to the stock of one pet. It has either `quantity` or `delta`. Unknown fields are rejected.",
-    additionalProperties: false,
-    required: ["petId"],
-    properties: {
-      petId: int64("The ID of the pet."),
-      quantity: quantity("The new number in stock: the total."),
-      delta: {
-        ...boundedInteger(-quantityMax, quantityMax),
-        description:
-          "The number to add to the stock. Negative numbers take from the stock. The result must be from 0 to 2^53 − 1.",
-      },
-      expectedVersion: {
-        ...boundedInteger(1, quantityMax),
-        description:
-          "The `version` that the entry must have before this change. Without it, any version is accepted.",
-      },
-      reason: {
-        type: "string",
-        maxLength: reasonCharactersMax,
-        description: "Why the stock changes. The ledger keeps it. Control characters are rejected.",
-      },
-    },
-    examples: [exampleChanges.changes[0]],
-  },
-  StockChanges: {
-    type: "object",
-    description: "Changes that are stored together or not at all. Unknown fields are rejected.",
-    additionalProperties: false,
-    required: ["changes"],
-    properties: {
+  StockChange: requestObject(
+    "A change to the stock of one pet. It has either `quantity` or `delta`.",
+    changeFields,
+    exampleChanges.changes[0]!,
+    ["petId"],
+  ),
+  StockChanges: requestObject(
+    "Changes that are stored together or not at all.",
+    {
       changes: {
-        type: "array",
-        items: reference("schemas", "StockChange"),
+        ...listOf(
+          "StockChange",
+          "The changes, in the order in which they are applied. A pet can appear more than once.",
+        ),
         minItems: 1,
         maxItems: changesMax,
-        description:
-          "The changes, in the order in which they are applied. A pet can appear more than once.",
       },
     },
-    examples: [exampleChanges],
-  },
+    exampleChanges,
+    ["changes"],
+  ),
   VersionedItem: responseObject(
     "The stock of one pet, with its version.",
     {
@@ -100,11 +99,7 @@ export const changeSchemas: Readonly<Record<string, Schema>> = {
   AppliedChanges: responseObject(
     "The results of a batch of changes.",
     {
-      entries: {
-        type: "array",
-        items: reference("schemas", "VersionedItem"),
-        description: "The entry after each change, in the order of the request.",
-      },
+      entries: listOf("VersionedItem", "The entry after each change, in the order of the request."),
     },
     exampleChanged,
   ),

@@ -9,7 +9,7 @@ import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { exampleRow } from "./contract/examples.ts";
 import type { EventStream, Parameter } from "./contract/operation.ts";
-import { reference, type Schema, seq } from "./contract/schema.ts";
+import { reference, type Schema, seq, text } from "./contract/schema.ts";
 import {
   cursorRule,
   lastEventIdRule,
@@ -146,11 +146,9 @@ const position: Schema = {
 };
 
 export const feed: EventStream = {
-  schema: {
-    type: "string",
-    description:
-      "Server-sent events: `change`, `heartbeat` and `reset`. The data of each event is JSON.",
-  },
+  schema: text(
+    "Server-sent events: `change`, `heartbeat` and `reset`. The data of each event is JSON.",
+  ),
   examples: {
     feed: {
       summary: "The start of a feed, one change and a heartbeat",

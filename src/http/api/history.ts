@@ -18,6 +18,10 @@ import {
   responseObject,
   type Schema,
   seq,
+  text,
+  textOrNull,
+  time,
+  timeOrNull,
 } from "./contract/schema.ts";
 import { feed, feedDescription, feedMessages, lastEventId, openFeed, wantsFeed } from "./feed.ts";
 import type { Declaration } from "./operation.ts";
@@ -63,33 +67,16 @@ export const historySchemas: Readonly<Record<string, Schema>> = {
         "Stock",
         "The stock after the change, or null if the change removed the pet.",
       ),
-      cause: {
-        type: "string",
-        description:
-          "What caused the change: `api` for a request, `import` for an import by the operator, `undo` for an operator who reversed an earlier change, `console` for an operator who changed it in the console. Later versions can add causes.",
-      },
-      keyId: {
-        type: ["string", "null"],
-        description: "The ID of the API key, or null if no key caused the change.",
-      },
-      keyName: {
-        type: ["string", "null"],
-        description: "The current name of that key, or null if the key is not known.",
-      },
-      reason: {
-        type: ["string", "null"],
-        description: "The reason that the client or operator gave, or null.",
-      },
-      requestId: {
-        type: ["string", "null"],
-        description: "The `X-Request-Id` of the request that caused the change, or null.",
-      },
-      at: {
-        type: "string",
-        format: "date-time",
-        description:
-          "When the change was stored, in UTC with milliseconds. It never decreases from row to row. Several rows can have the same time.",
-      },
+      cause: text(
+        "What caused the change: `api` for a request, `import` for an import by the operator, `undo` for an operator who reversed an earlier change, `console` for an operator who changed it in the console. Later versions can add causes.",
+      ),
+      keyId: textOrNull("The ID of the API key, or null if no key caused the change."),
+      keyName: textOrNull("The current name of that key, or null if the key is not known."),
+      reason: textOrNull("The reason that the client or operator gave, or null."),
+      requestId: textOrNull("The `X-Request-Id` of the request that caused the change, or null."),
+      at: time(
+        "When the change was stored, in UTC with milliseconds. It never decreases from row to row. Several rows can have the same time.",
+      ),
     },
     exampleRow,
   ),
@@ -103,11 +90,7 @@ export const historySchemas: Readonly<Record<string, Schema>> = {
         description:
           "The hash of the last row, in hexadecimal digits. It covers all rows up to this one. The hash of an empty ledger is the SHA-256 of an empty text.",
       },
-      at: {
-        type: ["string", "null"],
-        format: "date-time",
-        description: "When the last row was stored, or null if the ledger is empty.",
-      },
+      at: timeOrNull("When the last row was stored, or null if the ledger is empty."),
     },
     exampleHead,
   ),

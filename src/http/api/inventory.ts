@@ -5,19 +5,20 @@ import { setQuantity } from "../../domain/shop/shop.ts";
 import { entryJson } from "../list/chunks.ts";
 import { compressedBytesMin } from "../list/encodings.ts";
 import type { ListVersion } from "../list/list.ts";
-import { readJsonText } from "../messages/body.ts";
 import { preferredEncoding } from "../messages/encodings.ts";
 import { entryChanged, ifMatchInvalid, listChanged } from "../messages/error-messages.ts";
 import { errorReply } from "../messages/errors.ts";
 import {
+  createTemplate,
   entryTag,
   expectedVersions,
+  type HeaderTemplate,
   isTagList,
   satisfiesIfMatch,
   satisfiesIfNoneMatch,
-} from "../messages/etags.ts";
-import { createTemplate, type HeaderTemplate } from "../messages/headers.ts";
+} from "../messages/headers.ts";
 import type { Reply } from "../messages/reply.ts";
+import { readJsonText } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { exampleItem, exampleUpdate } from "./contract/examples.ts";
@@ -30,16 +31,22 @@ import {
   responseObject,
   type Schema,
 } from "./contract/schema.ts";
+import { type Declaration, mergePatchBody } from "./operation.ts";
 import {
   idempotencyKeyParameter,
   idempotencyKeyRule,
   identifyRequest,
+  parseReason,
+  parseStockUpdate,
+  petIdMessage,
+  petIdParameter,
+  quantityInvalid,
+  quantityMissing,
+  readPetId,
+  reasonHeaderRule,
+  reasonParameter,
   replayedHeaders,
-} from "./idempotency.ts";
-import { type Declaration, mergePatchBody } from "./operation.ts";
-import { petIdMessage, petIdParameter, readPetId } from "./parameters.ts";
-import { parseReason, reasonHeaderRule, reasonParameter } from "./reasons.ts";
-import { parseStockUpdate, quantityInvalid, quantityMissing } from "./stock-update.ts";
+} from "./parameters.ts";
 
 export const inventorySchemas: Readonly<Record<string, Schema>> = {
   PetStatus: {

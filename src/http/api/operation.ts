@@ -1,5 +1,5 @@
 import type { Scope } from "../../domain/keys/keys.ts";
-import { type BodyRule, jsonTypes, mergePatchTypes } from "../messages/body.ts";
+import { type BodyRule, jsonTypes, mergePatchTypes } from "../messages/requests.ts";
 import type { Operation } from "../pipeline/operation.ts";
 import type { Contract } from "./contract/operation.ts";
 

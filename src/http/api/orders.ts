@@ -9,10 +9,12 @@ import { exampleOrder } from "./contract/examples.ts";
 import {
   boundedInteger,
   int64,
+  named,
   quantity,
   reference,
   responseObject,
   type Schema,
+  timeOrNull,
 } from "./contract/schema.ts";
 import type { Declaration } from "./operation.ts";
 import { afterRule, limitRule, queryOf, readAfter, readLimit } from "./parameters.ts";
@@ -29,12 +31,8 @@ export const orderSchemas: Readonly<Record<string, Schema>> = {
       id: int64("The ID of the order."),
       petId: int64("The ID of the ordered pet."),
       quantity: quantity("The number ordered."),
-      shipDate: {
-        type: ["string", "null"],
-        format: "date-time",
-        description: "The shipping date and time in UTC, or null if none is set.",
-      },
-      status: { ...reference("schemas", "OrderStatus"), description: "The progress of the order." },
+      shipDate: timeOrNull("The shipping date and time in UTC, or null if none is set."),
+      status: named("OrderStatus", "The progress of the order."),
       complete: { type: "boolean", description: "Whether the order is complete." },
     },
     exampleOrder,

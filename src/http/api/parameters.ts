@@ -1,10 +1,17 @@
 import { type Cursor, parseCursor } from "../../domain/ledger/cursors.ts";
+import { digestOfTexts } from "../../domain/ledger/idempotency.ts";
+import { quantityRule, readQuantity } from "../../domain/ledger/inventory.ts";
 import { type Cause, causes, seqMax } from "../../domain/ledger/ledger.ts";
 import { momentRule } from "../../domain/ledger/moments.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
+import type { WriteRequest } from "../../domain/shop/shop.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
+import { isJsonObject, parseJson } from "../../domain/values/json.ts";
+import { isReason, reasonCharactersMax, reasonRule } from "../../domain/values/texts.ts";
 import { parseInstant } from "../../domain/values/times.ts";
+import { invalidJson } from "../messages/error-messages.ts";
 import type { IncomingRequest } from "../messages/requests.ts";
+import type { Call } from "../pipeline/operation.ts";
 import type { Parameter } from "./contract/operation.ts";
 import { int64 } from "./contract/schema.ts";
 
@@ -144,4 +151,116 @@ export function singleValue(query: URLSearchParams, name: string): string | unde
     throw new ServiceError("invalid_request", `Query parameter '${name}' must not be repeated.`);
   }
   return values[0];
+}
+
+export const reasonHeaderRule = `Header 'X-Change-Reason' ${reasonRule}. It must be ASCII, with other characters percent-encoded as UTF-8 and % as %25.`;
+
+export const reasonParameter: Parameter = {
+  name: "X-Change-Reason",
+  in: "header",
+  description: `Why the stock changes, in at most ${reasonCharactersMax} characters. The ledger keeps it. Percent-encode characters outside ASCII as UTF-8, and \`%\` as \`%25\`. Control characters are rejected.`,
+  schema: { type: "string" },
+  example: "Stocktake, shelf 4",
+};
+
+/** Returns the reason in `X-Change-Reason`, or null if there is none. */
+export function parseReason(header: string | null): string | null {
+  if (header === null || header === "") return null;
+  const reason = decoded(header);
+  if (reason === undefined || !isReason(reason)) {
+    throw new ServiceError("invalid_request", reasonHeaderRule);
+  }
+  return reason;
+}
+
+/** Undefined if the header is not ASCII, or its percent-encoding is not that of UTF-8. */
+function decoded(header: string): string | undefined {
+  if (!/^[ -~]*$/.test(header)) return undefined;
+  if (!header.includes("%")) return header;
+  try {
+    return decodeURIComponent(header);
+  } catch {
+    return undefined;
+  }
+}
+
+const keyCharactersMax = 255;
+
+export const idempotencyKeyRule = `Header 'Idempotency-Key' must be one quoted string of printable ASCII characters, or one token without quotes, with 1 to ${keyCharactersMax} characters.`;
+
+export const idempotencyKeyParameter: Parameter = {
+  name: "Idempotency-Key",
+  in: "header",
+  description:
+    "Makes the request safe to send again. Generate a new unique value, such as a UUID, for every change that you want to make, and send the same value with every attempt. A repeated request returns the result of the first one and changes nothing. The value is a string in quotes, or a token without quotes, of 1 to 255 characters. Each API key has its own values. Results are kept for 7 days unless the operator sets another time.",
+  schema: { type: "string" },
+  example: '"5f0c1e9a-2b7d-4c6e-9a51-0d3f8e7b2c14"',
+};
+
+/** A string of RFC 9651 3.3.3: printable ASCII in quotes, with a backslash before `"` and `\`. */
+const quotedString = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/;
+
+/** A token of RFC 9651 3.3.4, which may also start with a digit: many clients send a bare UUID. */
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z:/-]+$/;
+
+/** Returns the key without quotes. A header that is sent twice arrives joined, and is invalid. */
+function parseIdempotencyKey(header: string): string {
+  const quoted = quotedString.exec(header);
+  const key = quoted ? quoted[1]!.replaceAll(/\\(["\\])/g, "$1") : token.exec(header)?.[0];
+  if (!key || key.length > keyCharactersMax) {
+    throw new ServiceError("invalid_request", idempotencyKeyRule);
+  }
+  return key;
+}
+
+/**
+ * Identifies a request by its `Idempotency-Key`. Returns undefined if it has none. `path` and `body`
+ * must be the same for every way to write the same request. The store keeps the digest for days, so a
+ * release that derives them differently answers retries of older requests with 422.
+ */
+export function identifyRequest(
+  { caller, operation }: Call,
+  header: string | null,
+  path: string,
+  body: string,
+): WriteRequest["idempotency"] {
+  if (header === null) return undefined;
+  return {
+    key: digestOfTexts(caller.keyId, parseIdempotencyKey(header)),
+    request: digestOfTexts(operation.method, path, body),
+  };
+}
+
+/** On responses that repeat the result of an earlier request with the same `Idempotency-Key`. */
+export const replayedHeaders = { "Idempotent-Replayed": "true" };
+
+export const quantityInvalid = `Field 'quantity' ${quantityRule}.`;
+export const quantityMissing = `Field 'quantity' is required and ${quantityRule}.`;
+const objectRequired = "The body must be a JSON object with the field 'quantity'.";
+
+/**
+ * The body that nearly every client sends, matched without parsing. JSON has four kinds of white
+ * space; \s would accept a no-break space too.
+ */
+const plainUpdate =
+  /^[ \t\n\r]*\{[ \t\n\r]*"quantity"[ \t\n\r]*:[ \t\n\r]*(0|[1-9][0-9]{0,14})[ \t\n\r]*\}[ \t\n\r]*$/;
+
+/** Returns the quantity in the body of a stock update. */
+export function parseStockUpdate(text: string): number {
+  const plain = plainUpdate.exec(text);
+  if (plain) return Number(plain[1]);
+  const body = parseBody(text);
+  if (!isJsonObject(body)) throw new ServiceError("invalid_request", objectRequired);
+  if (!Object.hasOwn(body, "quantity")) throw new ServiceError("invalid_request", quantityMissing);
+  const quantity = readQuantity(body.quantity);
+  if (quantity === undefined) throw new ServiceError("invalid_request", quantityInvalid);
+  return quantity;
+}
+
+function parseBody(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    throw new ServiceError("invalid_request", invalidJson);
+  }
 }

@@ -8,7 +8,7 @@ import {
 } from "../../domain/ledger/moments.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { differencesBetween, inventoryAt } from "../../domain/snapshots/snapshots.ts";
-import { satisfiesIfNoneMatch } from "../messages/etags.ts";
+import { satisfiesIfNoneMatch } from "../messages/headers.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";

@@ -23,7 +23,6 @@ export const scriptNames = [
   "search-index.ts",
   "search.ts",
   "sections.ts",
-  "theme.ts",
   "trial.ts",
   "validation.ts",
 ] as const;

@@ -1,13 +1,10 @@
-import type { Cursor } from "../../domain/ledger/cursors.ts";
 import type { LedgerTail } from "../../domain/ledger/tail.ts";
 import { every, whileAvailable } from "../../domain/running/background.ts";
-import type { MaybePromise } from "../../domain/running/clock.ts";
 import { unavailable } from "../../domain/running/errors.ts";
 import type { Log } from "../../domain/running/events.ts";
 import { createPacer } from "../../domain/running/pacer.ts";
-import type { FeedFilter } from "./chunks.ts";
 import { createRounds, feedPauses } from "./rounds.ts";
-import { createFeedStream, type FeedStream } from "./stream.ts";
+import { createFeedStream, type FeedStream, type StreamRequest } from "./stream.ts";
 
 /** Sends changes to open streams as they are committed. */
 export interface Feed {
@@ -21,21 +18,6 @@ export interface Feed {
   readonly streamsOpen: number;
   /** Streams whose client stalled. */
   readonly streamsCutOff: number;
-}
-
-export interface StreamRequest {
-  /** Where the client continues. Undefined starts with the next change. */
-  readonly cursor: Cursor | undefined;
-  /** Skips changes up to this row. */
-  readonly afterSeq: number;
-  readonly filter: FeedFilter;
-  readonly keyId: string;
-  /** Operator keys may have more streams than others. */
-  readonly isOperator: boolean;
-  /** Whether the key may still read the feed. Asked every second. */
-  isAuthorized(): MaybePromise<boolean>;
-  /** Aborted when the client is gone. */
-  readonly signal: AbortSignal;
 }
 
 export interface FeedBounds {
@@ -59,11 +41,12 @@ export interface FeedOptions {
 
 const checkEveryMsMax = 1_000;
 
-export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: FeedOptions): Feed {
-  const clientPacer = createPacer(monotonicMs, () => tail.seq, feedPauses);
-  const keyPacer = createPacer(monotonicMs, () => tail.seq, feedPauses);
-  const streams = new Map<FeedStream, StreamRequest>();
-  const { wake, historyChanged, forget } = createRounds(streams, tail, monotonicMs, log);
+export function createFeed(options: FeedOptions): Feed {
+  const { tail, bounds, monotonicMs, log } = options;
+  const pacer = createPacer(monotonicMs, () => tail.seq, feedPauses);
+  const streams = new Set<FeedStream>();
+  const checkKeys = createKeyCheck(options, streams);
+  const { wake, historyChanged } = createRounds(streams, tail, monotonicMs, log);
   /** Open streams by key, including those that are being opened. */
   const opened = new Map<string, number>();
   let streamsCutOff = 0;
@@ -73,33 +56,16 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
   async function checkClients(): Promise<void> {
     if (streams.size === 0) return;
     wake();
-    for (const stream of streams.keys()) {
+    for (const stream of streams) {
       const now = monotonicMs();
-      if (stream.stalledSince !== undefined && now - stream.stalledSince > bounds.stallMs) {
+      if (stream.isStalled && now - stream.writtenAt > bounds.stallMs) {
         stream.cutOff();
         streamsCutOff += 1;
-      } else if (stream.isWritable && now - (stream.idleSince ?? now) >= bounds.heartbeatMs) {
+      } else if (stream.isWritable && now - stream.writtenAt >= bounds.heartbeatMs) {
         stream.sendHeartbeat();
       }
-      if (clientPacer.spend(monotonicMs() - now)) await clientPacer.turn();
+      if (pacer.spend(monotonicMs() - now)) await pacer.turn();
     }
-  }
-
-  /** Ends streams whose key is no longer valid. */
-  async function checkKeys(): Promise<void> {
-    if (streams.size === 0) return;
-    const banned = await readBannedKeys().catch(() => new Set<string>());
-    for (const [stream, request] of streams) {
-      const startedAt = monotonicMs();
-      if (banned.has(stream.keyId) || !(await isAuthorized(request))) stream.end();
-      if (keyPacer.spend(monotonicMs() - startedAt)) await keyPacer.turn();
-    }
-  }
-
-  function close(stream: FeedStream): void {
-    streams.delete(stream);
-    forget(stream);
-    release(stream.keyId);
   }
 
   function release(keyId: string): void {
@@ -114,20 +80,20 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
     // The history may have changed after the cursor was located.
     const isReset = located.isReset || !tail.includes(located.position);
     const wanted = Math.max(located.position.seq, request.afterSeq);
-    const { keyId, filter, signal } = request;
     const stream = createFeedStream({
-      keyId,
-      filter,
-      signal,
+      request,
       start: tail.positionAt(isReset ? tail.seq : Math.min(wanted, tail.seq)),
       isReset,
       monotonicMs,
       onWritable: wake,
-      onEnd: () => close(stream),
+      onEnd() {
+        streams.delete(stream);
+        release(request.keyId);
+      },
     });
-    streams.set(stream, request);
+    streams.add(stream);
     // The client may have left before the stream listened to the signal.
-    if (signal.aborted) stream.end();
+    if (request.signal.aborted) stream.end();
     return stream.body;
   }
 
@@ -158,7 +124,7 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
     close() {
       isClosed = true;
       for (const stop of stopChecks) stop();
-      for (const stream of streams.keys()) stream.end();
+      for (const stream of streams) stream.end();
     },
     get streamsOpen() {
       return streams.size;
@@ -166,6 +132,24 @@ export function createFeed({ tail, readBannedKeys, bounds, monotonicMs, log }: F
     get streamsCutOff() {
       return streamsCutOff;
     },
+  };
+}
+
+/** Returns a function that ends streams whose key is no longer valid. */
+function createKeyCheck(
+  { tail, readBannedKeys, monotonicMs }: FeedOptions,
+  streams: ReadonlySet<FeedStream>,
+): () => Promise<void> {
+  const pacer = createPacer(monotonicMs, () => tail.seq, feedPauses);
+  return async () => {
+    if (streams.size === 0) return;
+    const banned = await readBannedKeys().catch(() => new Set<string>());
+    for (const stream of streams) {
+      const startedAt = monotonicMs();
+      const { request } = stream;
+      if (banned.has(request.keyId) || !(await isAuthorized(request))) stream.end();
+      if (pacer.spend(monotonicMs() - startedAt)) await pacer.turn();
+    }
   };
 }
 

@@ -2,8 +2,8 @@ import { type LedgerTail, pageRows } from "../../domain/ledger/tail.ts";
 import { inBackground, whileAvailable, yieldToEventLoop } from "../../domain/running/background.ts";
 import type { MaybePromise } from "../../domain/running/clock.ts";
 import type { Log } from "../../domain/running/events.ts";
-import { createPacer, type PauseFactors } from "../../domain/running/pacer.ts";
-import { createFeedChunks } from "./chunks.ts";
+import { createPacer, type Pacer, type Pauses } from "../../domain/running/pacer.ts";
+import { createFeedChunks, type FeedChunk } from "./chunks.ts";
 import type { FeedStream } from "./stream.ts";
 
 /** Sends changes to all streams, in rounds. */
@@ -12,15 +12,13 @@ export interface Rounds {
   wake(): void;
   /** Finds the streams whose history is not the one of the store. Each gets a reset. */
   historyChanged(): void;
-  /** Forgets a stream that has ended. */
-  forget(stream: FeedStream): void;
 }
 
 /**
  * The feed takes most of the time of a service that has little else to do, and 6 % of the time of a busy
  * one, in which events are later and bundled.
  */
-export const feedPauses: PauseFactors = { idle: 0, busy: 15 };
+export const feedPauses: Pauses = { idle: 0, busy: 15, countsWaits: true };
 
 /** How much one stream is sent before it is the turn of the next one. */
 const turnBytesMax = 64 * 1024;
@@ -43,38 +41,20 @@ const readingMs = 1;
 
 /** `streams` are in the order of their turns. */
 export function createRounds(
-  streams: Map<FeedStream, unknown>,
+  streams: Set<FeedStream>,
   tail: LedgerTail,
   monotonicMs: () => number,
   log: Log,
 ): Rounds {
-  const chunks = createFeedChunks(tail);
+  const { isBehind, sendNext, historyChanged } = createNextEvents(streams, tail);
   const pacer = createPacer(monotonicMs, () => tail.seq, feedPauses);
-  /** Streams whose position is not in the history of the store. Each gets a reset. */
-  const outdated = new Set<FeedStream>();
+  const { count, pause } = countWork(pacer, monotonicMs);
   /** Streams far behind, while their next changes are read. The others do not wait for them. */
   const reading = new Set<FeedStream>();
   let readFailure: unknown;
   let isSending = false;
   /** True if rows were added or a client became ready since the current round began. */
   let hasNews = false;
-  /** The pacer knows of the work before this. */
-  let countedAt = 0;
-
-  /** Counts the work since the last call. Returns true if the slice is over. */
-  function count(): boolean {
-    const now = monotonicMs();
-    const isSliceOver = pacer.spend(now - countedAt);
-    countedAt = now;
-    return isSliceOver;
-  }
-
-  /** Waits without counting the time. */
-  async function pause<T>(wait: Promise<T>): Promise<T> {
-    const result = await wait;
-    countedAt = monotonicMs();
-    return result;
-  }
 
   /** Sends until no stream can be sent more. Wakes up when rows are added or a client is ready. */
   async function sendAll(): Promise<void> {
@@ -110,8 +90,11 @@ export function createRounds(
   async function sendRound(): Promise<"nothing" | "some" | "everything"> {
     let hasSent = false;
     let hasMore = false;
-    throwReadFailure();
-    for (const stream of [...streams.keys()]) {
+    // A read that failed ends the round. The next check tries again.
+    const failure = readFailure;
+    readFailure = undefined;
+    if (failure !== undefined) throw failure;
+    for (const stream of [...streams]) {
       let turnBytes = 0;
       while (turnBytes < turnBytesMax && isBehind(stream) && !reading.has(stream)) {
         const isFar = tail.seq - stream.position.seq > pageRows;
@@ -137,9 +120,8 @@ export function createRounds(
   /** Continues while the next changes of a stream are read. It is then the last in turn. */
   function readAside(stream: FeedStream, sending: Promise<unknown>): void {
     reading.add(stream);
-    const request = streams.get(stream);
     streams.delete(stream);
-    streams.set(stream, request);
+    streams.add(stream);
     sending
       .catch((error) => {
         readFailure = error;
@@ -147,42 +129,67 @@ export function createRounds(
       .finally(() => reading.delete(stream));
   }
 
-  /** Ends the round after a read that failed. The next check tries again. */
-  function throwReadFailure(): void {
-    const failure = readFailure;
-    readFailure = undefined;
-    if (failure !== undefined) throw failure;
+  return {
+    wake,
+    historyChanged() {
+      historyChanged();
+      wake();
+    },
+  };
+}
+
+/** Counts the time of work that waits in between. */
+function countWork(pacer: Pacer, monotonicMs: () => number) {
+  /** The pacer knows of the work before this. */
+  let countedAt = 0;
+  return {
+    /** Counts the work since the last call. Returns true if the slice is over. */
+    count(): boolean {
+      const now = monotonicMs();
+      const isSliceOver = pacer.spend(now - countedAt);
+      countedAt = now;
+      return isSliceOver;
+    },
+    /** Waits without counting the time. */
+    async pause<T>(wait: Promise<T>): Promise<T> {
+      const result = await wait;
+      countedAt = monotonicMs();
+      return result;
+    },
+  };
+}
+
+/** Finds and sends the next events of each stream. */
+function createNextEvents(streams: ReadonlySet<FeedStream>, tail: LedgerTail) {
+  const chunks = createFeedChunks(tail);
+  /** Streams whose position is not in the history of the store. Each gets a reset. */
+  const outdated = new WeakSet<FeedStream>();
+
+  function send(stream: FeedStream, chunk: FeedChunk | undefined): number | undefined {
+    // While the chunk was read, the stream may have ended or become outdated.
+    const isWanted = chunk?.afterSeq === stream.position.seq && stream.isWritable;
+    if (!chunk || !isWanted || outdated.has(stream)) return undefined;
+    stream.sendChanges(chunk);
+    return chunk.bytes.length;
   }
 
-  function isBehind(stream: FeedStream): boolean {
-    return stream.isWritable && (outdated.has(stream) || stream.position.seq < tail.seq);
-  }
-
-  /** Returns the number of bytes sent, or undefined if there is nothing to send. */
-  function sendNext(stream: FeedStream): MaybePromise<number | undefined> {
-    if (outdated.delete(stream)) {
-      stream.sendReset(tail.positionAt(tail.seq));
-      return 0;
-    }
-    const chunk = chunks.after(stream.position.seq, stream.filter);
-    return chunk instanceof Promise ? chunk.then(send) : send(chunk);
-
-    function send(found: Awaited<typeof chunk>): number | undefined {
-      // While the chunk was read, the stream may have ended or become outdated.
-      const isWanted = found?.afterSeq === stream.position.seq && stream.isWritable;
-      if (!found || !isWanted || outdated.has(stream)) return undefined;
-      stream.sendChanges(found);
-      return found.bytes.length;
-    }
-  }
-
-  function historyChanged(): void {
-    chunks.clear();
-    for (const stream of streams.keys()) {
-      if (!tail.includes(stream.position)) outdated.add(stream);
-    }
-    wake();
-  }
-
-  return { wake, historyChanged, forget: (stream) => void outdated.delete(stream) };
+  return {
+    isBehind: (stream: FeedStream): boolean =>
+      stream.isWritable && (outdated.has(stream) || stream.position.seq < tail.seq),
+    /** Returns the number of bytes sent, or undefined if there is nothing to send. */
+    sendNext(stream: FeedStream): MaybePromise<number | undefined> {
+      if (outdated.delete(stream)) {
+        stream.sendReset(tail.positionAt(tail.seq));
+        return 0;
+      }
+      const chunk = chunks.after(stream.position.seq, stream.request.filter);
+      return chunk instanceof Promise
+        ? chunk.then((read) => send(stream, read))
+        : send(stream, chunk);
+    },
+    historyChanged(): void {
+      chunks.clear();
+      for (const stream of streams) if (!tail.includes(stream.position)) outdated.add(stream);
+    },
+  };
 }

@@ -1,18 +1,34 @@
+import type { Cursor } from "../../domain/ledger/cursors.ts";
 import type { Position } from "../../domain/ledger/epochs.ts";
+import type { MaybePromise } from "../../domain/running/clock.ts";
 import type { FeedChunk, FeedFilter } from "./chunks.ts";
 import { positionEvent, retryField } from "./events.ts";
 
+export interface StreamRequest {
+  /** Where the client continues. Undefined starts with the next change. */
+  readonly cursor: Cursor | undefined;
+  /** Skips changes up to this row. */
+  readonly afterSeq: number;
+  readonly filter: FeedFilter;
+  readonly keyId: string;
+  /** Operator keys may have more streams than others. */
+  readonly isOperator: boolean;
+  /** Whether the key may still read the feed. Asked every second. */
+  isAuthorized(): MaybePromise<boolean>;
+  /** Aborted when the client is gone. */
+  readonly signal: AbortSignal;
+}
+
 /** One open response. It never holds more than one chunk that its client has not taken. */
 export interface FeedStream {
-  readonly keyId: string;
-  readonly filter: FeedFilter;
+  readonly request: StreamRequest;
   readonly body: ReadableStream<Uint8Array>;
   /** The last row that was sent, or that the filter excluded. */
   readonly position: Position;
-  /** When the client last took everything that was written. Undefined while it has not. */
-  readonly idleSince: number | undefined;
-  /** Since when the client has not taken what was written. Undefined if it has. */
-  readonly stalledSince: number | undefined;
+  /** When something was last written. */
+  readonly writtenAt: number;
+  /** True while the client has not taken what was written. */
+  readonly isStalled: boolean;
   /** True if the response has begun, and its client takes what is written. */
   readonly isWritable: boolean;
   sendChanges(chunk: FeedChunk): void;
@@ -26,11 +42,9 @@ export interface FeedStream {
 }
 
 export interface FeedStreamOptions {
-  readonly keyId: string;
-  readonly filter: FeedFilter;
+  readonly request: StreamRequest;
   readonly start: Position;
   readonly isReset: boolean;
-  readonly signal: AbortSignal;
   readonly monotonicMs: () => number;
   /** Called when more can be written: when the response begins, and after a wait for the client. */
   onWritable(): void;
@@ -39,12 +53,13 @@ export interface FeedStreamOptions {
 }
 
 export function createFeedStream(options: FeedStreamOptions): FeedStream {
-  const { keyId, filter, isReset, signal, monotonicMs, onWritable, onEnd } = options;
+  const { request, isReset, monotonicMs, onWritable, onEnd } = options;
+  const { signal } = request;
   let position = options.start;
   let controller: ReadableStreamDirectController | undefined;
   let isEnded = false;
-  let stalledSince: number | undefined;
-  let idleSince = monotonicMs();
+  let writtenAt = monotonicMs();
+  let isStalled = false;
   const finished = Promise.withResolvers<void>();
   // Bun handles the rejection of a stream that is cut off, but it may not listen yet.
   finished.promise.catch(() => {});
@@ -53,11 +68,11 @@ export function createFeedStream(options: FeedStreamOptions): FeedStream {
     // Returns a promise if the client does not keep up. It also resolves when the client is gone.
     const written: unknown = controller!.write(bytes);
     controller!.flush();
-    idleSince = monotonicMs();
+    writtenAt = monotonicMs();
     if (!(written instanceof Promise)) return;
-    stalledSince = idleSince;
+    isStalled = true;
     const taken = () => {
-      stalledSince = undefined;
+      isStalled = false;
       if (!isEnded) onWritable();
     };
     written.then(taken, taken);
@@ -92,20 +107,19 @@ export function createFeedStream(options: FeedStreamOptions): FeedStream {
   } as unknown as UnderlyingDefaultSource<Uint8Array>);
 
   return {
-    keyId,
-    filter,
+    request,
     body,
     get position() {
       return position;
     },
-    get idleSince() {
-      return stalledSince === undefined ? idleSince : undefined;
+    get writtenAt() {
+      return writtenAt;
     },
-    get stalledSince() {
-      return stalledSince;
+    get isStalled() {
+      return isStalled;
     },
     get isWritable() {
-      return controller !== undefined && !isEnded && !signal.aborted && stalledSince === undefined;
+      return controller !== undefined && !isEnded && !signal.aborted && !isStalled;
     },
     sendChanges({ position: after, bytes }) {
       position = after;

@@ -63,16 +63,13 @@ interface Pass {
   at: number;
 }
 
-export function createInventoryList({
-  chunkEntries,
-  onSuperseded,
-}: InventoryListOptions): InventoryList {
+/** The chunks of the list, and the changes that they do not contain yet. */
+function createRuns({ chunkEntries, onSuperseded }: InventoryListOptions) {
   let runs: Run[] = [];
   let waitingChanges = 0;
   let waitingRuns = 0;
   /** True when a single run has more changes than one turn should write. */
   let isCrowded = false;
-  let current = versionOf("", runs);
 
   function apply(petId: bigint, after: Stock | null): void {
     if (runs.length === 0) runs.push({ chunk: encode([], []), first: petId, waiting: undefined });
@@ -96,22 +93,6 @@ export function createInventoryList({
     waitingRuns = 0;
     isCrowded = false;
     return { changes, written: new Array(runs.length), at: runs.length };
-  }
-
-  /** Writes one slice. Returns false when no chunk is left. */
-  function writeSlice(pass: Pass): boolean {
-    let chunksLeft = sliceChunksMax;
-    let changesLeft = sliceChangesMax;
-    while (pass.at > 0 && chunksLeft > 0) {
-      const changes = pass.changes[pass.at - 1];
-      if (changes && changes.size > changesLeft && changesLeft < sliceChangesMax) break;
-      pass.at -= 1;
-      if (!changes) continue;
-      pass.written[pass.at] = split(rewrite(runs[pass.at]!.chunk, changes), chunkEntries);
-      changesLeft -= changes.size;
-      chunksLeft -= 1;
-    }
-    return pass.at > 0;
   }
 
   function endPass({ written }: Pass): void {
@@ -152,57 +133,103 @@ export function createInventoryList({
     waitingChanges = runs.reduce((sum, { waiting }) => sum + (waiting?.size ?? 0), 0);
   }
 
+  function clear(): void {
+    onSuperseded(runs.map(({ chunk }) => chunk));
+    runs = [];
+    waitingChanges = 0;
+    waitingRuns = 0;
+    isCrowded = false;
+  }
+
+  return {
+    apply,
+    beginPass,
+    endPass,
+    undoPass,
+    clear,
+    get all(): readonly Run[] {
+      return runs;
+    },
+    add: (run: Run) => runs.push(run),
+    /** The runs that changes wait for. */
+    get waiting() {
+      return waitingRuns;
+    },
+    get isShort() {
+      return waitingRuns <= sliceChunksMax && waitingChanges <= sliceChangesMax;
+    },
+    get isFull() {
+      return isCrowded || waitingChanges > waitingMax;
+    },
+  };
+}
+
+export function createInventoryList(options: InventoryListOptions): InventoryList {
+  const { chunkEntries } = options;
+  const runs = createRuns(options);
+  let current = versionOf("", runs.all);
+
+  /** Writes one slice. Returns false when no chunk is left. */
+  function writeSlice(pass: Pass): boolean {
+    let chunksLeft = sliceChunksMax;
+    let changesLeft = sliceChangesMax;
+    while (pass.at > 0 && chunksLeft > 0) {
+      const changes = pass.changes[pass.at - 1];
+      if (changes && changes.size > changesLeft && changesLeft < sliceChangesMax) break;
+      pass.at -= 1;
+      if (!changes) continue;
+      pass.written[pass.at] = split(rewrite(runs.all[pass.at]!.chunk, changes), chunkEntries);
+      changesLeft -= changes.size;
+      chunksLeft -= 1;
+    }
+    return pass.at > 0;
+  }
+
   function write(): MaybePromise<void> {
-    if (waitingRuns === 0) return;
-    const isShort = waitingRuns <= sliceChunksMax && waitingChanges <= sliceChangesMax;
-    const pass = beginPass();
+    if (runs.waiting === 0) return;
+    const { isShort } = runs;
+    const pass = runs.beginPass();
     if (!isShort) return writeInSlices(pass);
     try {
       while (writeSlice(pass));
     } catch (error) {
-      undoPass(pass);
+      runs.undoPass(pass);
       throw error;
     }
-    endPass(pass);
+    runs.endPass(pass);
   }
 
   async function writeInSlices(pass: Pass): Promise<void> {
     try {
       while (writeSlice(pass)) await yieldToEventLoop();
     } catch (error) {
-      undoPass(pass);
+      runs.undoPass(pass);
       throw error;
     }
-    endPass(pass);
+    runs.endPass(pass);
   }
 
   return {
-    clear() {
-      onSuperseded(runs.map(({ chunk }) => chunk));
-      runs = [];
-      waitingChanges = 0;
-      waitingRuns = 0;
-      isCrowded = false;
-    },
+    clear: runs.clear,
     load(entries) {
       for (let from = 0; from < entries.length; from += chunkEntries) {
         const slice = entries.slice(from, from + chunkEntries);
         const ids = slice.map(({ petId }) => petId);
         const chunk = encode(ids, slice);
-        runs.push(toRun(runs.length === 0 ? asFirst(chunk) : chunk));
+        runs.add(toRun(runs.all.length === 0 ? asFirst(chunk) : chunk));
       }
     },
-    apply,
+    apply: runs.apply,
     get size() {
-      return runs.reduce((sum, { chunk }) => sum + chunk.ids.length, 0);
+      return runs.all.reduce((sum, { chunk }) => sum + chunk.ids.length, 0);
     },
     get isFull() {
-      return isCrowded || waitingChanges > waitingMax;
+      return runs.isFull;
     },
     write,
     publish({ epoch, seq }) {
       const show = () => {
-        current = versionOf(`${epoch}-${seq}`, runs);
+        current = versionOf(`${epoch}-${seq}`, runs.all);
       };
       const writing = write();
       return writing ? writing.then(show) : show();

@@ -1,7 +1,7 @@
 import { type ErrorCode, ServiceError } from "../../domain/running/errors.ts";
-import { UnsupportedEncoding } from "./body.ts";
 import { internalError } from "./error-messages.ts";
 import type { Reply } from "./reply.ts";
+import { UnsupportedEncoding } from "./requests.ts";
 
 /** A total record: a code without a status does not compile. */
 export const statusOf: Record<ErrorCode, number> = {

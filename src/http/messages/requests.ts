@@ -1,4 +1,14 @@
 import { randomBytes } from "node:crypto";
+import { ServiceError } from "../../domain/running/errors.ts";
+import {
+  bodyRequired,
+  bodyTooLarge,
+  compressedBody,
+  connectionClosed,
+  incompleteBody,
+  invalidUtf8,
+  unsupportedMediaType,
+} from "./error-messages.ts";
 
 /** A request from Bun's router, with its path parameters. */
 export type IncomingRequest = Request & { readonly params?: Readonly<Record<string, string>> };
@@ -29,4 +39,154 @@ export function hasValidHost(headers: Headers): boolean {
   if (!hostPattern.test(host)) return false;
   lastValid = host;
   return true;
+}
+
+export const jsonTypes = ["application/json"] as const;
+
+/** JSON, and JSON as RFC 7396 names it in a PATCH. */
+export const mergePatchTypes = ["application/json", "application/merge-patch+json"] as const;
+
+export interface BodyRule {
+  /** The values of `Content-Type` that are accepted, in lower case. */
+  readonly mediaTypes: readonly string[];
+  readonly bytesMax: number;
+}
+
+/** What a reader needs to know of an operation. */
+interface Reading {
+  readonly id: string;
+  readonly body?: BodyRule;
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** The request body is compressed. Compressed bodies are not supported. */
+export class UnsupportedEncoding extends ServiceError {
+  constructor() {
+    super("unsupported_media_type", compressedBody);
+  }
+}
+
+/**
+ * Reads the text of a JSON body. The operation's rule gives its media types and its size. Like all readers
+ * here, it ends only when the parser has accepted the end of the body.
+ */
+export async function readJsonText(request: Request, operation: Reading): Promise<string> {
+  const text = await readOptionalText(request, operation);
+  if (text === "") throw new ServiceError("invalid_request", bodyRequired);
+  return text;
+}
+
+/** The same, for an operation that does not need a body. An empty text if there is none. */
+export async function readOptionalText(request: Request, operation: Reading): Promise<string> {
+  const { body: rule } = operation;
+  if (!rule) throw new Error(`operation ${operation.id} declares no body`);
+  const type = request.headers.get("content-type");
+  if (type !== null && !isAccepted(type, rule)) {
+    throw new ServiceError("unsupported_media_type", unsupportedMediaType(rule.mediaTypes));
+  }
+  rejectCompressed(request);
+  const bytes = await readBytes(request, rule.bytesMax);
+  await untilAccepted(request);
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw new ServiceError("invalid_request", invalidUtf8);
+  }
+}
+
+/**
+ * Reads a body of any media type as it arrives, no faster than the caller takes it. Throws if it is too
+ * large or does not arrive completely.
+ */
+export async function* readChunks(
+  request: Request,
+  bytesMax: number,
+): AsyncGenerator<Uint8Array, void> {
+  rejectCompressed(request);
+  rejectLonger(request, bytesMax);
+  try {
+    yield* boundedChunks(request, bytesMax);
+    await untilAccepted(request);
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    throw new ServiceError("invalid_request", incompleteBody);
+  }
+}
+
+function rejectCompressed({ headers }: Request): void {
+  const encoding = headers.get("content-encoding");
+  if (encoding !== null && encoding.trim().toLowerCase() !== "identity") {
+    throw new UnsupportedEncoding();
+  }
+}
+
+/** Throws if the declared length is too large. */
+function rejectLonger({ headers }: Request, bytesMax: number): void {
+  const declared = headers.get("content-length");
+  if (declared !== null && Number(declared) > bytesMax) throw tooLarge(bytesMax);
+}
+
+function isAccepted(contentType: string, { mediaTypes }: BodyRule): boolean {
+  const type = contentType.split(";")[0]!.trim().toLowerCase();
+  return mediaTypes.includes(type);
+}
+
+async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+  rejectLonger(request, bytesMax);
+  try {
+    if (request.headers.has("content-length")) return await request.bytes();
+    return Buffer.concat(await Array.fromAsync(boundedChunks(request, bytesMax)));
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    throw new ServiceError("invalid_request", incompleteBody);
+  }
+}
+
+/** Counts the bytes of a body whose length may not be declared, to stop as soon as there are too many. */
+async function* boundedChunks(
+  { body }: Request,
+  bytesMax: number,
+): AsyncGenerator<Uint8Array, void> {
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    length += chunk.length;
+    if (length > bytesMax) throw tooLarge(bytesMax);
+    yield chunk;
+  }
+}
+
+function tooLarge(bytesMax: number): ServiceError {
+  return new ServiceError("payload_too_large", bodyTooLarge(bytesMax));
+}
+
+/** A request that waits for the end of this turn of the event loop. */
+interface Arrival {
+  readonly signal: AbortSignal;
+  readonly resolve: () => void;
+  readonly reject: (error: ServiceError) => void;
+}
+
+let arrivals: Arrival[] = [];
+
+/**
+ * Resolves when the HTTP parser has accepted what it has passed on, and rejects if it has not. The parser
+ * passes on a request, or the last bytes of a body, before it has checked what follows in the same packet.
+ * If it rejects that, it responds by itself and aborts the request's signal, in the same turn of the event
+ * loop. So nothing may change before the turn has ended. One `setImmediate` serves all requests of a turn.
+ * See docs/decisions/0011-rejected-requests.md.
+ */
+export function untilAccepted({ signal }: Request): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (arrivals.push({ signal, resolve, reject }) === 1) setImmediate(endTurn);
+  });
+}
+
+function endTurn(): void {
+  const ended = arrivals;
+  arrivals = [];
+  for (const { signal, resolve, reject } of ended) {
+    if (signal.aborted) reject(new ServiceError("invalid_request", connectionClosed));
+    else resolve();
+  }
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
 import { type Encoding, preferredEncoding } from "../messages/encodings.ts";
-import { satisfiesIfNoneMatch } from "../messages/etags.ts";
+import { satisfiesIfNoneMatch } from "../messages/headers.ts";
 import type { Page } from "./pages.ts";
 
 const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };

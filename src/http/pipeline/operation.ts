@@ -1,11 +1,10 @@
 import type { Caller, GrantedScope } from "../../domain/keys/keys.ts";
 import type { Head } from "../../domain/ledger/store.ts";
 import type { MaybePromise, Trace } from "../../domain/running/clock.ts";
-import type { BodyRule } from "../messages/body.ts";
 import type { HeaderTemplate } from "../messages/headers.ts";
 import type { PublicOrigin } from "../messages/public-origin.ts";
 import type { Reply } from "../messages/reply.ts";
-import type { IncomingRequest } from "../messages/requests.ts";
+import type { BodyRule, IncomingRequest } from "../messages/requests.ts";
 import type { KnownNames } from "../messages/unknown-names.ts";
 import type { Context } from "./context.ts";
 

@@ -4,7 +4,6 @@ import type { LimitDecision, Limiter } from "../../domain/limits/limits.ts";
 import type { MaybePromise, Trace } from "../../domain/running/clock.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { UsageRecorder } from "../../domain/usage/usage-recorder.ts";
-import { untilAccepted } from "../messages/arrival.ts";
 import {
   invalidHost,
   methodNotAllowed,
@@ -16,7 +15,12 @@ import { createTemplate, fillTemplate, type HeaderTemplate } from "../messages/h
 import { missingPath } from "../messages/paths.ts";
 import type { PublicOrigin } from "../messages/public-origin.ts";
 import type { Reply } from "../messages/reply.ts";
-import { hasValidHost, type IncomingRequest, nextRequestId } from "../messages/requests.ts";
+import {
+  hasValidHost,
+  type IncomingRequest,
+  nextRequestId,
+  untilAccepted,
+} from "../messages/requests.ts";
 import { rejectUnknownParameters } from "../messages/unknown-names.ts";
 import type { Context } from "./context.ts";
 import type { Cors } from "./cors.ts";
@@ -62,61 +66,8 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
   const { context, limiter, observation, usage } = parts;
   const cors = surface.isSameOriginOnly ? undefined : parts.cors;
   const paths = surface.operations.map(({ path }) => surface.basePath + path);
+  const operating: Operating = { context, authenticator, paths };
   const headersElsewhere = { ...jsonHeaders, ...surface.headers };
-
-  function operate(
-    { request, route, origin, setIdleTimeout }: RoutedRequest,
-    operation: RoutedOperation | undefined,
-    requestId: string,
-    caller: Caller,
-    head: Head | undefined,
-    trace: Trace | undefined,
-  ): MaybePromise<Reply> {
-    if (!route) throw new ServiceError("not_found", missingPath(request.url, paths));
-    if (!operation) return methodError(route);
-    const { scope, deprecation } = operation;
-    if (!caller.scopes.includes(scope)) return authenticator.insufficientScope(scope);
-    if (deprecation && context.clock.now() >= deprecation.sunsetAt) {
-      throw new ServiceError("gone", operationGone);
-    }
-    if (operation.known) rejectUnknownParameters(request, operation.known);
-    const call = {
-      request,
-      requestId,
-      caller,
-      authenticator,
-      origin,
-      operation,
-      head,
-      trace,
-      setIdleTimeout,
-    };
-    // A body is read until the parser has accepted its end (src/http/messages/body.ts). Operations without one
-    // wait here.
-    if (operation.method === "GET" || operation.body) return operation.handle(context, call);
-    return untilAccepted(request).then(() => operation.handle(context, call));
-  }
-
-  function templateFor(
-    { request, route }: RoutedRequest,
-    operation: RoutedOperation | undefined,
-    reply: Reply,
-  ): HeaderTemplate {
-    if (!cors && reply.template) return reply.template;
-    if (!cors && !reply.headers && operation) {
-      return reply.etag === undefined ? operation.defaultTemplate : operation.taggedTemplate;
-    }
-    const template = createTemplate(operation?.headers ?? route?.headers ?? headersElsewhere);
-    const { headers } = template;
-    if (reply.status === 204 || reply.status === 304) headers.delete("Content-Type");
-    for (const [name, value] of reply.template?.headers ?? []) headers.set(name, value);
-    for (const [name, value] of Object.entries(reply.headers ?? {})) headers.set(name, value);
-    // Appended: a response may vary by Origin and by another header.
-    for (const [name, value] of Object.entries(cors?.headersFor(request, route) ?? {})) {
-      headers.append(name, value);
-    }
-    return template;
-  }
 
   /**
    * Preflights are not counted. Browsers send them before requests with a valid key, and rejecting
@@ -144,7 +95,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     reply: Reply,
   ): Response {
     const limits = decision ?? lastKnownLimits(routed, caller);
-    const template = templateFor(routed, operation, reply);
+    const template = templateFor(cors, headersElsewhere, routed, operation, reply);
     const headers = fillTemplate(template, limits, requestId, reply.etag);
     return new Response(reply.body, { status: reply.status, headers });
   }
@@ -171,7 +122,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       trace?.span("limit", limitedMs, performance.now());
       if (decision.outcome !== "admitted") reply = rateLimitError(decision);
       else if (caller) {
-        const operated = operate(routed, operation, requestId, caller, head, trace);
+        const operated = operate(operating, routed, operation, requestId, caller, head, trace);
         reply = operated instanceof Promise ? await operated : operated;
       } else if (!isHostValid) reply = errorReply("invalid_request", invalidHost);
       else if (request.method === "OPTIONS") reply = optionsReply(route);
@@ -195,6 +146,70 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     }
     return response;
   };
+}
+
+/** What operations need of their surface. */
+interface Operating extends Pick<PipelineParts, "context">, Pick<Surface, "authenticator"> {
+  /** Of all operations. */
+  readonly paths: readonly string[];
+}
+
+/** Runs the operation of a request, after the checks that depend on its route. */
+function operate(
+  { context, authenticator, paths }: Operating,
+  { request, route, origin, setIdleTimeout }: RoutedRequest,
+  operation: RoutedOperation | undefined,
+  requestId: string,
+  caller: Caller,
+  head: Head | undefined,
+  trace: Trace | undefined,
+): MaybePromise<Reply> {
+  if (!route) throw new ServiceError("not_found", missingPath(request.url, paths));
+  if (!operation) return methodError(route);
+  const { scope, deprecation } = operation;
+  if (!caller.scopes.includes(scope)) return authenticator.insufficientScope(scope);
+  if (deprecation && context.clock.now() >= deprecation.sunsetAt) {
+    throw new ServiceError("gone", operationGone);
+  }
+  if (operation.known) rejectUnknownParameters(request, operation.known);
+  const call = {
+    request,
+    requestId,
+    caller,
+    authenticator,
+    origin,
+    operation,
+    head,
+    trace,
+    setIdleTimeout,
+  };
+  // A body is read until the parser has accepted its end (src/http/messages/requests.ts). Operations
+  // without one wait here.
+  if (operation.method === "GET" || operation.body) return operation.handle(context, call);
+  return untilAccepted(request).then(() => operation.handle(context, call));
+}
+
+function templateFor(
+  cors: Cors | undefined,
+  headersElsewhere: Readonly<Record<string, string>>,
+  { request, route }: RoutedRequest,
+  operation: RoutedOperation | undefined,
+  reply: Reply,
+): HeaderTemplate {
+  if (!cors && reply.template) return reply.template;
+  if (!cors && !reply.headers && operation) {
+    return reply.etag === undefined ? operation.defaultTemplate : operation.taggedTemplate;
+  }
+  const template = createTemplate(operation?.headers ?? route?.headers ?? headersElsewhere);
+  const { headers } = template;
+  if (reply.status === 204 || reply.status === 304) headers.delete("Content-Type");
+  for (const [name, value] of reply.template?.headers ?? []) headers.set(name, value);
+  for (const [name, value] of Object.entries(reply.headers ?? {})) headers.set(name, value);
+  // Appended: a response may vary by Origin and by another header.
+  for (const [name, value] of Object.entries(cors?.headersFor(request, route) ?? {})) {
+    headers.append(name, value);
+  }
+  return template;
 }
 
 function methodError({ allow }: Route): Reply {

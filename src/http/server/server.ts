@@ -136,11 +136,7 @@ export async function startServer(
       ...Object.fromEntries(surfaces.flatMap(handlersOf)),
       ...Object.fromEntries(Object.entries(pages).map(([path, page]) => [path, limited(page)])),
       "/healthz": outside(() => json(200, { status: "ok" })),
-      "/readyz": outside(async () =>
-        (await health.isReady())
-          ? json(200, { status: "ready" })
-          : json(503, { status: "unavailable" }),
-      ),
+      "/readyz": outside(async () => readiness(await health.isReady())),
     },
     fetch: outside(({ url }) =>
       toResponse(errorReply("not_found", missingPath(url, paths, surfaces[0]?.basePath))),
@@ -148,37 +144,49 @@ export async function startServer(
     error: () => toResponse(errorReply("internal_error", internalError())),
   });
   if (certificate) {
-    try {
-      front = await startTlsFront(certificate, { ...options, innerPort: server.port! });
-    } catch (error) {
+    const starting = startTlsFront(certificate, { ...options, innerPort: server.port! });
+    front = await starting.catch(async (error) => {
       await server.stop(true);
       throw error;
-    }
+    });
   }
 
   return {
     url: front ? httpsUrl(options.host, front.port) : server.url,
     async stop(drainMs, graceMs) {
       await sleep(drainMs);
-      // Bun's stop closes every idle connection at once, even one whose next request is unread in
-      // the kernel. By now busy connections have been closed with a response.
-      await untilQuiet(() => arrived);
-      if (front) {
-        front.stopListening();
-        // Connections that were accepted last may still be in their handshake.
-        await untilQuiet(() => arrived);
-      }
-      const finished = server.stop();
-      const late = new Promise((resolve) => setTimeout(resolve, graceMs).unref());
-      await Promise.race([finished, late]);
-      await server.stop(true);
-      front?.close();
+      await stopListening(server, front, () => arrived, graceMs);
     },
   };
 }
 
+async function stopListening(
+  server: Server<undefined>,
+  front: TlsFront | undefined,
+  arrived: () => number,
+  graceMs: number,
+): Promise<void> {
+  // Bun's stop closes every idle connection at once, even one whose next request is unread in the
+  // kernel. By now busy connections have been closed with a response.
+  await untilQuiet(arrived);
+  if (front) {
+    front.stopListening();
+    // Connections that were accepted last may still be in their handshake.
+    await untilQuiet(arrived);
+  }
+  const finished = server.stop();
+  const late = new Promise((resolve) => setTimeout(resolve, graceMs).unref());
+  await Promise.race([finished, late]);
+  await server.stop(true);
+  front?.close();
+}
+
 function httpsUrl(host: string, port: number): URL {
   return new URL(`https://${isIPv6(host) ? `[${host}]` : host}:${port}`);
+}
+
+function readiness(isReady: boolean): Response {
+  return isReady ? json(200, { status: "ready" }) : json(503, { status: "unavailable" });
 }
 
 function withoutTls(): Response {

@@ -92,7 +92,7 @@ export function createSnapshotResponses(
       type: "direct",
       async pull(controller: ReadableStreamDirectController) {
         try {
-          await send(body, one, controller, signal);
+          await send(body, one, controller, signal, monotonicMs);
         } catch (error) {
           log("snapshot failed", failureDetails(error));
           one.isCutOff = true;
@@ -106,31 +106,6 @@ export function createSnapshotResponses(
       },
       cancel: end,
     } as unknown as UnderlyingDefaultSource<Uint8Array>);
-  }
-
-  /** Writes the body. Stops when the client is gone or the response was cut off. */
-  async function send(
-    body: AsyncIterable<Uint8Array>,
-    one: Sending,
-    controller: ReadableStreamDirectController,
-    signal: AbortSignal,
-  ): Promise<void> {
-    one.waitingSince = Infinity;
-    for await (const bytes of body) {
-      // write() returns a promise if the client does not keep up. When a client disconnects, its
-      // pending write resolves as if it had succeeded. Only the signal shows the difference.
-      const written: unknown = controller.write(bytes);
-      if (written instanceof Promise) await waitFor(one, written);
-      if (signal.aborted || one.isCutOff) return;
-    }
-  }
-
-  async function waitFor(one: Sending, received: Promise<unknown>): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    one.wake = resolve;
-    one.waitingSince = monotonicMs();
-    await Promise.race([received, promise]);
-    one.waitingSince = Infinity;
   }
 
   return {
@@ -155,4 +130,28 @@ export function createSnapshotResponses(
       }
     },
   };
+}
+
+/** Writes the body. Stops when the client is gone or the response was cut off. */
+async function send(
+  body: AsyncIterable<Uint8Array>,
+  one: Sending,
+  controller: ReadableStreamDirectController,
+  signal: AbortSignal,
+  monotonicMs: () => number,
+): Promise<void> {
+  one.waitingSince = Infinity;
+  for await (const bytes of body) {
+    // write() returns a promise if the client does not keep up. When a client disconnects, its
+    // pending write resolves as if it had succeeded. Only the signal shows the difference.
+    const written: unknown = controller.write(bytes);
+    if (written instanceof Promise) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      one.wake = resolve;
+      one.waitingSince = monotonicMs();
+      await Promise.race([written, promise]);
+      one.waitingSince = Infinity;
+    }
+    if (signal.aborted || one.isCutOff) return;
+  }
 }

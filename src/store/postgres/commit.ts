@@ -120,7 +120,7 @@ async function tryCommit(
   // Entries that the group did not change keep a version at or before the old tip.
   const moved = [...entries.values()].filter((entry) => entry.version > before.seq);
   const positions = [before.seq, tip.at, tip.seq, tip.hash];
-  const storedKeys = storedKeysOf(appended);
+  const storedKeys = appended.usedKeys.length > 0 ? storedKeysOf(appended) : undefined;
   const committing = [
     epochs.record(query, timeline, before.seq),
     query(writeGroup, [...positions, ...entryArrays(moved, ctids), ...rowArrays(rows, hashes)]),

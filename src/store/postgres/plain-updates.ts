@@ -1,7 +1,7 @@
-import { applyUnits } from "../../domain/ledger/append.ts";
+import { applyUnits, isQuantity } from "../../domain/ledger/append.ts";
 import { sourceText } from "../../domain/ledger/chain.ts";
 import { storedKeysOf } from "../../domain/ledger/idempotency.ts";
-import { type Entry, isQuantity, type PetStatus } from "../../domain/ledger/inventory.ts";
+import type { Entry, PetStatus } from "../../domain/ledger/inventory.ts";
 import type { Committed, Outcome, Unit } from "../../domain/ledger/ledger.ts";
 import { integerArray } from "./engine/arrays.ts";
 import { isLockTimeout, isUnconfirmed, UnknownOutcome } from "./engine/failures.ts";
@@ -122,8 +122,7 @@ export async function commitPlainUpdates(
     epochOf: () => undefined,
   };
   const added = applyUnits(state, units, state.tip.at);
-  const stored = storedKeysOf(added);
-  if (stored) idempotency.committed(stored);
+  if (added.usedKeys.length > 0) idempotency.committed(storedKeysOf(added));
   return added;
 }
 

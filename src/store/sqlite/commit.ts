@@ -11,45 +11,20 @@ import { inTransaction } from "./engine/connection.ts";
 import { readEpoch, setEpoch } from "./epochs.ts";
 import { createIdempotencyMemory } from "./idempotency.ts";
 
-export interface LedgerWriter {
-  /**
-   * Stores nothing and throws if the write lock is obtained after `giveUpAt`, by `performance.now()`: the
-   * callers may have their responses, and another process may have stored later updates.
-   */
-  commit(units: readonly Unit[], now: number, giveUpAt: number): Committed;
-  /** Runs `work` in a transaction in which it can add one row to the ledger. */
-  transact<T>(now: number, work: (add: AddRow) => T): T;
-  /**
-   * Begins an epoch. If that fails, the next commit begins it: in a store that was restored from a
-   * backup, the last epoch may already have had other rows under the next numbers.
-   */
-  beginEpoch(epoch: string): void;
-  /**
-   * Reads some of the stored idempotency keys into memory, so that the first commit that needs them
-   * does not have to read all. Returns false when none is left.
-   */
-  loadIdempotency(): boolean;
-  /** Deletes idempotency keys of at most `commitsMax` commits. Returns the number of commits. */
-  pruneIdempotency(before: number, commitsMax: number): number;
-}
+export type LedgerWriter = ReturnType<typeof createLedgerWriter>;
 
-export type AddRow = (content: RowContent) => AddedRow;
+type AddRow = (content: RowContent) => AddedRow;
 
 /**
  * Writes the ledger and the inventory, on a connection that may block its thread. `isServed` tells
  * whether a service runs on the store; undefined if this is the service.
  */
-export function createLedgerWriter(database: Database, isServed?: () => boolean): LedgerWriter {
+export function createLedgerWriter(database: Database, isServed?: () => boolean) {
   const headOf = database.query(`SELECT ${tipColumns}, epoch FROM head`);
-  const setEntry = database.query(
-    "UPDATE inventory SET quantity = ?, version = ? WHERE pet_id = ?",
-  );
-  const setStatus = database.query("UPDATE inventory SET status = ? WHERE pet_id = ?");
   const setTip = database.query("UPDATE head SET seq = ?, at = ?, hash = ?");
-  const epochAt = database.query(
-    "SELECT epoch FROM epochs WHERE from_seq < ? ORDER BY number DESC LIMIT 1",
-  );
+  const epochOf = epochFinder(database);
   const findEntries = entryFinder(database);
+  const setEntries = createEntrySetter(database);
   const addRows = createRowInserter(database);
   const idempotency = createIdempotencyMemory(database);
   let epochToBegin: string | undefined;
@@ -66,12 +41,6 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
     return { tip: toTip(head), epoch: newEpoch ?? lastEpoch, newEpoch };
   }
 
-  /** Read before the transaction. If a service starts later, the epoch that it begins shows that. */
-  function readUnservedEpoch(): string | undefined {
-    const epoch = isServed && readEpoch(database);
-    return isServed?.() === false ? epoch : undefined;
-  }
-
   const commitUnits = inTransaction(
     database,
     (units: readonly Unit[], now: number, giveUpAt: number, unservedEpoch: string | undefined) => {
@@ -79,36 +48,39 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       beginPendingEpoch();
       const { tip, epoch, newEpoch } = readHead(unservedEpoch);
       const entries = findEntries(units);
-      const epochOf = (row: number) => epochAt.values(row)[0]?.[0] as string | undefined;
-      const remembered = idempotency.find(units, epochOf);
+      const remembered = units.some(isIdempotent) ? idempotency.find(units, epochOf) : new Map();
       const appended = append({ epoch, tip, entries, remembered, epochOf }, units, now);
       if (appended.rows.length > 0 && newEpoch !== undefined) setEpoch(database, newEpoch);
       addRows(appended.rows, appended.hashes);
-      for (const { petId, quantity, version } of entries.values()) {
-        // Entries that did not change keep a version at or before the old tip.
-        if (version > tip.seq) setEntry.run(quantity, version, petId);
-      }
-      // Rarely any: writing the same status again would cost more than everything else in an entry.
-      for (const { petId, before, after } of appended.rows) {
-        if (before!.status !== after!.status) setStatus.run(after!.status, petId);
-      }
+      setEntries(entries, appended.rows, tip.seq);
       const end = appended.tip;
       if (end !== tip) setTip.run(end.seq, end.at, end.hash);
-      return { appended, stored: idempotency.store(appended) };
+      const stored = appended.usedKeys.length > 0 ? idempotency.store(appended) : undefined;
+      return { appended, stored };
     },
   );
   const begin = inTransaction(database, beginPendingEpoch);
   const prune = inTransaction(database, idempotency.prune);
 
   return {
-    commit(units, now, giveUpAt) {
-      const { appended, stored } = commitUnits(units, now, giveUpAt, readUnservedEpoch());
+    /**
+     * Stores nothing and throws if the write lock is obtained after `giveUpAt`, by `performance.now()`:
+     * the callers may have their responses, and another process may have stored later updates.
+     */
+    commit(units: readonly Unit[], now: number, giveUpAt: number): Committed {
+      const { appended, stored } = commitUnits(
+        units,
+        now,
+        giveUpAt,
+        readUnservedEpoch(database, isServed),
+      );
       epochToBegin = undefined;
       if (stored) idempotency.committed(stored);
       return appended;
     },
-    transact(now, work) {
-      const unservedEpoch = readUnservedEpoch();
+    /** Runs `work` in a transaction in which it can add one row to the ledger. */
+    transact<T>(now: number, work: (add: AddRow) => T): T {
+      const unservedEpoch = readUnservedEpoch(database, isServed);
       const transaction = inTransaction(database, () => {
         beginPendingEpoch();
         return work((content) => {
@@ -124,19 +96,45 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       epochToBegin = undefined;
       return result;
     },
-    beginEpoch(epoch) {
+    /**
+     * Begins an epoch. If that fails, the next commit begins it: in a store that was restored from a
+     * backup, the last epoch may already have had other rows under the next numbers.
+     */
+    beginEpoch(epoch: string): void {
       epochToBegin = epoch;
       begin();
       epochToBegin = undefined;
     },
+    /**
+     * Reads some of the stored idempotency keys into memory, so that the first commit that needs them
+     * does not have to read all. Returns false when none is left.
+     */
     loadIdempotency: idempotency.load,
-    pruneIdempotency(before, commitsMax) {
+    /** Deletes idempotency keys of at most `commitsMax` commits. Returns the number of commits. */
+    pruneIdempotency(before: number, commitsMax: number): number {
       const pruned = prune(before, commitsMax);
       // After the commit: what was not deleted after all must be found again.
       idempotency.pruned();
       return pruned;
     },
   };
+}
+
+/** Read before the transaction. If a service starts later, the epoch that it begins shows that. */
+function readUnservedEpoch(database: Database, isServed?: () => boolean): string | undefined {
+  const epoch = isServed && readEpoch(database);
+  return isServed?.() === false ? epoch : undefined;
+}
+
+function isIdempotent({ idempotency }: Unit): boolean {
+  return idempotency !== undefined;
+}
+
+function epochFinder(database: Database): (row: number) => string | undefined {
+  const epochAt = database.query(
+    "SELECT epoch FROM epochs WHERE from_seq < ? ORDER BY number DESC LIMIT 1",
+  );
+  return (row) => epochAt.values(row)[0]?.[0] as string | undefined;
 }
 
 function entryFinder(database: Database): (units: readonly Unit[]) => Map<bigint, Entry> {
@@ -154,6 +152,24 @@ function entryFinder(database: Database): (units: readonly Unit[]) => Map<bigint
       }
     }
     return entries;
+  };
+}
+
+/** Updates the entries that these rows changed. `tipSeq` is the end of the ledger before them. */
+function createEntrySetter(database: Database) {
+  const setEntry = database.query(
+    "UPDATE inventory SET quantity = ?, version = ? WHERE pet_id = ?",
+  );
+  const setStatus = database.query("UPDATE inventory SET status = ? WHERE pet_id = ?");
+  return (entries: Map<bigint, Entry>, rows: readonly LedgerRow[], tipSeq: number): void => {
+    for (const { petId, quantity, version } of entries.values()) {
+      // Entries that did not change keep a version at or before the old tip.
+      if (version > tipSeq) setEntry.run(quantity, version, petId);
+    }
+    // Rarely any: writing the same status again would cost more than everything else in an entry.
+    for (const { petId, before, after } of rows) {
+      if (before!.status !== after!.status) setStatus.run(after!.status, petId);
+    }
   };
 }
 

@@ -11,26 +11,10 @@ import {
 import type { Unit } from "../../domain/ledger/ledger.ts";
 import { rememberedColumns, stockColumns, toStockRow, toStoredKeys } from "../rows.ts";
 
-/** Stores and finds idempotency keys, on the connection that commits. */
-export interface IdempotencyMemory {
-  /** Reads the first results of the units' keys. Call it inside the transaction. */
-  find(
-    units: readonly Unit[],
-    epochOf: (seq: number) => string | undefined,
-  ): Map<string, Remembered>;
-  /** Stores the keys that were used. Call it inside the transaction. */
-  store(appended: Appended): StoredKeys | undefined;
-  /** Adds stored keys to the index. Call it after the commit. */
-  committed(stored: StoredKeys): void;
-  /** Reads more rows into the index, for a few milliseconds. Returns false when none is left. */
-  load(): boolean;
-  /** Deletes old rows. Call it inside a transaction, and `pruned` after it. */
-  prune(before: number, commitsMax: number): number;
-  /** Removes deleted rows from the index. */
-  pruned(): void;
-}
+type EpochOf = (seq: number) => string | undefined;
 
-export function createIdempotencyMemory(database: Database): IdempotencyMemory {
+/** Stores and finds idempotency keys, on the connection that commits. */
+export function createIdempotencyMemory(database: Database) {
   const index = createIdempotencyIndex();
   let pageRows = pageRowsMin;
   const pageAfter = database.query(
@@ -49,6 +33,7 @@ export function createIdempotencyMemory(database: Database): IdempotencyMemory {
   );
   const oldest = database.query("SELECT seq FROM remembered_keys ORDER BY seq LIMIT 1");
 
+  /** Reads more rows into the index, for a few milliseconds. Returns false when none is left. */
   function load(): boolean {
     const page = pageAfter.values(index.seq, pageRows).map(toStoredKeys);
     for (const stored of page) index.add(stored);
@@ -58,10 +43,7 @@ export function createIdempotencyMemory(database: Database): IdempotencyMemory {
   }
 
   /** The newest use of a key. Older ones have expired. */
-  function findKey(
-    key: string,
-    epochOf: (seq: number) => string | undefined,
-  ): Remembered | undefined {
+  function findKey(key: string, epochOf: EpochOf): Remembered | undefined {
     for (const seq of index.candidates(key)) {
       const [row] = bySeq.values(seq);
       if (!row) continue;
@@ -78,9 +60,9 @@ export function createIdempotencyMemory(database: Database): IdempotencyMemory {
   }
 
   return {
-    find(units, epochOf) {
+    /** Reads the first results of the units' keys. Call it inside the transaction. */
+    find(units: readonly Unit[], epochOf: EpochOf): Map<string, Remembered> {
       const found = new Map<string, Remembered>();
-      if (!units.some(({ idempotency }) => idempotency)) return found;
       // Usually nothing is left to read. After a commit that failed, its keys may have been stored.
       while (load());
       for (const { idempotency } of units) {
@@ -89,15 +71,19 @@ export function createIdempotencyMemory(database: Database): IdempotencyMemory {
       }
       return found;
     },
-    store(appended) {
+    /** Stores the keys that were used. Call it inside the transaction. */
+    store(appended: Appended): StoredKeys {
       const stored = storedKeysOf(appended);
-      if (stored) insert.run(stored.seq, stored.at, stored.records);
+      insert.run(stored.seq, stored.at, stored.records);
       return stored;
     },
-    committed: (stored) => index.add(stored),
+    /** Adds stored keys to the index. Call it after the commit. */
+    committed: (stored: StoredKeys) => index.add(stored),
     load,
-    prune: (before, commitsMax) => remove.run(before, commitsMax).changes,
-    pruned() {
+    /** Deletes old rows. Call it inside a transaction, and `pruned` after it. */
+    prune: (before: number, commitsMax: number) => remove.run(before, commitsMax).changes,
+    /** Removes deleted rows from the index. */
+    pruned(): void {
       const [row] = oldest.values();
       index.forget(row ? Number(row[0]) : index.seq);
     },

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import type { EngineFact, StoreInspection } from "../../domain/operations/inspection.ts";
 import { endingSecretsFrom, toEndingSecret } from "../rows.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
-import { unavailableOr } from "./engine/failures.ts";
+import { guarded, promised, unavailableOr, wrapMethods } from "./engine/connection.ts";
 import { filesOf } from "./engine/files.ts";
 import { recoverFile } from "./engine/recovery.ts";
 import { createHistoryReader } from "./history.ts";
@@ -34,54 +34,41 @@ export function openInspection(path: string): StoreInspection {
 }
 
 function createInspection(path: string, database: Database): StoreInspection {
-  /** Prepares the statements of a reader when they are needed: an old schema lacks tables. */
-  const read = async <T>(work: () => T): Promise<T> => {
-    try {
-      return work();
-    } catch (error) {
-      throw unavailableOr(error);
-    }
-  };
   const first = (text: string) => database.query(text).values()[0] ?? [];
-
+  // Statements are prepared when they are needed: an old schema lacks tables.
+  const reads = {
+    readSchema() {
+      const version = versionOf(database);
+      return { version, current: steps.length, isTooNew: version > steps.length };
+    },
+    findEnvironment: () => first("SELECT environment FROM head")[0] as string,
+    checkWritable() {
+      database.run("BEGIN IMMEDIATE");
+      database.run("ROLLBACK");
+    },
+    readTimes() {
+      const [lastRowAt = 0, lastWindowAt = 0] = first(
+        "SELECT at, (SELECT coalesce(max(minute_start), 0) FROM usage) FROM head",
+      ).map(Number);
+      return { serverNow: undefined, lastRowAt, lastWindowAt };
+    },
+    hasRow: (seq: number, hash: string) =>
+      createHistoryReader(database).hasRow(seq, hash) as boolean,
+    listFacts: () => listFacts(first),
+    listKeys: () => createKeyReader(database).listKeys(),
+    listEndingSecrets: (now: number) =>
+      database
+        .query(`${endingSecretsFrom} AND secrets.expires_at > ?`)
+        .values(now)
+        .map(toEndingSecret),
+    listBans: (now: number) => createUsageReader(database).loadBans(now),
+    listWebhooks: () => createWebhookReader(database).listWebhooks(),
+    listMaintenance: () => createMaintenanceReader(database).listMaintenance(),
+  };
   return {
     label: path,
     isOpen: true,
-    readSchema: () =>
-      read(() => {
-        const version = versionOf(database);
-        return { version, current: steps.length, isTooNew: version > steps.length };
-      }),
-    findEnvironment: () => read(() => first("SELECT environment FROM head")[0] as string),
-    checkWritable: () =>
-      read(() => {
-        database.run("BEGIN IMMEDIATE");
-        database.run("ROLLBACK");
-      }),
-    readTimes: () =>
-      read(() => {
-        const [lastRowAt, lastWindowAt] = first(
-          "SELECT at, (SELECT coalesce(max(minute_start), 0) FROM usage) FROM head",
-        ).map(Number);
-        return {
-          serverNow: undefined,
-          lastRowAt: lastRowAt ?? 0,
-          lastWindowAt: lastWindowAt ?? 0,
-        };
-      }),
-    hasRow: (...row) => read(() => createHistoryReader(database).hasRow(...row) as boolean),
-    listFacts: () => read(() => listFacts(first)),
-    listKeys: () => read(() => createKeyReader(database).listKeys()),
-    listEndingSecrets: (now) =>
-      read(() =>
-        database
-          .query(`${endingSecretsFrom} AND secrets.expires_at > ?`)
-          .values(now)
-          .map(toEndingSecret),
-      ),
-    listBans: (now) => read(() => createUsageReader(database).loadBans(now)),
-    listWebhooks: () => read(() => createWebhookReader(database).listWebhooks()),
-    listMaintenance: () => read(() => createMaintenanceReader(database).listMaintenance()),
+    ...promised(wrapMethods(reads, guarded)),
     close: () => database.close(),
   };
 }

@@ -43,7 +43,7 @@ export function createKeyWriter(database: Database) {
   const touch = database.query(touchKeys);
   const note = createEntryInserter(database);
   const insertKey = database.query(
-    `INSERT INTO keys (id, name, plan, per_minute, per_day, scopes, created_at, expires_at, revoked_at)
+    `INSERT INTO keys (id, name, plan, per_minute, per_day, scopes, expires_at, created_at, revoked_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const updateKey = database.query(
@@ -63,17 +63,7 @@ export function createKeyWriter(database: Database) {
 
   return {
     addKey: inTransaction(database, (key: Key, digest: string, entry: AuditEntry) => {
-      insertKey.run(
-        key.id,
-        key.name,
-        key.plan,
-        key.limits.perMinute,
-        key.limits.perDay,
-        key.scopes.join(" "),
-        key.createdAt,
-        key.expiresAt,
-        key.revokedAt,
-      );
+      insertKey.run(key.id, ...termsOf(key), key.createdAt, key.revokedAt);
       insertSecret.run(digest, key.id, key.createdAt);
       note(entry);
       touch.run();

@@ -5,7 +5,6 @@ import {
   type MaintenanceTask,
 } from "../../domain/operations/maintenance.ts";
 import { maintenanceColumns, toMaintenanceRecord } from "../rows.ts";
-import { inTransaction } from "./engine/connection.ts";
 
 /** Reads when tasks ran. Every method returns a value, not a promise. */
 export function createMaintenanceReader(database: Database) {
@@ -15,7 +14,7 @@ export function createMaintenanceReader(database: Database) {
   };
 }
 
-/** Records when tasks ran. Each call is one transaction. */
+/** Records when tasks ran. Each call is one statement, and so one transaction. */
 export function createMaintenanceWriter(database: Database) {
   const start = database.query(
     `INSERT INTO maintenance (task, started_at) VALUES (?1, ?2)
@@ -31,16 +30,13 @@ export function createMaintenanceWriter(database: Database) {
      ON CONFLICT (task) DO UPDATE SET failed_at = excluded.failed_at, error = excluded.error`,
   );
   return {
-    startTask: inTransaction(
-      database,
-      (task: MaintenanceTask, now: number, dueAfter: number): boolean =>
-        start.run(task, now, dueAfter, now + clockErrorMsMax).changes > 0,
-    ),
-    endTask: inTransaction(database, (task: MaintenanceTask, now: number, result: string) => {
+    startTask: (task: MaintenanceTask, now: number, dueAfter: number): boolean =>
+      start.run(task, now, dueAfter, now + clockErrorMsMax).changes > 0,
+    endTask(task: MaintenanceTask, now: number, result: string): void {
       end.run(task, now, result);
-    }),
-    failTask: inTransaction(database, (task: MaintenanceTask, now: number, error: string) => {
+    },
+    failTask(task: MaintenanceTask, now: number, error: string): void {
       fail.run(task, now, error);
-    }),
+    },
   };
 }

@@ -15,12 +15,14 @@ import { createAuditReader } from "./audit.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpointReader } from "./checkpoints.ts";
 import {
+  guarded,
   openForReading,
   openForStaging,
   openForWriting,
+  promised,
   useConnection,
+  wrapMethods,
 } from "./engine/connection.ts";
-import { guarded, wrapMethods } from "./engine/failures.ts";
 import { filesOf } from "./engine/files.ts";
 import { isServed } from "./engine/serving-lock.ts";
 import { createHistoryReader } from "./history.ts";
@@ -73,16 +75,16 @@ export function createPorts(parts: Parts): Omit<Store, "close"> {
     },
     usage: createUsageStore(parts),
     usageHistory: {
-      ...promised(parts, createUsageHistoryReader(database)),
+      ...promised(readable(parts, createUsageHistoryReader(database))),
       ...writes(parts, "addCounts", "pruneCounts"),
     },
     webhooks: createWebhookStore(parts),
     maintenance: {
-      ...promised(parts, createMaintenanceReader(database)),
+      ...promised(readable(parts, createMaintenanceReader(database))),
       ...writes(parts, "startTask", "endTask", "failTask"),
     },
     audit: {
-      ...promised(parts, createAuditReader(database)),
+      ...promised(readable(parts, createAuditReader(database))),
       ...writes(parts, "addEntry"),
     },
     transfer: createTransferStore(parts),
@@ -92,20 +94,6 @@ export function createPorts(parts: Parts): Omit<Store, "close"> {
 /** Returns the same reader. It throws on damaged files and converts errors of SQLite. */
 function readable<T extends object>({ access }: Parts, reader: T): T {
   return wrapMethods(reader, (method) => guarded((...args) => access.read(() => method(...args))));
-}
-
-type Promised<T> = {
-  readonly [M in keyof T]: T[M] extends (...args: infer A) => infer R
-    ? (...args: A) => Promise<R>
-    : never;
-};
-
-/** The same with promises. */
-function promised<T extends object>(parts: Parts, reader: T): Promised<T> {
-  const methods = Object.entries(readable(parts, reader));
-  return Object.fromEntries(
-    methods.map(([name, method]) => [name, async (...args: unknown[]) => method(...args)]),
-  ) as Promised<T>;
 }
 
 /** Returns a method of the writer as a method of the store. */
@@ -208,7 +196,7 @@ function createCatalogueStore(parts: Parts): CatalogueStore {
 function createKeyStore(parts: Parts): KeyStore {
   const reader = createKeyReader(parts.database);
   return {
-    ...promised(parts, reader),
+    ...promised(readable(parts, reader)),
     // Without a promise: it is called for every request with a key that is not in memory.
     findSecret: readable(parts, reader).findSecret,
     ...writes(parts, "addKey", "changeKey", "addSecret", "revokeKey"),
@@ -216,7 +204,7 @@ function createKeyStore(parts: Parts): KeyStore {
 }
 
 function createUsageStore(parts: Parts): UsageStore {
-  const { loadUsage, loadBans } = promised(parts, createUsageReader(parts.database));
+  const { loadUsage, loadBans } = promised(readable(parts, createUsageReader(parts.database)));
   return {
     loadUsage,
     loadBans: () => loadBans(parts.clock.now()),
@@ -225,7 +213,9 @@ function createUsageStore(parts: Parts): UsageStore {
 }
 
 function createWebhookStore(parts: Parts): WebhookStore {
-  const { hasUnclaimed, listHeld, ...reads } = promised(parts, createWebhookReader(parts.database));
+  const { hasUnclaimed, listHeld, ...reads } = promised(
+    readable(parts, createWebhookReader(parts.database)),
+  );
   const claim = write(parts, "claimWebhooks");
   return {
     ...reads,

@@ -2,8 +2,8 @@ import type { Database } from "bun:sqlite";
 import type { ImportPreview } from "../../domain/catalogue/import-preview.ts";
 import { rejectProblems } from "../../domain/catalogue/import-problems.ts";
 import { differentOrders, differentPets, takeDifferences } from "../import-differences.ts";
-import { batchRows } from "../tables.ts";
 import { checkPets, stageOrders, stagePets } from "./staging.ts";
+import { batchesOf } from "./transfer.ts";
 
 /** Previews one import on a connection of its own, which is closed after it. */
 export function createPreview(database: Database): ImportPreview {
@@ -27,15 +27,4 @@ export function createPreview(database: Database): ImportPreview {
       return await takeDifferences("orders", rows, count("staged_orders"), take);
     },
   };
-}
-
-async function* batchesOf(database: Database, sql: string): AsyncGenerator<unknown[][]> {
-  let batch: unknown[][] = [];
-  for (const row of database.query(sql).iterate()) {
-    batch.push(Object.values(row as object));
-    if (batch.length < batchRows) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
 }

@@ -4,9 +4,8 @@ import type { Clock } from "../../domain/running/clock.ts";
 import type { Log } from "../../domain/running/events.ts";
 import type { Store } from "../../domain/store.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
-import { openForReading } from "./engine/connection.ts";
+import { endWithoutClosing, openForReading } from "./engine/connection.ts";
 import { assertNotServedByOlderVersion, assertStore } from "./engine/existence.ts";
-import { endWithoutClosing } from "./engine/failures.ts";
 import { filesOf, hasContent, prepareFiles } from "./engine/files.ts";
 import { recoverFile } from "./engine/recovery.ts";
 import { upgradeFile } from "./engine/upgrade.ts";
@@ -56,7 +55,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     const database = openForReading(path);
     const access = threaded
       ? openServiceAccess(database, files, writer, log)
-      : openCommandAccess(database, files);
+      : openCommandAccess(database, files, writer);
     const parts = { path, environment, clock, isService: threaded, writer, database, access };
     const ports = createPorts(parts);
     if (isNew) options.onCreated?.();

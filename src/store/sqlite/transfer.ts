@@ -5,17 +5,19 @@ import { anyRow, batchRows, placeholders, selectAll, type Table, tables } from "
 
 /** Reads whole tables. The connection must be in a read transaction. */
 export function rowsFrom(database: Database): RowsOf {
-  return async function* rowsOf(name) {
-    const rows = database.query(selectAll(name)).iterate();
-    let batch: unknown[][] = [];
-    for (const row of rows) {
-      batch.push(Object.values(row as object));
-      if (batch.length < batchRows) continue;
-      yield batch;
-      batch = [];
-    }
-    if (batch.length > 0) yield batch;
-  };
+  return (name) => batchesOf(database, selectAll(name));
+}
+
+/** The rows of a query, in batches. */
+export async function* batchesOf(database: Database, sql: string): AsyncGenerator<unknown[][]> {
+  let batch: unknown[][] = [];
+  for (const row of database.query(sql).iterate()) {
+    batch.push(Object.values(row as object));
+    if (batch.length < batchRows) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }
 
 /** The last row has no hash if it is older than the chain, which then ends in the table `chain`. */

@@ -6,8 +6,7 @@ import type { UpgradeCheck, UpgradePlan, UpgradeTrial } from "../../domain/opera
 import type { Clock } from "../../domain/running/clock.ts";
 import { verify } from "../../domain/verification/verify.ts";
 import { madeByNewer, schemaOf } from "../schema-versions.ts";
-import { openForReading } from "./engine/connection.ts";
-import { guarded, unavailableOr } from "./engine/failures.ts";
+import { guarded, openForReading, unavailableOr } from "./engine/connection.ts";
 import { filesOf } from "./engine/files.ts";
 import { copyFile, roomForCopy } from "./engine/upgrade.ts";
 import { applySteps, assertEnvironment, assertOurs, versionOf } from "./schema/migrations.ts";

@@ -1,4 +1,4 @@
-import { jsonTypes, mergePatchTypes } from "../../messages/body.ts";
+import { jsonTypes, mergePatchTypes } from "../../messages/requests.ts";
 import { boundedInteger, type Schema } from "./schema.ts";
 
 export interface Header {

@@ -130,7 +130,7 @@ export const responseObject = (
 /** An object in a request whose unknown fields are rejected. */
 export const requestObject = (
   description: string,
-  properties: Record<string, Schema>,
+  properties: Readonly<Record<string, Schema>>,
   example: Record<string, unknown>,
   required?: readonly string[],
 ): Schema => ({

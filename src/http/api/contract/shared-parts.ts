@@ -1,16 +1,8 @@
 import type { DescribedContent, describeOperations } from "./description.ts";
 import { reference, type Schema } from "./schema.ts";
 
-/** What operations can share. Each kind has the same name in an operation and in `components`. */
-type Kind = "parameters" | "responses" | "examples";
-
-interface Part {
-  /** Of a parameter. */
-  readonly name?: string;
-  /** Of an error response. */
-  readonly "x-error-codes"?: readonly string[];
-  readonly headers?: object;
-}
+/** A parameter, a response or an example. Only responses have headers. */
+type Part = object & { readonly headers?: object };
 
 /**
  * Makes the document to publish. It has each parameter, error response and example that several operations
@@ -19,61 +11,87 @@ interface Part {
  */
 export function withSharedParts(document: ReturnType<typeof describeOperations>) {
   const { paths, components } = document;
-  const shared = { paths: withoutRepeatedExamples(paths, components.schemas), components: {} };
-  const parts = (["parameters", "responses", "examples"] as const).reduce(share, shared);
-  return { ...document, paths: parts.paths, components: { ...components, ...parts.components } };
+  const operations = Object.values(paths).flatMap((here) => Object.values(here));
+  const parameters = share(
+    "parameters",
+    operations.flatMap((operation) => operation.parameters ?? []).map((one) => [one.name, one]),
+  );
+  const responses = share(
+    "responses",
+    operations.flatMap((operation) =>
+      Object.values(operation.responses).flatMap((one) => {
+        const [code] = one["x-error-codes"] ?? [];
+        return code ? [[pascalCase(code), one] as const] : [];
+      }),
+    ),
+  );
+  const shortPaths = mapEntries(paths, (here: (typeof paths)[string]) =>
+    mapEntries(here, (operation: (typeof operations)[number]) => ({
+      ...operation,
+      ...(operation.parameters && { parameters: operation.parameters.map(parameters.replace) }),
+      responses: mapEntries(operation.responses, responses.replace),
+    })),
+  );
+  const found: [string, Part][] = [];
+  const own = mapParts([shortPaths, responses.components], "content", (one: DescribedContent) => {
+    const content = withoutRepeatedExamples(one, components.schemas);
+    found.push(...Object.entries(content.examples ?? {}));
+    return content;
+  });
+  const examples = share("examples", found);
+  const [allPaths, allResponses] = mapParts(own, "examples", examples.replace) as object[];
+  return {
+    ...document,
+    paths: allPaths!,
+    components: {
+      ...components,
+      parameters: parameters.components,
+      responses: allResponses!,
+      examples: examples.components,
+    },
+  };
 }
 
 /** Leaves out an example that is also the example of its schema. */
-function withoutRepeatedExamples(paths: unknown, schemas: Readonly<Record<string, Schema>>) {
-  return mapParts(paths, "content", (content: DescribedContent) => {
-    const { examples, ...rest } = content;
-    const [known] = schemas[content.schema.$ref?.split("/").at(-1) ?? ""]?.examples ?? [];
-    const others = Object.values(examples).filter(
-      ({ value }) => JSON.stringify(value) !== JSON.stringify(known),
-    );
-    return others.length > 0 ? content : rest;
-  });
+function withoutRepeatedExamples(
+  content: DescribedContent,
+  schemas: Readonly<Record<string, Schema>>,
+): Partial<DescribedContent> {
+  const { examples, ...rest } = content;
+  const [known] = schemas[content.schema.$ref?.split("/").at(-1) ?? ""]?.examples ?? [];
+  const text = JSON.stringify(known);
+  const isRepeated = Object.values(examples).every(({ value }) => JSON.stringify(value) === text);
+  return isRepeated ? rest : content;
 }
 
-/** Moves the parts of one kind that occur more than once to `components`. */
-function share<T extends { readonly components: object }>(tree: T, kind: Kind): T {
-  const found: { readonly name: string; readonly part: Part }[] = [];
-  mapParts(tree, kind, (part: Part, key) => {
-    const name = part.name ?? pascalCase(part["x-error-codes"]?.[0]) ?? key;
-    if (kind !== "responses" || part["x-error-codes"]) found.push({ name, part });
-    return part;
-  });
+/** Finds the parts that occur more than once, and names them. `replace` puts references in their places. */
+function share(
+  kind: "parameters" | "responses" | "examples",
+  found: readonly (readonly [name: string, part: Part])[],
+) {
   const components: Record<string, Part> = {};
-  const references = new Map<string, object>();
-  for (const [text, same] of Map.groupBy(found, ({ part }) => textOf(part))) {
+  const references = new Map<Part, Part>();
+  for (const same of Map.groupBy(found, ([, part]) => textOf(part)).values()) {
+    const [[name, part]] = same as [(typeof same)[0]];
     if (same.length === 1) continue;
-    const [{ name, part }] = same as [(typeof same)[0]];
     let id = name;
     for (let count = 2; id in components; count += 1) id = `${name}${count}`;
-    const headers = Object.assign({}, ...same.map((one) => one.part.headers));
-    components[id] = kind === "responses" ? { ...part, headers } : part;
-    references.set(text, reference(kind, id));
+    const headers = Object.assign({}, ...same.map(([, one]) => one.headers));
+    components[id] = part.headers ? { ...part, headers } : part;
+    for (const [, one] of same) references.set(one, reference(kind, id));
   }
-  const rest = mapParts(tree, kind, (part: Part) => references.get(textOf(part)) ?? part) as T;
-  return { ...rest, components: { ...rest.components, [kind]: components } };
+  return { components, replace: (part: Part) => references.get(part) ?? part };
 }
 
-/** Replaces every entry of the objects and lists with this key. */
-function mapParts<T>(node: unknown, key: string, replace: (part: T, name: string) => object) {
-  const below = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(below);
-    return typeof value === "object" && value !== null ? mapEntries(value, entry) : value;
-  };
-  const entry = (value: unknown, name: string): unknown => {
+/** Replaces every entry of the objects with this key. */
+function mapParts<T>(node: unknown, key: string, replace: (part: T) => object): unknown {
+  if (Array.isArray(node)) return node.map((one) => mapParts(one, key, replace));
+  if (typeof node !== "object" || node === null) return node;
+  return mapEntries(node, (value: object, name) => {
     // Bounds of int64 in schemas are not plain data.
     if (name === "schema") return value;
-    if (name !== key) return below(value);
-    return Array.isArray(value)
-      ? value.map((part: T) => replace(part, ""))
-      : mapEntries(value as object, replace);
-  };
-  return below(node);
+    return name === key ? mapEntries(value, replace) : mapParts(value, key, replace);
+  });
 }
 
 function mapEntries<T>(object: object, map: (value: T, key: string) => unknown): object {
@@ -86,6 +104,6 @@ function textOf({ headers: _, ...part }: Part): string {
 }
 
 /** "not_found" becomes "NotFound". */
-function pascalCase(code: string | undefined): string | undefined {
-  return code?.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+function pascalCase(code: string): string {
+  return code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -1,5 +1,5 @@
 // Uses the theme that was chosen here or in the console. It runs before the page is drawn, so that a dark
-// page does not flash white, and is therefore no module. The same name is in theme.ts and in
+// page does not flash white, and is therefore no module. The same name is in main.ts and in
 // src/console/page/theme.ts.
 try {
   const chosen = window.localStorage.getItem("petstore-theme");

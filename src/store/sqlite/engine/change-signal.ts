@@ -28,44 +28,28 @@ const headerBytes = 16;
 
 const states = { none: 0n, serving: 1n, damaged: 2n } as const;
 
-interface Header {
-  readonly seenBytes: number;
-  readonly state: bigint;
-}
-
-function openFile({ changes }: StoreFiles): number {
+function openFile({ changes }: StoreFiles, flags = 0): number {
   createPrivate(changes);
-  return openSync(changes, constants.O_RDWR);
+  return openSync(changes, constants.O_RDWR | flags);
 }
 
 function writeHeader(handle: number, seenBytes: number, state: bigint): void {
   writeSync(handle, new BigUint64Array([BigInt(seenBytes), state]), 0, headerBytes, 0);
 }
 
-function readHeader(handle: number): Header {
+function readHeader(handle: number) {
   const header = new BigUint64Array(2);
   readSync(handle, header, 0, headerBytes, 0);
-  return { seenBytes: Number(header[0]), state: header[1]! };
+  return { seenBytes: Number(header[0]), state: header[1] };
 }
 
-/** The serving process's side of the file. */
-export interface ChangeReceiver {
-  /** Changes when any process has written, as of the last poll. Costs nothing. */
-  version(): number;
-  /** Changes the version, because this process has written or its cached state is invalid. */
-  advance(): void;
-  /** Checks SQLite and the file. Must be called several times a second. */
-  poll(): void;
-  /** Notifies commands that this process can no longer write to the store. */
-  reportDamage(): void;
-  close(): void;
-}
+export type ChangeReceiver = ReturnType<typeof createChangeReceiver>;
 
 /**
- * Creates the file. SQLite's data version is polled too: it also shows writes by other programs, and
- * by commands that were killed before they appended their byte.
+ * The serving process's side of the file, which it creates. SQLite's data version is polled too: it also
+ * shows writes by other programs, and by commands that were killed before they appended their byte.
  */
-export function createChangeReceiver(database: Database, files: StoreFiles): ChangeReceiver {
+export function createChangeReceiver(database: Database, files: StoreFiles) {
   const handle = openFile(files);
   ftruncateSync(handle, 0);
   let seenBytes = headerBytes;
@@ -75,11 +59,14 @@ export function createChangeReceiver(database: Database, files: StoreFiles): Cha
   let version = 0;
 
   return {
+    /** Changes when any process has written, as of the last poll. Costs nothing. */
     version: () => version,
-    advance() {
+    /** Changes the version, because this process has written or its cached state is invalid. */
+    advance(): void {
       version += 1;
     },
-    poll() {
+    /** Checks SQLite and the file. Must be called several times a second. */
+    poll(): void {
       // The file first: SQLite then shows everything that was written before the last byte.
       const { size } = fstatSync(handle);
       const found = dataVersion();
@@ -89,14 +76,15 @@ export function createChangeReceiver(database: Database, files: StoreFiles): Cha
       seenBytes = size;
       writeHeader(handle, seenBytes, states.serving);
     },
-    reportDamage() {
+    /** Notifies commands that this process can no longer write to the store. */
+    reportDamage(): void {
       writeHeader(handle, seenBytes, states.damaged);
       // Commands open the file by name. That may be another file by now, or none.
       const named = openFile(files);
       writeHeader(named, seenBytes, states.damaged);
       closeSync(named);
     },
-    close() {
+    close(): void {
       // After damage the state stays, so commands are rejected until this process has ended.
       if (readHeader(handle).state === states.serving) writeHeader(handle, seenBytes, states.none);
       closeSync(handle);
@@ -119,40 +107,30 @@ function throwIfDamaged(handle: number, files: StoreFiles): void {
   if (readHeader(handle).state === states.damaged && isServed(files)) throw damagedError();
 }
 
-/** A command's side of the file. */
-export interface ChangeSender {
-  /** Throws if the store is served by a process that has found its files damaged. */
-  assertUndamaged(): void;
-  /** Notifies the serving process of a change and waits until it has seen the change. */
-  send(): Promise<void>;
-  close(): void;
-}
-
 const pollEveryMs = 5;
 /** How often the sender checks that the serving process is alive, which costs a lock. */
 const aliveCheckEveryMs = 250;
 const responseMsMax = 10_000;
 
-export function createChangeSender(files: StoreFiles): ChangeSender {
-  const handle = openFile(files);
-  const appending = openSync(files.changes, constants.O_WRONLY | constants.O_APPEND);
+/** A command's side of the file. */
+export function createChangeSender(files: StoreFiles) {
+  const handle = openFile(files, constants.O_APPEND);
 
   /** True once no process has to see the change any more. */
   function isSeen(size: number): boolean {
+    throwIfDamaged(handle, files);
     const { seenBytes, state } = readHeader(handle);
-    if (state === states.damaged) {
-      throwIfDamaged(handle, files);
-      return true;
-    }
     // If the file became shorter, a process has started to serve after the change.
     return state !== states.serving || seenBytes >= size || fstatSync(handle).size < size;
   }
 
   return {
+    /** Throws if the store is served by a process that has found its files damaged. */
     assertUndamaged: () => throwIfDamaged(handle, files),
-    async send() {
+    /** Notifies the serving process of a change and waits until it has seen the change. */
+    async send(): Promise<void> {
       try {
-        writeSync(appending, new Uint8Array(1));
+        writeSync(handle, new Uint8Array(1));
       } catch {
         // No disk space for one byte. The serving process polls SQLite's data version too.
         return;
@@ -170,10 +148,7 @@ export function createChangeSender(files: StoreFiles): ChangeSender {
         await Bun.sleep(pollEveryMs);
       }
     },
-    close() {
-      closeSync(handle);
-      closeSync(appending);
-    },
+    close: () => closeSync(handle),
   };
 }
 

@@ -20,34 +20,18 @@ export function describeDamage({ file, what }: Damage): string {
   return `${file} ${what}`;
 }
 
+export type DamageCheck = ReturnType<typeof createDamageCheck>;
+
 /**
  * Compares the files of a store with those that this process opened. A file that was deleted, moved
- * or replaced can still be written, and what is written to it is lost.
+ * or replaced can still be written, and what is written to it is lost. `findOverwritten` is called when
+ * every file is in its place, with the database file as found.
  */
-export interface DamageCheck {
-  /**
-   * The damage found by this call or an earlier one. After damage that leaves the store readable the
-   * other files are still checked, and worse damage replaces it. Costs one `stat` per file.
-   */
-  find(): Damage | undefined;
-  /**
-   * The same at a lower cost, for every commit. It calls `stat` for the log only when a name in its
-   * folder was created, renamed or deleted: reading the times of a file makes the file system record
-   * the time of its next write exactly, and each flush of the log would then have to store it.
-   */
-  findQuickly(): Damage | undefined;
-  /** Whether SQLite can still be used for reading. Costs one `stat`. */
-  isReadable(): boolean;
-  /** Whether another process has put a non-empty file in the place of this one. */
-  isReplaced(name: FileName): boolean;
-}
-
-/** `findOverwritten` is called when every file is in its place, with the database file as found. */
 export function createDamageCheck(
   files: StoreFiles,
   names: readonly FileName[],
   findOverwritten?: (database: Stats | undefined) => FileName | undefined,
-): DamageCheck {
+) {
   // A side file that does not exist yet, as in a store that no process serves, is not checked.
   const openedFiles = names
     .map((name) => ({ name, opened: statOf(files[name]) }))
@@ -91,15 +75,26 @@ export function createDamageCheck(
   }
 
   return {
+    /**
+     * The damage found by this call or an earlier one. After damage that leaves the store readable the
+     * other files are still checked, and worse damage replaces it. Costs one `stat` per file.
+     */
     find: () => find(),
+    /**
+     * The same at a lower cost, for every commit. It calls `stat` for the log only when a name in its
+     * folder was created, renamed or deleted: reading the times of a file makes the file system record
+     * the time of its next write exactly, and each flush of the log would then have to store it.
+     */
     findQuickly: () => (haveNamesChanged() ? find() : find("wal")),
-    isReadable() {
+    /** Whether SQLite can still be used for reading. Costs one `stat`. */
+    isReadable(): boolean {
       if (damage && !damage.isReadable) return false;
       // SQLite maps the index into memory. Reading it after it was truncated would end the process.
       const found = statOf(files.walIndex);
       return found !== undefined && found.size >= bytes.get("walIndex")!;
     },
-    isReplaced(name) {
+    /** Whether another process has put a non-empty file in the place of this one. */
+    isReplaced(name: FileName): boolean {
       const opened = openedFiles.find((one) => one.name === name)?.opened;
       const found = statOf(files[name]);
       return found !== undefined && found.ino !== opened?.ino && found.size > 0;

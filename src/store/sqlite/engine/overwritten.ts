@@ -1,7 +1,6 @@
-import { constants, Database } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import { randomInt } from "node:crypto";
 import { openSync, readSync, type Stats, statSync, writeSync } from "node:fs";
-import { pathToFileURL } from "node:url";
 import type { FileName, StoreFiles } from "./files.ts";
 
 /**
@@ -112,17 +111,29 @@ function createHeadCheck(files: StoreFiles, database: Database): (found: Stats) 
     Number(seq),
     Number(keysVersion),
   ];
-  const address = `${pathToFileURL(files.database).href}?immutable=1`;
-  const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
+  const rootPage = database.query("SELECT rootpage FROM sqlite_schema WHERE name = 'head'");
+  const model = createModel(database);
+  const pageBytes = model.length / 2;
+  // Never closed: that would drop every lock that SQLite holds on the file in this process.
+  const handle = openSync(files.database, "r");
   let checked = { mtimeMs: 0, size: 0 };
   let inFile: Head | undefined;
 
-  /** Throws if the file cannot be read, for example while a checkpoint after VACUUM writes it. */
-  function readFile(isShorter: boolean): Head {
-    using file = new Database(address, flags);
-    // A checkpoint that stops for a reader may leave out the last pages, which this allows.
-    if (!isShorter) file.run("PRAGMA writable_schema = ON");
-    return toHead(file.query(headText).values()[0]!);
+  /** Reads a page of the file into the model. */
+  function readPage(number: number): void {
+    const read = readSync(handle, model, pageBytes, pageBytes, (number - 1) * pageBytes);
+    if (read < pageBytes) throw new Error("the page is not in the file");
+  }
+
+  /** Throws if the file has no head, for example while a checkpoint after VACUUM writes it. */
+  function readFile(size: number): Head {
+    readPage(1);
+    const bytesInHeader = model.readUInt32BE(pageBytes + 28) * pageBytes;
+    // VACUUM makes the file shorter too, but never shorter than its own header states.
+    if (size < checked.size && size < bytesInHeader) throw new Error("the file was cut");
+    readPage(Number(rootPage.values()[0]![0]));
+    using copy = Database.deserialize(model);
+    return toHead(copy.query(headText).values()[0]!);
   }
 
   function isPossible([epoch, seq, keysVersion]: Head): boolean {
@@ -139,7 +150,7 @@ function createHeadCheck(files: StoreFiles, database: Database): (found: Stats) 
     for (let waitedMs = 0; waitedMs < unreadableMsMax; waitedMs += readEveryMs) {
       try {
         const { mtimeMs, size } = statSync(files.database);
-        const head = readFile(size < checked.size);
+        const head = readFile(size);
         if (isPossible(head)) {
           [checked, inFile] = [{ mtimeMs, size }, head];
           return false;
@@ -154,4 +165,20 @@ function createHeadCheck(files: StoreFiles, database: Database): (found: Stats) 
     }
     return true;
   };
+}
+
+/**
+ * A database of two pages, whose second page is the head. SQLite reads the head of another file from it
+ * once that file's page is in its place: the file itself is not a complete database without its log,
+ * because a checkpoint that stops for a reader leaves some pages older than others.
+ */
+function createModel(database: Database): Buffer {
+  const [[bytes]] = database.query("PRAGMA page_size").values() as [[bigint]];
+  const [[definition]] = database
+    .query("SELECT sql FROM sqlite_schema WHERE name = 'head'")
+    .values() as [[string]];
+  using model = new Database(":memory:");
+  model.run(`PRAGMA page_size = ${bytes}`);
+  model.run(definition);
+  return model.serialize();
 }

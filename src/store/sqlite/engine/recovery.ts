@@ -1,7 +1,7 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import { closeSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { assertUndamaged } from "./change-signal.ts";
-import { guarded } from "./failures.ts";
+import { guarded } from "./connection.ts";
 import { filesOf, hasContent } from "./files.ts";
 import { isServedElsewhere } from "./serving-lock.ts";
 

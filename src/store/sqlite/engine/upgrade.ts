@@ -8,8 +8,7 @@ import { flush, flushFolder } from "../../../folders.ts";
 import { schemaOf } from "../../schema-versions.ts";
 import { applySteps, assertEnvironment, assertOurs, versionOf } from "../schema/migrations.ts";
 import { steps } from "../schema/steps.ts";
-import { openForReading } from "./connection.ts";
-import { guarded } from "./failures.ts";
+import { guarded, openForReading } from "./connection.ts";
 import { createPrivate, filesOf } from "./files.ts";
 
 /** How long a migration waits for the write lock, such as for another process that migrates. */

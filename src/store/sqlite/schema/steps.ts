@@ -1,12 +1,9 @@
 import type { Database } from "bun:sqlite";
 import type { StepTerms } from "../../schema-versions.ts";
 import { initial } from "./1-initial.ts";
-import { epochs } from "./2-epochs.ts";
 import { chain } from "./3-chain.ts";
-import { rememberedKeys } from "./4-remembered-keys.ts";
 import { checkpoints } from "./5-checkpoints.ts";
 import { webhooks } from "./6-webhooks.ts";
-import { maintenance } from "./7-maintenance.ts";
 import { operators } from "./8-operators.ts";
 import { usagePoints } from "./9-usage-points.ts";
 
@@ -15,6 +12,40 @@ export interface Step extends StepTerms {
   /** SQL, or a function for what SQL cannot do. */
   readonly apply: string | ((database: Database) => void);
 }
+
+/**
+ * The history of epochs. A store of an earlier version knows only its current epoch, so every row
+ * counts as part of it.
+ */
+const epochs = `
+  CREATE TABLE epochs (
+    number   INTEGER PRIMARY KEY,
+    epoch    TEXT    NOT NULL UNIQUE,
+    from_seq INTEGER NOT NULL CHECK (from_seq >= 0)
+  ) STRICT;
+  INSERT INTO epochs (epoch, from_seq) SELECT epoch, 0 FROM head;
+  `;
+
+/** Idempotency keys, one row for each commit that used some. */
+const rememberedKeys = `
+  CREATE TABLE remembered_keys (
+    seq     INTEGER PRIMARY KEY,
+    at      INTEGER NOT NULL,
+    records BLOB    NOT NULL CHECK (length(records) > 0 AND length(records) % 40 = 0)
+  ) STRICT;
+  `;
+
+/** When each task of maintenance, such as a backup, was last started, and how it ended. */
+const maintenance = `
+  CREATE TABLE maintenance (
+    task         TEXT    PRIMARY KEY,
+    started_at   INTEGER NOT NULL,
+    succeeded_at INTEGER,
+    failed_at    INTEGER,
+    result       TEXT,
+    error        TEXT
+  ) STRICT;
+  `;
 
 /**
  * The steps of the schema, in order. A released step never changes. `PRAGMA user_version` is the

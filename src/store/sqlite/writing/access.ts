@@ -59,18 +59,12 @@ export function openServiceAccess(
     return unavailable("unreadable", damage && describeDamage(damage));
   }
 
-  const stopInspecting = every(
-    inspectEveryMs,
-    "inspection of the store's files",
-    log,
-    handler.inspect,
-  );
-  // The writer also checks what the files contain, before every commit and here without one.
-  const stopAsking = every(inspectEveryMs, "inspection by the writing thread", log, () =>
-    handler.damage()
-      ? undefined
-      : writer.call("inspect").catch(() => handler.handle(writer.findDamage())),
-  );
+  const stopInspecting = every(inspectEveryMs, "inspection of the store's files", log, () => {
+    handler.inspect();
+    if (handler.damage()) return;
+    // The writer also checks what the files contain: before every commit, and here without one.
+    void writer.call("inspect").catch(() => handler.handle(writer.findDamage()));
+  });
   const stopPolling = every(pollEveryMs, "poll for changes", log, () => {
     if (handler.isReadable()) changes.poll();
   });
@@ -104,7 +98,6 @@ export function openServiceAccess(
     },
     close() {
       stopInspecting();
-      stopAsking();
       stopPolling();
       changes.close();
       handler.close();
@@ -130,7 +123,7 @@ function createDamageHandler(
   const releases: (() => void)[] = [];
 
   function handle(found: Damage | undefined): void {
-    if (!found || isClosed || found.file === damage?.file) return;
+    if (!found || isClosed || !isReadable || found.file === damage?.file) return;
     damage = found;
     isReadable &&= found.isReadable;
     // Invalidates the cached head, so the next request reads the store and gets the error.
@@ -180,19 +173,21 @@ function createDamageHandler(
 }
 
 /** Access for a command. It has no timers and checks when it needs to know. */
-export function openCommandAccess(database: Database, files: StoreFiles): Access {
+export function openCommandAccess(database: Database, files: StoreFiles, writer: Writer): Access {
   const changes = createChangeSender(files);
-  const check = createDamageCheck(files, ["database", "wal", "walIndex"]);
 
   return {
     version: createDataVersionReader(database),
-    canWrite: () => check.find() === undefined,
+    canWrite: () => writer.findDamage() === undefined,
     read: (work) => work(),
     async write(work) {
       changes.assertUndamaged();
       const result = await work();
-      const found = check.find();
-      if (found) throw mayBeLost(found);
+      const found = writer.findDamage();
+      if (found) {
+        const lost = `${describeDamage(found)} during the write; the change may be lost`;
+        throw new ServiceError("unavailable", lost);
+      }
       await changes.send();
       return result;
     },
@@ -201,11 +196,4 @@ export function openCommandAccess(database: Database, files: StoreFiles): Access
       return true;
     },
   };
-}
-
-function mayBeLost(damage: Damage): ServiceError {
-  return new ServiceError(
-    "unavailable",
-    `${describeDamage(damage)} during the write; the change may be lost`,
-  );
 }

@@ -56,10 +56,11 @@ export interface PackedUnits {
   readonly numbers: ArrayBuffer;
   /** JSON: the cause, the key, the request and the number of changes of every unit. */
   readonly origins: string;
-  /** JSON: everything else about every change. Undefined if all only set a quantity. */
-  readonly terms: string | undefined;
-  /** The idempotent request of every unit, separated by commas. Undefined if no unit has one. */
-  readonly idempotency: string | undefined;
+  /**
+   * JSON: the idempotent request of every unit, and everything else about each of its changes. Undefined
+   * if no unit has one and all changes only set a quantity.
+   */
+  readonly details: string | undefined;
 }
 
 type Terms = [
@@ -68,8 +69,6 @@ type Terms = [
   expected: readonly ExpectedVersion[] | null,
   status: PetStatus | null,
 ];
-/** The length of each of the two digests of an idempotent request. */
-const digestLength = 32;
 const originLength = 4;
 
 function viewNumbers(numbers: ArrayBuffer, count: number) {
@@ -88,10 +87,9 @@ export function packUnits(units: readonly Unit[]): PackedUnits {
   const origins: unknown[] = [];
   let index = 0;
   let isPlain = true;
-  let hasKeys = false;
   for (const { changes, cause, keyId, requestId, idempotency } of units) {
     origins.push(cause, keyId, requestId, changes.length);
-    hasKeys ||= idempotency !== undefined;
+    isPlain &&= idempotency === undefined;
     for (const change of changes) {
       petIds[index] = change.petId;
       // The array keeps the last 64 bits of a larger number, which may be the id of another pet.
@@ -102,65 +100,46 @@ export function packUnits(units: readonly Unit[]): PackedUnits {
       isPlain &&= isPlainChange(change);
     }
   }
-  const terms = isPlain ? undefined : JSON.stringify(units.flatMap(termsOf));
-  const idempotency = hasKeys ? units.map(packIdempotency).join() : undefined;
-  return { numbers, origins: JSON.stringify(origins), terms, idempotency };
+  const details = isPlain ? undefined : JSON.stringify(units.flatMap(detailsOf));
+  return { numbers, origins: JSON.stringify(origins), details };
 }
 
 function isPlainChange({ kind, reason, expected, status }: Change): boolean {
   return kind === "set" && reason === null && !expected && status === undefined;
 }
 
-function termsOf({ changes }: Unit): Terms[] {
-  return changes.map(({ kind, reason, expected, status }) => [
+function detailsOf({ idempotency, changes }: Unit): unknown[] {
+  const terms = changes.map(({ kind, reason, expected, status }) => [
     kind,
     reason,
     expected ?? null,
     status ?? null,
   ]);
+  return [idempotency ?? null, ...terms];
 }
 
-/** Two digests and a number. Empty if the unit has none. */
-function packIdempotency({ idempotency }: Unit): string {
-  return idempotency ? idempotency.key + idempotency.request + idempotency.keptMs : "";
-}
-
-export function unpackUnits({ numbers, origins, terms, idempotency }: PackedUnits): Unit[] {
+export function unpackUnits({ numbers, origins, details }: PackedUnits): Unit[] {
   const { petIds, amounts } = viewNumbers(numbers, numbers.byteLength / bytesPerChange);
   const values = JSON.parse(origins);
-  const allTerms: Terms[] | undefined = terms === undefined ? undefined : JSON.parse(terms);
-  const keys = idempotency?.split(",");
+  const rest = details === undefined ? undefined : JSON.parse(details).values();
   const units: Unit[] = [];
   let index = 0;
   for (let at = 0; at < values.length; at += originLength) {
+    const idempotency: Unit["idempotency"] = rest?.next().value ?? undefined;
     const changes: Change[] = [];
     for (const end = index + values[at + 3]; index < end; index++) {
       const petId = petIds[index]!;
       const amount = amounts[index]!;
-      if (allTerms) {
-        const [kind, reason, expected, status] = allTerms[index]!;
+      if (rest) {
+        const [kind, reason, expected, status]: Terms = rest.next().value;
         const known = { expected: expected ?? undefined, status: status ?? undefined };
         changes.push({ petId, kind, amount, ...known, reason });
       } else changes.push({ petId, kind: "set", amount, reason: null });
     }
-    units.push({
-      changes,
-      cause: values[at],
-      keyId: values[at + 1],
-      requestId: values[at + 2],
-      idempotency: unpackIdempotency(keys?.[units.length]),
-    });
+    const [cause, keyId, requestId] = [values[at], values[at + 1], values[at + 2]];
+    units.push({ changes, cause, keyId, requestId, idempotency });
   }
   return units;
-}
-
-function unpackIdempotency(packed: string | undefined): Unit["idempotency"] {
-  if (!packed) return undefined;
-  return {
-    key: packed.slice(0, digestLength),
-    request: packed.slice(digestLength, 2 * digestLength),
-    keptMs: Number(packed.slice(2 * digestLength)),
-  };
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import type { Environment } from "../../../domain/keys/keys.ts";
 import type { Committed, Unit } from "../../../domain/ledger/ledger.ts";
@@ -5,9 +6,8 @@ import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
 import { createAuditWriter } from "../audit.ts";
 import { createCheckpointWriter } from "../checkpoints.ts";
 import { createLedgerWriter } from "../commit.ts";
-import { openForWriting } from "../engine/connection.ts";
+import { guarded, openForWriting, unknownOutcomeOr, wrapMethods } from "../engine/connection.ts";
 import { createDamageCheck, type Damage, describeDamage } from "../engine/damage.ts";
-import { guarded, unknownOutcomeOr, wrapMethods } from "../engine/failures.ts";
 import { filesOf, prepareFiles } from "../engine/files.ts";
 import { createOverwriteCheck } from "../engine/overwritten.ts";
 import { isServed } from "../engine/serving-lock.ts";
@@ -68,8 +68,7 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
     ["database", "wal", "walIndex"],
     isServed ? undefined : createOverwriteCheck(files, database),
   );
-  let waitMs = busyWaitMs;
-  let queuedMs = 0;
+  const { waitAtMost, waitForLock, setQueuedMs } = createLockWait(database);
   /** When the request was sent, by `performance.now()`. Undefined if its caller cannot give up. */
   let sentAt: number | undefined;
   let isWalSaved = false;
@@ -100,32 +99,9 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
    * that log are not based on ours. Returns whether the updates in the log are safe.
    */
   function saveStrandedWal(): boolean {
-    isWalSaved ||= damage.find()?.isWalStranded === true && checkpointWal();
+    const isStranded = () => damage.find()?.isWalStranded === true && !damage.isReplaced("wal");
+    isWalSaved ||= isStranded() && checkpointWal(database, waitAtMost);
     return isWalSaved;
-  }
-
-  function checkpointWal(): boolean {
-    if (damage.isReplaced("wal")) return false;
-    try {
-      waitAtMost(readersWaitMs);
-      const [row] = database.query("PRAGMA wal_checkpoint(FULL)").values();
-      const [busy, pages, moved] = row as bigint[];
-      return busy === 0n && pages === moved;
-    } catch {
-      return false;
-    }
-  }
-
-  /** Sets how long the next statement waits for the write lock. */
-  function waitAtMost(wantedMs: number): void {
-    if (wantedMs === waitMs) return;
-    database.run(`PRAGMA busy_timeout = ${wantedMs}`);
-    waitMs = wantedMs;
-  }
-
-  /** The same for a request. What it waited in the queue counts, because its client waited, too. */
-  function waitForLock(wantedMs: number): void {
-    waitAtMost(Math.max(0, wantedMs - queuedMs));
   }
 
   function waiting<T extends object>(wantedMs: number, methods: T): T {
@@ -177,6 +153,41 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
     /** Call before each request with the time that it waited for others. */
     setQueuedMs(ms: number): void {
       sentAt = performance.now() - ms;
+      setQueuedMs(ms);
+    },
+  };
+}
+
+function checkpointWal(database: Database, waitAtMost: (ms: number) => void): boolean {
+  try {
+    waitAtMost(readersWaitMs);
+    const [row] = database.query("PRAGMA wal_checkpoint(FULL)").values();
+    const [busy, pages, moved] = row as bigint[];
+    return busy === 0n && pages === moved;
+  } catch {
+    return false;
+  }
+}
+
+/** Sets how long statements wait for the write lock. */
+function createLockWait(database: Database) {
+  let waitMs = busyWaitMs;
+  let queuedMs = 0;
+
+  /** Sets it for the next statement. */
+  function waitAtMost(wantedMs: number): void {
+    if (wantedMs === waitMs) return;
+    database.run(`PRAGMA busy_timeout = ${wantedMs}`);
+    waitMs = wantedMs;
+  }
+
+  return {
+    waitAtMost,
+    /** The same for a request. What it waited in the queue counts, because its client waited, too. */
+    waitForLock(wantedMs: number): void {
+      waitAtMost(Math.max(0, wantedMs - queuedMs));
+    },
+    setQueuedMs(ms: number): void {
       // In whole seconds, because another limit costs a statement.
       queuedMs = Math.max(0, Math.round(ms / 1_000) * 1_000);
     },
@@ -208,15 +219,11 @@ export async function startEpoch(writer: Writer): Promise<void> {
   }
 }
 
-type Callable = {
-  readonly [M in WriterMethod]: (...args: WriterArgs<M>) => WriterResult<M>;
-};
-
+/** A request names a method and has its arguments, which only the caller's types connect. */
 export function callMethod<M extends WriterMethod>(
   { methods }: BlockingWriter,
   method: M,
   args: WriterArgs<M>,
 ): WriterResult<M> {
-  const callable: Callable = methods;
-  return callable[method](...args);
+  return (methods[method] as (...args: unknown[]) => WriterResult<M>)(...args);
 }
