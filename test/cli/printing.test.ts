@@ -31,10 +31,8 @@ test("an error of an import escapes columns, fields and file names", async () =>
   const header = await place.runHere(["pets", "import", "-", "--format", "csv"], {
     stdin: `petId,"${hostile}"\n1,x\n`,
   });
-  expect(header.err).toBe(
-    `stdin:1: unknown column '${escapes}'; expected petId, name, category, tags, photoUrls, status, quantity
-petstore: 1 problem in stdin; nothing was imported\n`,
-  );
+  expect(header.err).toStartWith(`stdin:1: unknown column '${escapes}'; expected petId, name, `);
+  expect(header.err).toEndWith("\npetstore: 1 problem in stdin; nothing was imported\n");
   const field = await place.runHere(["pets", "import", "-"], {
     stdin: JSON.stringify({ petId: 1, name: "x", [hostile]: 1 }),
   });

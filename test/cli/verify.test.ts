@@ -88,7 +88,7 @@ const wrongs: [name: string, statements: string[], fault: string][] = [
   ],
   [
     "a pet without an entry",
-    ["INSERT INTO pets VALUES (3, 'Coco', NULL, '[]', '[]')"],
+    ["INSERT INTO pets (pet_id, name, tags, photo_urls) VALUES (3, 'Coco', '[]', '[]')"],
     "pet 3: has no entry; expected one",
   ],
   [
@@ -154,7 +154,9 @@ for (const [name, statements, fault] of wrongs) {
 
 test("of many faults the first twenty are printed and all are counted", async () => {
   const numbers = "WITH RECURSIVE n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 1009)";
-  tamper(`INSERT INTO pets ${numbers} SELECT i, 'x', NULL, '[]', '[]' FROM n`);
+  tamper(
+    `INSERT INTO pets (pet_id, name, tags, photo_urls) ${numbers} SELECT i, 'x', '[]', '[]' FROM n`,
+  );
   const { code, out } = await place.runHere(["verify"]);
   expect(code).toBe(1);
   const lines = out.trimEnd().split("\n");

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { petFields } from "../../src/domain/catalogue/pet-fields.ts";
 import { anEntry } from "../support/audit.ts";
 import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
@@ -106,6 +107,19 @@ describe.each(engines)("work with the stock on %s", (engine) => {
     await dialog.getByRole("button", { name: "Save" }).click();
     await shows(page, "9223372036854775806", "Zoë");
     expect(await catalogue.findPet(pet.petId)).toMatchObject(elsewhere);
+    // The form has every other detail, too.
+    await page.getByLabel("Details of Zoë").click();
+    const others = petFields.filter(({ name }) => name !== "name");
+    for (const { name, label, example } of others) {
+      const separator = name === "tags" ? ", " : "\n";
+      const text = Array.isArray(example) ? example.join(separator) : String(example);
+      await dialog.getByLabel(label, { exact: true }).fill(text);
+    }
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "hidden" });
+    expect(await catalogue.findPet(pet.petId)).toMatchObject(
+      Object.fromEntries(others.map(({ name, example }) => [name, example])),
+    );
     await page.fill("[type=search]", "zoe");
     await page.locator("[data-shown='1']").waitFor();
     await page.getByLabel("Details of Zoë").click();

@@ -40,11 +40,10 @@ test("an instance serves a newer schema that still fits it, and rejects one that
 test("a column added while an instance runs does not affect it", async () => {
   const url = await migratedDatabase();
   const store = await open(url);
-  const pet = { petId: 1n, line: 1, name: "a", quantity: 1, status: undefined };
-  const rest = { category: undefined, tags: undefined, photoUrls: undefined };
+  const pet = { petId: 1n, line: 1, name: "a", quantity: 1 };
   await store.catalogue.importPets(
     (async function* () {
-      yield [{ ...pet, ...rest }];
+      yield [pet];
     })(),
     commandImport("test"),
   );

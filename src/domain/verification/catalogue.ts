@@ -1,32 +1,19 @@
-import { checkColumns } from "./columns.ts";
+import { checkRows, type Note } from "./columns.ts";
 import type { Faults } from "./faults.ts";
 import { toNumber } from "./ledger.ts";
 import { type PetStates, stockText } from "./states.ts";
 import type { RowsOf, StoredRow } from "./store.ts";
 
-const entryLabel = ([petId]: StoredRow) => `entry of pet ${petId}`;
-const petLabel = ([petId]: StoredRow) => `pet ${petId}`;
-
 /** Compares every entry with the replayed ledger, and marks the pets that have one. */
-export async function checkEntries(
-  rowsOf: RowsOf,
-  states: PetStates,
-  faults: Faults,
-): Promise<number> {
-  let count = 0;
-  for await (const batch of rowsOf("inventory")) {
-    for (const row of batch) {
-      checkColumns("inventory", row, entryLabel, faults);
-      const slot = states.slotOf(row[0] as bigint);
-      checkEntry(row, states, slot, faults);
-      if (states.mark(slot, "entry")) faults.note(entryLabel(row), "exists twice", "one entry");
-    }
-    count += batch.length;
-  }
-  return count;
+export function checkEntries(rowsOf: RowsOf, states: PetStates, faults: Faults): Promise<number> {
+  return checkRows(rowsOf, "inventory", faults, (row, note) => {
+    const slot = states.slotOf(row[0] as bigint);
+    checkEntry(row, states, slot, note);
+    if (states.mark(slot, "entry")) note("exists twice", "one entry");
+  });
 }
 
-function checkEntry(row: StoredRow, states: PetStates, slot: number, faults: Faults): void {
+function checkEntry(row: StoredRow, states: PetStates, slot: number, note: Note): void {
   const [quantity, status, seq] = [
     states.quantityOf(slot),
     states.statusOf(slot),
@@ -34,10 +21,9 @@ function checkEntry(row: StoredRow, states: PetStates, slot: number, faults: Fau
   ];
   if (toNumber(row[1]) !== quantity || row[2] !== status) {
     const source = seq === 0 ? "the ledger has no row of it" : `row ${seq} left that`;
-    const found = stockText(toNumber(row[1]), row[2]);
-    faults.note(entryLabel(row), found, `${stockText(quantity, status)}: ${source}`);
+    note(stockText(toNumber(row[1]), row[2]), `${stockText(quantity, status)}: ${source}`);
   } else if (toNumber(row[3]) !== seq) {
-    faults.note(entryLabel(row), `version is ${row[3]}`, `${seq}, the pet's last row`);
+    note(`version is ${row[3]}`, `${seq}, the pet's last row`);
   }
 }
 
@@ -47,19 +33,13 @@ export async function checkPets(
   states: PetStates,
   faults: Faults,
 ): Promise<number> {
-  let count = 0;
-  for await (const batch of rowsOf("pets")) {
-    for (const row of batch) {
-      checkColumns("pets", row, petLabel, faults);
-      const slot = states.slotOf(row[0] as bigint);
-      if (!states.has(slot, "entry")) {
-        const expected = states.seqOf(slot) === 0 ? "one" : leftIn(states, slot);
-        faults.note(petLabel(row), "has no entry", expected);
-      }
-      if (states.mark(slot, "pet")) faults.note(petLabel(row), "exists twice", "one pet");
+  const count = await checkRows(rowsOf, "pets", faults, ([petId], note) => {
+    const slot = states.slotOf(petId as bigint);
+    if (!states.has(slot, "entry")) {
+      note("has no entry", states.seqOf(slot) === 0 ? "one" : leftIn(states, slot));
     }
-    count += batch.length;
-  }
+    if (states.mark(slot, "pet")) note("exists twice", "one pet");
+  });
   for (let slot = 0; slot < states.count(); slot++) {
     if (states.has(slot, "pet")) continue;
     const petId = states.petIdOf(slot);
@@ -77,8 +57,6 @@ function leftIn(states: PetStates, slot: number): string {
   return `${stock}, as row ${states.seqOf(slot)} left it`;
 }
 
-const removalLabel = ([petId]: StoredRow) => `removal of pet ${petId}`;
-
 /** Checks that the last row of every pet without an entry is known, because it has no entry to name it. */
 export async function checkRemovals(
   rowsOf: RowsOf,
@@ -86,23 +64,20 @@ export async function checkRemovals(
   faults: Faults,
 ): Promise<void> {
   const noted = new Uint8Array(states.count());
-  for await (const batch of rowsOf("removed_pets")) {
-    for (const row of batch) {
-      checkColumns("removed_pets", row, removalLabel, faults);
-      const slot = states.slotOf(row[0] as bigint);
-      noted[slot] = 1;
-      const [version, seq] = [Number(row[1]), states.seqOf(slot)];
-      const isRemoved = states.quantityOf(slot) === null;
-      if (isRemoved ? version === seq : version < seq) continue;
-      const expected =
-        seq === 0
-          ? "no removal: the ledger has no row of it"
-          : isRemoved
-            ? `${seq}, the pet's last row`
-            : `a row before ${seq}`;
-      faults.note(removalLabel(row), `version is ${version}`, expected);
-    }
-  }
+  await checkRows(rowsOf, "removed_pets", faults, (row, note) => {
+    const slot = states.slotOf(row[0] as bigint);
+    noted[slot] = 1;
+    const [version, seq] = [Number(row[1]), states.seqOf(slot)];
+    const isRemoved = states.quantityOf(slot) === null;
+    if (isRemoved ? version === seq : version < seq) return;
+    const expected =
+      seq === 0
+        ? "no removal: the ledger has no row of it"
+        : isRemoved
+          ? `${seq}, the pet's last row`
+          : `a row before ${seq}`;
+    note(`version is ${version}`, expected);
+  });
   for (let slot = 0; slot < noted.length; slot++) {
     if (noted[slot] === 1 || states.seqOf(slot) === 0 || states.quantityOf(slot) !== null) continue;
     const expected = `row ${states.seqOf(slot)}`;
@@ -112,11 +87,8 @@ export async function checkRemovals(
 
 export async function checkOrders(rowsOf: RowsOf, faults: Faults): Promise<void> {
   let last: unknown;
-  for await (const batch of rowsOf("orders")) {
-    for (const row of batch) {
-      checkColumns("orders", row, ([id]) => `order ${id}`, faults);
-      if (row[0] === last) faults.note(`order ${row[0]}`, "exists twice", "one order");
-      last = row[0];
-    }
-  }
+  await checkRows(rowsOf, "orders", faults, ([id], note) => {
+    if (id === last) note("exists twice", "one order");
+    last = id;
+  });
 }

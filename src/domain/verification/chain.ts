@@ -1,5 +1,5 @@
 import { genesisHash, hashText, joinFields, originText } from "../ledger/chain.ts";
-import { checkColumns } from "./columns.ts";
+import { checkRows } from "./columns.ts";
 import type { Faults } from "./faults.ts";
 import type { RowsOf, StoredRow } from "./store.ts";
 
@@ -125,10 +125,10 @@ async function readStart(
   rowsOf: RowsOf,
   faults: Faults,
 ): Promise<{ readonly seq: number; readonly hash: string }> {
-  const rows: StoredRow[] = [];
-  for await (const batch of rowsOf("chain")) rows.push(...batch);
-  for (const row of rows) checkColumns("chain", row, () => "the chain", faults);
-  if (rows.length !== 1) faults.note("the chain", `has ${rows.length} rows`, "exactly 1");
-  const [first] = rows;
+  let first: StoredRow | undefined;
+  const rows = await checkRows(rowsOf, "chain", faults, (row) => {
+    first ??= row;
+  });
+  if (rows !== 1) faults.note("the chain", `has ${rows} rows`, "exactly 1");
   return first ? { seq: Number(first[1]), hash: String(first[2]) } : { seq: 0, hash: genesisHash };
 }

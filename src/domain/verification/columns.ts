@@ -9,7 +9,7 @@ import { steps } from "../usage/usage-history.ts";
 import { int64Max, int64Min, parseInt64 } from "../values/int64.ts";
 import { webhookStates } from "../webhooks/webhook.ts";
 import { type Faults, shown } from "./faults.ts";
-import type { StoredRow } from "./store.ts";
+import type { RowsOf, StoredRow } from "./store.ts";
 
 const digestRule = "64 hexadecimal digits";
 
@@ -135,19 +135,59 @@ const columns = {
 
 export type TableName = keyof typeof columns;
 
-/** Notes every value of a row that its column does not allow. */
-export function checkColumns(
-  table: TableName,
-  row: StoredRow,
-  where: (row: StoredRow) => string,
-  faults: Faults,
-): void {
+/** What a fault calls a row of each table. */
+const labels: Readonly<Record<TableName, (row: StoredRow) => string>> = {
+  ledger: ([seq]) => `ledger row ${seq}`,
+  chain: () => "the chain",
+  remembered_keys: ([seq]) => `keys of ledger row ${seq}`,
+  inventory: ([petId]) => `entry of pet ${petId}`,
+  removed_pets: ([petId]) => `removal of pet ${petId}`,
+  pets: ([petId]) => `pet ${petId}`,
+  orders: ([id]) => `order ${id}`,
+  keys: ([id]) => `key ${id}`,
+  // Eight digits identify a secret, and a whole digest does not fit on a line.
+  secrets: ([digest]) => `secret ${String(digest).slice(0, 8)}…`,
+  usage: ([keyId]) => `usage of key ${keyId}`,
+  usage_points: ([keyId, step, start]) => `usage of key ${keyId}, ${step} ${start}`,
+  epochs: ([number]) => `epoch ${number}`,
+  audit: ([seq]) => `audit row ${seq}`,
+  bans: ([keyId]) => `ban of key ${keyId}`,
+  webhooks: ([id]) => `webhook ${id}`,
+};
+
+/** Notes a fault of the row that is checked. */
+export type Note = (found: string, expected: string) => void;
+
+/** Checks the rows of one table, one at a time. Its values are checked first, against their columns. */
+export function createRowCheck(table: TableName, faults: Faults) {
   const expected: readonly Column[] = columns[table];
-  for (let at = 0; at < expected.length; at++) {
-    const { name, rule, allows, isSecret } = expected[at]!;
-    if (allows(row[at])) continue;
-    faults.note(where(row), `${name} is ${isSecret ? "something else" : shown(row[at])}`, rule);
+  let current: StoredRow = [];
+  const note: Note = (found, rule) => faults.note(labels[table](current), found, rule);
+  return (row: StoredRow): Note => {
+    current = row;
+    for (let at = 0; at < expected.length; at++) {
+      const { name, rule, allows, isSecret } = expected[at]!;
+      if (allows(row[at])) continue;
+      note(`${name} is ${isSecret ? "something else" : shown(row[at])}`, rule);
+    }
+    return note;
+  };
+}
+
+/** Checks every row of a table, and returns their number. */
+export async function checkRows(
+  rowsOf: RowsOf,
+  table: TableName,
+  faults: Faults,
+  check: (row: StoredRow, note: Note) => void,
+): Promise<number> {
+  const begin = createRowCheck(table, faults);
+  let count = 0;
+  for await (const batch of rowsOf(table)) {
+    for (const row of batch) check(row, begin(row));
+    count += batch.length;
   }
+  return count;
 }
 
 function column(name: string, rule: string, allows: Column["allows"]): Column {

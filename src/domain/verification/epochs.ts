@@ -1,27 +1,31 @@
-import { checkColumns } from "./columns.ts";
+import { checkRows } from "./columns.ts";
 import { type Faults, shown } from "./faults.ts";
-import type { RowsOf, StoredRow } from "./store.ts";
-
-const where = ([number]: StoredRow) => `epoch ${number}`;
+import type { RowsOf } from "./store.ts";
 
 /** Checks that epochs are unique, begin one after the other, and not after the ledger's end. */
 export async function checkEpochs(rowsOf: RowsOf, lastSeq: number, faults: Faults): Promise<void> {
   const known = new Set<unknown>();
   let lastStart = 0;
-  for await (const batch of rowsOf("epochs")) {
-    for (const row of batch) {
-      checkColumns("epochs", row, where, faults);
-      const [epoch, start] = [row[1], Number(row[2])];
-      if (known.has(epoch)) faults.note(where(row), `${shown(epoch)} exists twice`, "one epoch");
-      if (start < lastStart) {
-        const expected = `${lastStart} or more, as in the epoch before it`;
-        faults.note(where(row), `from_seq is ${start}`, expected);
-      }
-      if (start > lastSeq) {
-        faults.note(where(row), `from_seq is ${start}`, `at most ${lastSeq}, the last ledger row`);
-      }
-      known.add(epoch);
-      lastStart = start;
+  await checkRows(rowsOf, "epochs", faults, (row, note) => {
+    const [epoch, start] = [row[1], Number(row[2])];
+    if (known.has(epoch)) note(`${shown(epoch)} exists twice`, "one epoch");
+    if (start < lastStart) {
+      note(`from_seq is ${start}`, `${lastStart} or more, as in the epoch before it`);
     }
-  }
+    if (start > lastSeq) note(`from_seq is ${start}`, `at most ${lastSeq}, the last ledger row`);
+    known.add(epoch);
+    lastStart = start;
+  });
+}
+
+/** Checks that no webhook has delivered a row that the ledger does not have. */
+export async function checkWebhooks(
+  rowsOf: RowsOf,
+  lastSeq: number,
+  faults: Faults,
+): Promise<void> {
+  await checkRows(rowsOf, "webhooks", faults, (row, note) => {
+    const seq = Number(row[13]);
+    if (seq > lastSeq) note(`cursor's seq is ${seq}`, `at most ${lastSeq}, the last ledger row`);
+  });
 }

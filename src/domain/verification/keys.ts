@@ -1,53 +1,63 @@
-import { checkColumns } from "./columns.ts";
+import { allKeys, type Step, startOf, steps, withoutKey } from "../usage/usage-history.ts";
+import { checkRows, type Note } from "./columns.ts";
 import { type Faults, shown } from "./faults.ts";
-import type { RowsOf, StoredRow } from "./store.ts";
+import type { RowsOf } from "./store.ts";
+
+type KeyIds = ReadonlySet<unknown>;
 
 /**
  * Checks that each key has a secret, and that every secret, usage record and ban belongs to a key.
  * Returns the ids of all keys.
  */
-export async function checkKeys(rowsOf: RowsOf, faults: Faults): Promise<ReadonlySet<unknown>> {
+export async function checkKeys(rowsOf: RowsOf, faults: Faults): Promise<KeyIds> {
   const ids = new Set<unknown>();
-  for await (const batch of rowsOf("keys")) {
-    for (const row of batch) {
-      checkColumns("keys", row, ([id]) => `key ${id}`, faults);
-      ids.add(row[0]);
-    }
-  }
+  await checkRows(rowsOf, "keys", faults, ([id]) => ids.add(id));
   const keysWithSecret = new Set<unknown>();
-  // Eight digits identify a secret, and a whole digest does not fit on a line.
-  const secretLabel = ([digest]: StoredRow) => `secret ${String(digest).slice(0, 8)}…`;
-  for await (const batch of rowsOf("secrets")) {
-    for (const row of batch) {
-      checkColumns("secrets", row, secretLabel, faults);
-      checkKey(row[1], ids, row, secretLabel, faults);
-      keysWithSecret.add(row[1]);
-    }
-  }
+  await checkRows(rowsOf, "secrets", faults, ([, keyId], note) => {
+    checkKey(keyId, ids, note);
+    keysWithSecret.add(keyId);
+  });
   for (const id of ids) {
     if (!keysWithSecret.has(id)) faults.note(`key ${id}`, "has no secret", "at least one");
   }
-  for (const [table, what] of [
-    ["usage", "usage of key"],
-    ["bans", "ban of key"],
-  ] as const) {
-    for await (const batch of rowsOf(table)) {
-      for (const row of batch) {
-        const where = () => `${what} ${row[0]}`;
-        checkColumns(table, row, where, faults);
-        checkKey(row[0], ids, row, where, faults);
-      }
-    }
+  for (const table of ["usage", "bans"] as const) {
+    await checkRows(rowsOf, table, faults, ([keyId], note) => checkKey(keyId, ids, note));
   }
   return ids;
 }
 
-export function checkKey(
-  id: unknown,
-  ids: ReadonlySet<unknown>,
-  row: StoredRow,
-  where: (row: StoredRow) => string,
+export function checkKey(id: unknown, ids: KeyIds, note: Note): void {
+  if (!ids.has(id)) note(`there is no key ${shown(id)}`, "the id of a key");
+}
+
+/** Checks that every count belongs to a key, and starts where its minute or day does. */
+export async function checkUsageHistory(
+  rowsOf: RowsOf,
+  keyIds: KeyIds,
   faults: Faults,
-): void {
-  if (!ids.has(id)) faults.note(where(row), `there is no key ${shown(id)}`, "the id of a key");
+): Promise<void> {
+  const known = new Set([...keyIds, allKeys, withoutKey]);
+  await checkRows(rowsOf, "usage_points", faults, (row, note) => {
+    checkKey(row[0], known, note);
+    const [step, start] = [row[1] as Step, Number(row[2])];
+    if (!steps.includes(step)) return;
+    const expected = startOf(step, start);
+    if (start !== expected) note(`start is ${start}`, `${expected}`);
+  });
+}
+
+/**
+ * Checks that no row of the audit log is missing and that its times never decrease. A key that made a
+ * change is never deleted.
+ */
+export async function checkAudit(rowsOf: RowsOf, keyIds: KeyIds, faults: Faults): Promise<void> {
+  let last = 0;
+  let lastAt = 0;
+  await checkRows(rowsOf, "audit", faults, (row, note) => {
+    const [seq, at] = [Number(row[0]), Number(row[1])];
+    if (seq !== last + 1) note(`follows row ${last}`, `row ${last + 1}`);
+    if (at < lastAt) note(`at is ${at}`, `${lastAt} or later, as in row ${last}`);
+    [last, lastAt] = [seq, at];
+    if (row[2] !== null) checkKey(row[2], keyIds, note);
+  });
 }

@@ -1,7 +1,7 @@
 import type { Cause } from "../ledger/ledger.ts";
 import type { ChainCheck } from "./chain.ts";
 import type { CheckpointsCheck } from "./checkpoints.ts";
-import { checkColumns } from "./columns.ts";
+import { createRowCheck, type Note } from "./columns.ts";
 import type { Faults } from "./faults.ts";
 import { checkKey } from "./keys.ts";
 import type { RememberedKeysCheck } from "./remembered-keys.ts";
@@ -13,8 +13,6 @@ export interface LedgerEnd {
   /** The `seq` of the last row, or 0. */
   readonly seq: number;
 }
-
-const where = ([seq]: StoredRow) => `ledger row ${seq}`;
 
 /** What a replay compares each row with, and what it fills. */
 export interface Replay {
@@ -31,23 +29,20 @@ export async function replayLedger(
   { states, keyIds, chain, rememberedKeys, checkpoints }: Replay,
   faults: Faults,
 ): Promise<LedgerEnd> {
+  const begin = createRowCheck("ledger", faults);
   let [rows, lastSeq, lastAt] = [0, 0, 0];
   for await (const batch of rowsOf("ledger")) {
     for (const row of batch) {
-      checkColumns("ledger", row, where, faults);
+      const note = begin(row);
       const [seq, at] = [Number(row[0]), Number(row[11])];
-      if (seq !== lastSeq + 1) {
-        faults.note(where(row), `comes after row ${lastSeq}`, `row ${lastSeq + 1} there`);
-      }
-      if (at < lastAt) {
-        faults.note(where(row), `at is ${at}`, `${lastAt} or later, as in row ${lastSeq}`);
-      }
+      if (seq !== lastSeq + 1) note(`comes after row ${lastSeq}`, `row ${lastSeq + 1} there`);
+      if (at < lastAt) note(`at is ${at}`, `${lastAt} or later, as in row ${lastSeq}`);
       const compared = checkpoints.row(seq);
       if (compared) await compared;
       const slot = states.slotOf(row[1] as bigint);
-      checkContinues(row, states, slot, faults);
-      checkSides(row, faults);
-      checkOrigin(row, keyIds, faults);
+      checkContinues(row, states, slot, note);
+      checkSides(row, note);
+      checkOrigin(row, keyIds, note);
       chain.row(row);
       const keysRead = rememberedKeys.row(seq, at);
       if (keysRead) await keysRead;
@@ -60,7 +55,7 @@ export async function replayLedger(
 }
 
 /** A row starts from the result of the pet's previous row, and refers to it. */
-function checkContinues(row: StoredRow, states: PetStates, slot: number, faults: Faults): void {
+function checkContinues(row: StoredRow, states: PetStates, slot: number, note: Note): void {
   const [quantity, status, seq] = [
     states.quantityOf(slot),
     states.statusOf(slot),
@@ -69,38 +64,35 @@ function checkContinues(row: StoredRow, states: PetStates, slot: number, faults:
   if (toNumber(row[2]) !== quantity || row[4] !== status) {
     const source = seq === 0 ? `pet ${row[1]} had no row` : `row ${seq} left that`;
     const found = `before is ${stockText(toNumber(row[2]), row[4])}`;
-    faults.note(where(row), found, `${stockText(quantity, status)}: ${source}`);
+    note(found, `${stockText(quantity, status)}: ${source}`);
   }
   const previous = seq === 0 ? null : seq;
   const isNew = quantity === null && row[6] === null;
   // An import of 0.6 does not know the last row of a pet that was removed.
   if (toNumber(row[6]) !== previous && !isNew) {
-    const expected = `${previous}, the last row of pet ${row[1]}`;
-    faults.note(where(row), `previous is ${row[6]}`, expected);
+    note(`previous is ${row[6]}`, `${previous}, the last row of pet ${row[1]}`);
   }
 }
 
 /** Before and after are a quantity with a status, or nothing. They are not both nothing. */
-function checkSides(row: StoredRow, faults: Faults): void {
+function checkSides(row: StoredRow, note: Note): void {
   const [before, after, statusBefore, statusAfter] = row.slice(2, 6);
   if ((before === null) !== (statusBefore === null)) {
-    const found = `before has quantity ${before} and status ${statusBefore}`;
-    faults.note(where(row), found, "both or neither");
+    note(`before has quantity ${before} and status ${statusBefore}`, "both or neither");
   }
   if ((after === null) !== (statusAfter === null)) {
-    const found = `after has quantity ${after} and status ${statusAfter}`;
-    faults.note(where(row), found, "both or neither");
+    note(`after has quantity ${after} and status ${statusAfter}`, "both or neither");
   }
   if (before === null && after === null) {
-    faults.note(where(row), "before and after are nothing", "one of them to be a stock");
+    note("before and after are nothing", "one of them to be a stock");
   }
 }
 
-function checkOrigin(row: StoredRow, keyIds: ReadonlySet<unknown>, faults: Faults): void {
+function checkOrigin(row: StoredRow, keyIds: ReadonlySet<unknown>, note: Note): void {
   const [cause, keyId, requestId] = [row[7] as Cause, row[8], row[9]];
-  if (keyId !== null) checkKey(keyId, keyIds, row, where, faults);
+  if (keyId !== null) checkKey(keyId, keyIds, note);
   if (cause === "api" && (keyId === null || requestId === null)) {
-    faults.note(where(row), "an API change without key or request", "both");
+    note("an API change without key or request", "both");
   }
 }
 

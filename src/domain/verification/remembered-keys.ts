@@ -1,5 +1,5 @@
 import { unpackKeys } from "../ledger/idempotency.ts";
-import { checkColumns } from "./columns.ts";
+import { createRowCheck, type Note } from "./columns.ts";
 import type { Faults } from "./faults.ts";
 import type { RowsOf, StoredRow } from "./store.ts";
 
@@ -14,22 +14,19 @@ export interface RememberedKeysCheck {
   end(lastSeq: number): Promise<void>;
 }
 
-const where = ([seq]: StoredRow) => `keys of ledger row ${seq}`;
-
 export async function createRememberedKeysCheck(
   rowsOf: RowsOf,
   faults: Faults,
 ): Promise<RememberedKeysCheck> {
+  const begin = createRowCheck("remembered_keys", faults);
   const batches = rowsOf("remembered_keys")[Symbol.asyncIterator]();
   let batch: readonly StoredRow[] = [];
   let index = 0;
   /** The next row of the table. */
   let next: StoredRow | undefined;
   let nextSeq = Number.POSITIVE_INFINITY;
-  /** The row whose commit the ledger has reached, its time, and the last row of the commit. */
-  let current:
-    | { readonly row: StoredRow; readonly at: number; readonly lastSeq: number }
-    | undefined;
+  /** The time of the commit that the ledger has reached, its last row, and what notes its faults. */
+  let current: { readonly note: Note; readonly at: number; readonly lastSeq: number } | undefined;
 
   async function advance(): Promise<void> {
     if (index === batch.length) {
@@ -46,18 +43,16 @@ export async function createRememberedKeysCheck(
   /** Makes the next row the current one. */
   async function take(): Promise<void> {
     const row = next!;
-    checkColumns("remembered_keys", row, where, faults);
-    const lastSeq = checkRecords(row, faults);
-    current = { row, at: Number(row[1]), lastSeq };
+    const note = begin(row);
+    const lastSeq = checkRecords(row, note);
+    current = { note, at: Number(row[1]), lastSeq };
     await advance();
-    if (nextSeq <= lastSeq) {
-      faults.note(where(row), `its keys reach to row ${lastSeq}`, `less than ${nextSeq}`);
-    }
+    if (nextSeq <= lastSeq) note(`its keys reach to row ${lastSeq}`, `less than ${nextSeq}`);
   }
 
   function checkTime(at: number): void {
     if (current!.at === at) return;
-    faults.note(where(current!.row), `at is ${current!.at}`, `${at}, the time of its rows`);
+    current!.note(`at is ${current!.at}`, `${at}, the time of its rows`);
     current = undefined;
   }
 
@@ -65,7 +60,7 @@ export async function createRememberedKeysCheck(
     while (nextSeq <= seq) {
       const isMissed = nextSeq < seq;
       await take();
-      if (isMissed) faults.note(where(current!.row), "there is no such row", "a row of the ledger");
+      if (isMissed) current!.note("there is no such row", "a row of the ledger");
     }
     if (seq <= current!.lastSeq) checkTime(at);
   }
@@ -73,7 +68,7 @@ export async function createRememberedKeysCheck(
   function checkEnd(lastSeq: number): void {
     if (!current || current.lastSeq <= lastSeq) return;
     const found = `its keys reach to row ${current.lastSeq}`;
-    faults.note(where(current.row), found, `at most ${lastSeq}, the last ledger row`);
+    current.note(found, `at most ${lastSeq}, the last ledger row`);
   }
 
   await advance();
@@ -94,14 +89,14 @@ export async function createRememberedKeysCheck(
 }
 
 /** Checks that the keys of a commit have rows one after the other. Returns the last of these rows. */
-function checkRecords(row: StoredRow, faults: Faults): number {
+function checkRecords(row: StoredRow, note: Note): number {
   const [seq, records] = [Number(row[0]), row[2]];
   let last = seq - 1;
   if (!(records instanceof Uint8Array)) return last;
   for (const { firstSeq, rows } of unpackKeys({ seq, at: 0, records })) {
-    if (rows === 0) faults.note(where(row), "a key has no rows", "1 or more");
+    if (rows === 0) note("a key has no rows", "1 or more");
     if (firstSeq <= last && rows > 0) {
-      faults.note(where(row), `a key starts with row ${firstSeq}`, `${last + 1} or later`);
+      note(`a key starts with row ${firstSeq}`, `${last + 1} or later`);
     }
     last = Math.max(last, firstSeq + rows - 1);
   }

@@ -1,19 +1,16 @@
 import { environments } from "../keys/keys.ts";
 import { genesisHash } from "../ledger/chain.ts";
 import type { Tip } from "../ledger/ledger.ts";
-import { checkAudit } from "./audit.ts";
 import { checkEntries, checkOrders, checkPets, checkRemovals } from "./catalogue.ts";
 import { createChainCheck, type KeptHash } from "./chain.ts";
 import { createCheckpointsCheck } from "./checkpoints.ts";
-import { checkEpochs } from "./epochs.ts";
+import { checkEpochs, checkWebhooks } from "./epochs.ts";
 import { createFaults, type Faults, shown } from "./faults.ts";
-import { checkKeys } from "./keys.ts";
+import { checkAudit, checkKeys, checkUsageHistory } from "./keys.ts";
 import { type LedgerEnd, replayLedger } from "./ledger.ts";
 import { createRememberedKeysCheck } from "./remembered-keys.ts";
 import { createPetStates } from "./states.ts";
 import type { Snapshot } from "./store.ts";
-import { checkUsageHistory } from "./usage-history.ts";
-import { checkWebhooks } from "./webhooks.ts";
 
 export interface Verification {
   /** Rows of the ledger. */

@@ -121,12 +121,13 @@ export const corruptions: Record<string, (n: number, names: TableNames) => strin
     `UPDATE inventory SET version = version + 1 WHERE pet_id = 1 + ${n} % 4`,
   "inventory: an entry deleted": (n) => `DELETE FROM inventory WHERE pet_id = 1 + ${n} % 4`,
   "inventory: an entry without a row": (n) =>
-    `INSERT INTO pets VALUES (900, 'x', NULL, '[]', '[]');
+    `INSERT INTO pets (pet_id, name, tags, photo_urls) VALUES (900, 'x', '[]', '[]');
      INSERT INTO inventory VALUES (900, 1, 'available', ${n})`,
   "inventory: an entry without a pet": (n) =>
     `INSERT INTO inventory VALUES (900, 1, 'available', ${n})`,
   "inventory: wiped": () => "DELETE FROM inventory",
-  "pets: a pet without an entry": () => "INSERT INTO pets VALUES (900, 'x', NULL, '[]', '[]')",
+  "pets: a pet without an entry": () =>
+    "INSERT INTO pets (pet_id, name, tags, photo_urls) VALUES (900, 'x', '[]', '[]')",
   "pets: a pet deleted": (n) => `DELETE FROM pets WHERE pet_id = 1 + ${n} % 4`,
   "pets: a pet moved": (n) => `UPDATE pets SET pet_id = 900 WHERE pet_id = 1 + ${n} % 4`,
   "pets: a pet and its entry deleted": (n) =>

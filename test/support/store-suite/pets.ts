@@ -1,4 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import {
+  initialValues,
+  type PetDetails,
+  petFields,
+} from "../../../src/domain/catalogue/pet-fields.ts";
 import type { Pet } from "../../../src/domain/catalogue/pets.ts";
 import { listHistory } from "../../../src/domain/history/history.ts";
 import { undoRow, undoStore } from "../../../src/domain/history/undo.ts";
@@ -19,12 +24,13 @@ const origin: RowOrigin = {
 };
 
 function newPet(petId: bigint, fields: Partial<Pet> = {}): Pet {
+  const initial = petFields.map(({ name, kind }) => [name, initialValues[kind]]);
   return {
     petId,
+    ...(Object.fromEntries(initial) as PetDetails),
     name: "Rex",
     category: "dogs",
     tags: ["a", 'quote " and 🐕'],
-    photoUrls: [],
     status: "pending",
     quantity: 3,
     ...fields,
