@@ -7,8 +7,7 @@ import {
 } from "./domain/running/events.ts";
 import { createLineWriter, type LineFormat } from "./log/lines.ts";
 import { createLogWriter } from "./log/writer.ts";
-import { createScrubber } from "./output.ts";
-import { hasColour } from "./terminal.ts";
+import { createScrubber, hasColour } from "./output.ts";
 
 export interface LogOptions {
   /** `auto` is `text` on a terminal and `json` elsewhere. */

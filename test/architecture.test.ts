@@ -67,10 +67,9 @@ const mayImport: Record<string, readonly string[]> = {
   "src/config/": ["src/domain/", "src/file-errors.ts", "src/settings", "node:"],
   "src/settings.ts": ["src/settings/"],
   "src/settings/": ["src/domain/"],
-  "src/log.ts": ["src/log/", "src/domain/", "src/output.ts", "src/terminal.ts"],
+  "src/log.ts": ["src/log/", "src/domain/", "src/output.ts"],
   "src/log/": ["src/domain/", "src/output.ts", "node:"],
-  "src/output.ts": ["src/terminal.ts"],
-  "src/terminal.ts": [],
+  "src/output.ts": [],
   "src/file-errors.ts": [],
   "src/folders.ts": ["node:"],
   "src/version.ts": ["package.json"],
@@ -308,7 +307,7 @@ test("only config.ts reads the environment, apart from what terminals have there
   const readers = codeFiles.filter(
     (path) => path.startsWith("src/") && !samples.test(path) && pattern.test(read(path)),
   );
-  expect(readers).toEqual(["src/config.ts", "src/terminal.ts"]);
+  expect(readers).toEqual(["src/config.ts", "src/output.ts"]);
 });
 
 /** Where Bun's APIs may be used. All other code runs on any runtime. */

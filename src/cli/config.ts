@@ -4,7 +4,7 @@ import { explainConfig } from "../config.ts";
 import { print, printWarning, withoutSecrets } from "../output.ts";
 import { settingGroups } from "../settings.ts";
 import type { Input, Json } from "./command.ts";
-import { counted, lineWidthMax, wrap } from "./paragraphs.ts";
+import { counted, lineWidthMax, plain, wrap } from "./paragraphs.ts";
 
 const indent = "    ";
 
@@ -55,7 +55,7 @@ function toRow({ setting, text, ...read }: ReadSetting, all: readonly ReadSettin
     source: read.source || null,
     default: setting.default || null,
     unit: setting.unit ?? null,
-    description: setting.description.replaceAll("`", ""),
+    description: plain(setting.description),
     problem: read.problem === undefined ? null : withoutSecrets(read.problem),
   };
 }

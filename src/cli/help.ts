@@ -3,7 +3,7 @@ import { type SettingName, settings } from "../settings.ts";
 import { packageVersion } from "../version.ts";
 import { type Command, type Flag, topics } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { columns, wrap } from "./paragraphs.ts";
+import { columns, plain, wrap } from "./paragraphs.ts";
 
 /** The command with its operands and its flags. Optional flags are in brackets. */
 export function synopsisOf(command: Command): string {
@@ -122,11 +122,6 @@ function settingRows(names: readonly SettingName[]): string {
       return [flagWithValue(setting.flag, setting), `${plain(setting.description)} [${source}]`];
     }),
   );
-}
-
-/** Removes the Markdown that the generated tables of the documentation need. */
-function plain(text: string): string {
-  return text.replaceAll("`", "");
 }
 
 function flagWithValue(name: string, { placeholder }: Pick<Flag, "placeholder">): string {

@@ -53,3 +53,8 @@ export function elapsedText(elapsedMs: number): string {
   const rest = Math.floor((elapsedMs % ms) / next.ms);
   return `${Math.floor(elapsedMs / ms)} ${name}${rest > 0 ? ` ${rest} ${next.name}` : ""}`;
 }
+
+/** Removes the Markdown that the generated tables of the documentation need. */
+export function plain(text: string): string {
+  return text.replaceAll("`", "");
+}

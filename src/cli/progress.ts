@@ -1,6 +1,5 @@
 import type { RowsOf, Snapshot } from "../domain/verification/store.ts";
-import { beforePrinting, printable } from "../output.ts";
-import { isCapable } from "../terminal.ts";
+import { beforePrinting, isCapable, printable } from "../output.ts";
 
 /** How far a long piece of work is. Call `end` also if the work fails. */
 export interface Progress {

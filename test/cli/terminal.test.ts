@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { hasColour } from "../../src/terminal.ts";
+import { hasColour } from "../../src/output.ts";
 import { openWorkspace, petstore } from "../support/process.ts";
 
 const place = openWorkspace();

@@ -1,18 +1,12 @@
-import { type CommandWords, choicesOf, type Value } from "./words.ts";
+import { type CommandWords, choicesOf, type Value, valueCases } from "./words.ts";
 
 /** A completion script for bash 3.2 and later. It needs no other package. */
 export function bashScript(commands: readonly CommandWords[]): string {
   const { first, groups } = choicesOf(commands);
   const cases = commands.map(({ name, flags, operands }) => {
-    const values = [...Map.groupBy(flags, ({ value }) => value && completing(value))].flatMap(
-      ([action, same]) =>
-        action === undefined
-          ? []
-          : [`        ${same.map(({ flag }) => flag).join("|")}) ${action}; return ;;`],
-    );
     return `    "${name}")
       case $previous in
-${values.join("\n")}
+${valueCases(flags, completing)}
       esac
       if [[ $current == -* ]]; then _petstore_words "${flags.map(({ flag }) => flag).join(" ")}"
       ${operands[0] ? `else ${completing(operands[0])}\n      ` : ""}fi ;;`;

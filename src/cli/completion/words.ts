@@ -1,6 +1,7 @@
 import type { Setting } from "../../settings/setting.ts";
 import { settings } from "../../settings.ts";
 import type { Command } from "../command.ts";
+import { plain } from "../paragraphs.ts";
 
 /** What can be typed where, for the scripts of all shells. */
 
@@ -67,12 +68,23 @@ export function choicesOf(commands: readonly CommandWords[]) {
   return { first, groups };
 }
 
+/** The cases of a shell script that complete the values of flags. Those with the same action share one. */
+export function valueCases(
+  flags: readonly FlagWord[],
+  completing: (value: Value) => string,
+): string {
+  const byAction = Map.groupBy(flags, ({ value }) => value && completing(value));
+  return [...byAction]
+    .filter(([action]) => action !== undefined)
+    .map(([action, same]) => {
+      const names = same.map(({ flag }) => flag).join("|");
+      return `        ${names}) ${action}; return ;;`;
+    })
+    .join("\n");
+}
+
 /** `a|b` in help names the words that are possible. */
 function possibleValue(placeholder: string): Value {
   if (placeholder.includes("|")) return { kind: "words", words: placeholder.split("|") };
   return { kind: placeholder === "FILE" || placeholder === "FOLDER" ? "file" : "any" };
-}
-
-function plain(text: string): string {
-  return text.replaceAll("`", "");
 }

@@ -1,19 +1,13 @@
-import { type Choice, type CommandWords, choicesOf, type Value } from "./words.ts";
+import { type Choice, type CommandWords, choicesOf, type Value, valueCases } from "./words.ts";
 
 /** A completion script for zsh, for a file in $fpath or for `source`. */
 export function zshScript(commands: readonly CommandWords[]): string {
   const { first, groups } = choicesOf(commands);
   const cases = commands.map(({ name, flags, operands }) => {
-    const values = [...Map.groupBy(flags, ({ value }) => value && completing(value))].flatMap(
-      ([action, same]) =>
-        action === undefined
-          ? []
-          : [`        ${same.map(({ flag }) => flag).join("|")}) ${action}; return ;;`],
-    );
     const choices = flags.map(({ flag, description }) => ({ word: flag, description }));
     return `    ${quoted(name)})
       case $previous in
-${values.join("\n")}
+${valueCases(flags, completing)}
       esac
       if [[ $current == -* ]]; then
         choices=(${listed(choices)})
