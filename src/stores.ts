@@ -57,7 +57,7 @@ export async function withEmptyStore<T>(
   { environment }: Config,
   work: (preview: ImportPreview) => Promise<T>,
 ): Promise<T> {
-  const { createPreview } = await import("./store/sqlite/previews.ts");
+  const { createPreview } = await import("./store/sqlite/staging.ts");
   const { openEmpty, useConnection } = await import("./store/sqlite/engine/connection.ts");
   return useConnection(openEmpty(environment), (database) => work(createPreview(database)));
 }

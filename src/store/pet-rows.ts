@@ -6,7 +6,7 @@ import {
 } from "../domain/catalogue/pet-fields.ts";
 import type { Pet, PetRecord } from "../domain/catalogue/pets.ts";
 import type { PetStatus } from "../domain/ledger/inventory.ts";
-import { type Row, toNumber } from "./rows.ts";
+import { type Row, toNumber, type Value } from "./rows.ts";
 
 /** Pets in the store, derived from the table of their fields. Both engines run the same statements. */
 
@@ -89,8 +89,8 @@ export const stagedColumns = [
 ].join(", ");
 
 /** The values of a row of `staged_pets`. */
-export function stagedValues(record: PetRecord): (Stored | bigint)[] {
-  const values: (Stored | bigint)[] = [record.petId, record.line];
+export function stagedValues(record: PetRecord): Value[] {
+  const values: Value[] = [record.petId, record.line];
   for (const { name, isNullable } of fields) {
     const value = record[name];
     values.push(toStored(value));

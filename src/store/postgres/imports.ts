@@ -4,16 +4,16 @@ import { type Problems, rejectProblems } from "../../domain/catalogue/import-pro
 import type { OrderRecord } from "../../domain/catalogue/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/catalogue/pets.ts";
 import type { Tip } from "../../domain/ledger/ledger.ts";
-import { orderDiffers, stockDiffers } from "../import-differences.ts";
 import { assignImported, insertStaged, petDiffers } from "../pet-rows.ts";
 import { entryColumns, storedLedgerColumns } from "../rows.ts";
+import { orderStaging, petStaging, stockDiffers, upsertOrders } from "../staged-rows.ts";
 import { addEntry } from "./audit.ts";
 import { nowMs } from "./engine/clock.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { Session } from "./engine/session.ts";
 import { commitTransaction } from "./engine/transaction.ts";
 import type { Epochs } from "./epochs.ts";
-import { checkPets, stageOrders, stagePets } from "./staging.ts";
+import { checkStaged, stageRows } from "./staging.ts";
 
 /**
  * Takes the lock of all transactions that add or remove pets, which ends with the transaction. The key
@@ -36,9 +36,9 @@ export async function importPets(
   now: number | null,
 ): Promise<Imported> {
   const { sql, query } = session;
-  const staged = await stagePets(session, records, problems);
+  const staged = await stageRows(session, petStaging, records, problems);
   await query(lockCatalogue);
-  await checkPets(session, problems);
+  await checkStaged(session, petStaging, problems);
   await applyCatalogue(session);
   const { timeline, ...tip } = await takeHead(session, now);
   const { seq } = tip;
@@ -149,28 +149,15 @@ export async function importOrders(
   now: number | null,
 ): Promise<Imported> {
   const { sql, query } = session;
-  await stageOrders(session, records, problems);
+  const staged = await stageRows(session, orderStaging, records, problems);
   rejectProblems(problems);
   // One import of orders at a time: two that overlap could deadlock.
   await sql.unsafe("LOCK TABLE orders IN SHARE ROW EXCLUSIVE MODE");
-  const [counts] = await query(
-    `SELECT count(*), count(*) FILTER (WHERE o.id IS NULL)
-     FROM staged_orders s LEFT JOIN orders o USING (id)`,
-  );
+  const [known] = await query("SELECT count(*) FROM staged_orders JOIN orders USING (id)");
   const [written] = await query(
-    `WITH written AS (
-       INSERT INTO orders (id, pet_id, quantity, ship_date, status, complete)
-       SELECT s.id, s.pet_id, s.quantity, s.ship_date, s.status, s.complete
-       FROM staged_orders s LEFT JOIN orders o USING (id)
-       WHERE o.id IS NULL OR ${orderDiffers}
-       ORDER BY s.id
-       ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id, quantity = excluded.quantity,
-         ship_date = excluded.ship_date, status = excluded.status, complete = excluded.complete
-       RETURNING 1)
-     SELECT count(*) FROM written`,
+    `WITH written AS (${upsertOrders} RETURNING 1) SELECT count(*) FROM written`,
   );
-  const [staged, created] = counts!.map(Number) as [number, number];
-  const changes = Number(written![0]);
+  const [created, changes] = [staged - Number(known![0]), Number(written![0])];
   const imported = { created, changed: changes - created, unchanged: staged - changes };
   const [[at] = []] = await query(`SELECT ${nowMs}`, [now]);
   await note(session, "orders.imported", origin, imported, Number(at));

@@ -1,75 +1,56 @@
-import type { Batches } from "../../domain/catalogue/import-preview.ts";
+import type {
+  Batches,
+  ImportPreview,
+  TakeDifferences,
+} from "../../domain/catalogue/import-preview.ts";
 import {
   type Problems,
   problemsListedMax,
   rejectProblems,
 } from "../../domain/catalogue/import-problems.ts";
-import { missingField, repeatedId } from "../../domain/catalogue/imports.ts";
-import type { OrderRecord } from "../../domain/catalogue/orders.ts";
-import type { PetRecord } from "../../domain/catalogue/pets.ts";
+import { repeatedId } from "../../domain/catalogue/imports.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { requiredFields, stagedColumns, stagedValues } from "../pet-rows.ts";
+import {
+  addFound,
+  orderStaging,
+  petStaging,
+  type StagedCheck,
+  type Staging,
+  takeDifferences,
+} from "../staged-rows.ts";
+import { readBatches } from "./engine/batches.ts";
 import { copyIn } from "./engine/copy.ts";
 import type { Session } from "./engine/session.ts";
 import { begin, waitForDisk } from "./engine/transaction.ts";
 
-/** Temporary tables with the rows of an import. They block no other transaction, and end with theirs. */
-
 /**
- * Begins the transaction of an import, stages pets, and adds a problem for every repeated id. Returns
- * the number of rows.
+ * Begins the transaction of an import, stages its rows, and adds a problem for every repeated id. Returns
+ * the number of rows. The temporary table blocks no other transaction, and ends with this one.
  */
-export async function stagePets(
+export async function stageRows<T>(
   session: Session,
-  records: Batches<PetRecord>,
+  staging: Staging<T>,
+  records: Batches<T>,
   problems: Problems,
 ): Promise<number> {
-  const { sql } = session;
+  const { table, id, columns, values } = staging;
+  const { sql, query } = session;
   await beginImport(session);
-  await sql.unsafe(`CREATE TEMP TABLE staged_pets (pet_id int8, ${stagedColumns}) ON COMMIT DROP`);
-  const staged = await copyIn(session, "staged_pets", records, stagedValues);
-  await sql.unsafe("ANALYZE staged_pets");
-  await addRepeatedIds(session, "staged_pets", "pet_id", "petId", problems);
+  await sql.unsafe(`CREATE TEMP TABLE ${table} (${id} int8, ${columns}) ON COMMIT DROP`);
+  const staged = await copyIn(session, table, records, values);
+  await sql.unsafe(`ANALYZE ${table}`);
+  const check = repeatedIds(staging);
+  addFound(await query(check.text), check, problems);
   return staged;
 }
 
-export async function stageOrders(
-  session: Session,
-  records: Batches<OrderRecord>,
+/** Adds the problems of staged rows with the store. Throws if the import has problems. */
+export async function checkStaged(
+  { query }: Session,
+  { checks }: Pick<Staging<never>, "checks">,
   problems: Problems,
-): Promise<number> {
-  const { sql } = session;
-  await beginImport(session);
-  await sql.unsafe(`CREATE TEMP TABLE staged_orders (
-    id int8, pet_id int8, quantity int8, ship_date int8, status text, complete int2, line int8)
-    ON COMMIT DROP`);
-  const staged = await copyIn(session, "staged_orders", records, (record) => [
-    record.id,
-    record.petId,
-    record.quantity,
-    record.shipDate,
-    record.status,
-    record.complete ? 1 : 0,
-    record.line,
-  ]);
-  await sql.unsafe("ANALYZE staged_orders");
-  await addRepeatedIds(session, "staged_orders", "id", "id", problems);
-  return staged;
-}
-
-/** Adds a problem for every new pet that lacks a required field. Throws if the import has problems. */
-export async function checkPets({ query }: Session, problems: Problems): Promise<void> {
-  for (const { name, column } of requiredFields) {
-    const missing = await query(
-      `SELECT line, pet_id, count(*) OVER () FROM staged_pets s
-       WHERE ${column} IS NULL AND NOT is_bad
-         AND NOT EXISTS (SELECT FROM pets p WHERE p.pet_id = s.pet_id)
-       ORDER BY line LIMIT $1::int8`,
-      [problemsListedMax],
-    );
-    for (const [line, petId] of missing) problems.add(missingField(line, name, petId));
-    problems.addUnlisted(Number(missing[0]?.[2] ?? 0) - missing.length);
-  }
+): Promise<void> {
+  for (const check of checks) addFound(await query(check.text), check, problems);
   rejectProblems(problems);
 }
 
@@ -82,22 +63,29 @@ async function beginImport({ query }: Session): Promise<void> {
   throw new ServiceError("unavailable", "the role needs TEMPORARY on the database for an import");
 }
 
-async function addRepeatedIds(
-  { query }: Session,
-  table: string,
-  column: string,
-  field: "petId" | "id",
-  problems: Problems,
-): Promise<void> {
-  const repeats = await query(
-    `SELECT line, ${column}, first_line, count(*) OVER () FROM (
-       SELECT line, ${column}, row_number() OVER same AS nth, first_value(line) OVER same AS first_line
-       FROM ${table} WINDOW same AS (PARTITION BY ${column} ORDER BY line)) AS numbered
-     WHERE nth > 1 ORDER BY line LIMIT $1::int8`,
-    [problemsListedMax],
-  );
-  for (const [line, id, firstLine] of repeats) {
-    problems.add(repeatedId(line, field, id, firstLine));
-  }
-  problems.addUnlisted(Number(repeats[0]?.[3] ?? 0) - repeats.length);
+function repeatedIds({
+  table,
+  id,
+  idField,
+}: Pick<Staging<never>, "table" | "id" | "idField">): StagedCheck {
+  return {
+    text: `SELECT line, ${id}, first_line, count(*) OVER () FROM (
+        SELECT line, ${id}, row_number() OVER same AS nth, first_value(line) OVER same AS first_line
+        FROM ${table} WINDOW same AS (PARTITION BY ${id} ORDER BY line)) AS numbered
+      WHERE nth > 1 ORDER BY line LIMIT ${problemsListedMax}`,
+    toProblem: ([line, value, firstLine]) => repeatedId(line, idField, value, firstLine),
+  };
+}
+
+/** Previews one import on a session of its own. Its transaction ends with the session, unfinished. */
+export function createPreview(session: Session): ImportPreview {
+  const preview =
+    <T>(staging: Staging<T>) =>
+    async (records: Batches<T>, problems: Problems, take: TakeDifferences) => {
+      const staged = await stageRows(session, staging, records, problems);
+      await checkStaged(session, staging, problems);
+      const batches = readBatches(session, "differences", staging.different);
+      return takeDifferences(staging, batches, staged, take);
+    };
+  return { previewPets: preview(petStaging), previewOrders: preview(orderStaging) };
 }

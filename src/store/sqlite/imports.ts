@@ -6,14 +6,14 @@ import type { OrderRecord } from "../../domain/catalogue/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/catalogue/pets.ts";
 import { hashText, joinFields, originText } from "../../domain/ledger/chain.ts";
 import type { Tip } from "../../domain/ledger/ledger.ts";
-import { orderDiffers, stockDiffers } from "../import-differences.ts";
 import { assignImported, insertStaged, petDiffers } from "../pet-rows.ts";
 import { tipColumns, toTip, type Value } from "../rows.ts";
+import { orderStaging, petStaging, stockDiffers, upsertOrders } from "../staged-rows.ts";
 import { createEntryInserter } from "./audit.ts";
 import { createValueInserter } from "./commit.ts";
 import { inTransaction } from "./engine/connection.ts";
 import { beginUnservedEpoch, readEpoch } from "./epochs.ts";
-import { checkPets, stageOrders, stagePets } from "./staging.ts";
+import { checkStaged, stageRows } from "./staging.ts";
 
 /** How an import of pets becomes rows of the ledger. */
 export interface LedgerOptions {
@@ -33,22 +33,24 @@ export async function importPets(
   problems: Problems,
   options: LedgerOptions,
 ): Promise<Imported> {
-  await stagePets(database, records, problems);
+  const staged = await stageRows(database, petStaging, records, problems);
   // Without the lock for a file that is already known to be bad.
-  if (problems.count() > 0) checkPets(database, problems);
+  if (problems.count() > 0) checkStaged(database, petStaging, problems);
   // The epoch is read first. If a service starts later, the epoch that it begins shows that.
   const epoch = readEpoch(database);
   const unservedEpoch = options.isServed() ? undefined : epoch;
-  return inTransaction(database, () => applyPets(database, problems, options, unservedEpoch))();
+  return inTransaction(database, () => {
+    checkStaged(database, petStaging, problems);
+    return applyPets(database, staged, options, unservedEpoch);
+  })();
 }
 
 function applyPets(
   database: Database,
-  problems: Problems,
+  staged: number,
   options: LedgerOptions,
   unservedEpoch: string | undefined,
 ): Imported {
-  checkPets(database, problems);
   const changed = countChanged(database);
   database.run(
     `UPDATE pets AS p SET ${assignImported}
@@ -58,8 +60,7 @@ function applyPets(
   // table it inserts into has to copy all its rows first.
   const { changes: created } = database.run(`${insertStaged} WHERE true ON CONFLICT DO NOTHING`);
   appendRows(database, options, unservedEpoch);
-  const [staged] = database.query("SELECT count(*) FROM staged_pets").values()[0] as [bigint];
-  const imported = { created, changed, unchanged: Number(staged) - created - changed };
+  const imported = { created, changed, unchanged: staged - created - changed };
   note(database, "pets.imported", options, imported);
   return imported;
 }
@@ -158,30 +159,14 @@ export async function importOrders(
   origin: ImportOrigin,
   now: () => number,
 ): Promise<Imported> {
-  await stageOrders(database, records, problems);
+  const staged = await stageRows(database, orderStaging, records, problems);
   rejectProblems(problems);
   return inTransaction(database, () => {
-    const imported = applyOrders(database);
+    const known = "SELECT count(*) FROM staged_orders WHERE id IN (SELECT id FROM orders)";
+    const created = staged - Number(database.query(known).values()[0]![0]);
+    const { changes } = database.run(upsertOrders);
+    const imported = { created, changed: changes - created, unchanged: staged - changes };
     note(database, "orders.imported", { origin, now }, imported);
     return imported;
   })();
-}
-
-function applyOrders(database: Database): Imported {
-  const count = (sql: string) => Number((database.query(sql).values()[0] as [bigint])[0]);
-  const staged = count("SELECT count(*) FROM staged_orders");
-  const created = count(
-    "SELECT count(*) FROM staged_orders WHERE id NOT IN (SELECT id FROM orders)",
-  );
-  const { changes } = database
-    .query(
-      `INSERT INTO orders (id, pet_id, quantity, ship_date, status, complete)
-       SELECT s.id, s.pet_id, s.quantity, s.ship_date, s.status, s.complete
-       FROM staged_orders s LEFT JOIN orders o USING (id)
-       WHERE o.id IS NULL OR ${orderDiffers}
-       ON CONFLICT (id) DO UPDATE SET pet_id = excluded.pet_id, quantity = excluded.quantity,
-         ship_date = excluded.ship_date, status = excluded.status, complete = excluded.complete`,
-    )
-    .run();
-  return { created, changed: changes - created, unchanged: staged - changes };
 }

@@ -1,0 +1,164 @@
+import type {
+  ImportDifference,
+  Imported,
+  TakeDifferences,
+} from "../domain/catalogue/import-preview.ts";
+import {
+  type Problem,
+  type Problems,
+  problemsListedMax,
+} from "../domain/catalogue/import-problems.ts";
+import { missingField } from "../domain/catalogue/imports.ts";
+import type { OrderRecord } from "../domain/catalogue/orders.ts";
+import type { PetRecord } from "../domain/catalogue/pets.ts";
+import {
+  comparedFields,
+  petDiffers,
+  requiredFields,
+  stagedColumns,
+  stagedValues,
+} from "./pet-rows.ts";
+import { orderColumns, type Row, type Value } from "./rows.ts";
+
+/**
+ * The rows of an import in a temporary table, from which they are checked, compared and applied. Both
+ * engines run the same statements.
+ */
+export interface Staging<T> {
+  readonly table: string;
+  /** The column of the id, and its name in a file. */
+  readonly id: string;
+  readonly idField: "petId" | "id";
+  /** The columns after the id, with their types. */
+  readonly columns: string;
+  /** The values of all columns. */
+  readonly values: (record: T) => Value[];
+  /** What is wrong with rows that are read together with the store. */
+  readonly checks: readonly StagedCheck[];
+  readonly fields: readonly Field[];
+  /** Selects what is new or differs: the id, whether it is new, and each field's old and new value. */
+  readonly different: string;
+}
+
+/** A query whose last column is the number of all its rows, of which it returns the first. */
+export interface StagedCheck {
+  readonly text: string;
+  readonly toProblem: (row: Row) => Problem;
+}
+
+/** Adds the problems of a check. */
+export function addFound(
+  rows: readonly Row[],
+  { toProblem }: StagedCheck,
+  problems: Problems,
+): void {
+  for (const row of rows) problems.add(toProblem(row));
+  problems.addUnlisted(Number(rows[0]?.at(-1) ?? 0) - rows.length);
+}
+
+type Field = readonly [
+  name: string,
+  before: string,
+  after: string,
+  read: (stored: unknown) => unknown,
+];
+
+const asStored = (stored: unknown) => stored;
+const numberOf = (stored: unknown) => Number(stored);
+
+/** Numbered, because SQLite returns rows by the names of their columns. */
+const numbered = (fields: readonly Field[]) =>
+  fields.map(([, before, after], at) => `${before} AS before${at}, ${after} AS after${at}`).join();
+
+export const stockDiffers = "(s.quantity <> i.quantity OR s.status <> i.status)";
+
+const petFields: readonly Field[] = [
+  ...comparedFields,
+  ["status", "i.status", "coalesce(s.status, i.status)", asStored],
+  ["quantity", "i.quantity", "coalesce(s.quantity, i.quantity)", numberOf],
+];
+
+export const petStaging: Staging<PetRecord> = {
+  table: "staged_pets",
+  id: "pet_id",
+  idField: "petId",
+  columns: stagedColumns,
+  values: stagedValues,
+  checks: requiredFields.map(({ name, column }) => ({
+    text: `SELECT line, pet_id, count(*) OVER () FROM staged_pets s
+      WHERE ${column} IS NULL AND NOT is_bad
+        AND NOT EXISTS (SELECT 1 FROM pets p WHERE p.pet_id = s.pet_id)
+      ORDER BY line LIMIT ${problemsListedMax}`,
+    toProblem: ([line, petId]) => missingField(line, name, petId),
+  })),
+  fields: petFields,
+  different: `
+    SELECT s.pet_id, p.pet_id IS NULL, ${numbered(petFields)}
+    FROM staged_pets s LEFT JOIN pets p ON p.pet_id = s.pet_id
+      LEFT JOIN inventory i ON i.pet_id = s.pet_id
+    WHERE p.pet_id IS NULL OR ${petDiffers} OR ${stockDiffers}
+    ORDER BY s.pet_id`,
+};
+
+const orderFields: readonly Field[] = [
+  ["petId", "o.pet_id", "s.pet_id", (stored) => BigInt(stored as string)],
+  ["quantity", "o.quantity", "s.quantity", numberOf],
+  ["shipDate", "o.ship_date", "s.ship_date", (at) => new Date(Number(at)).toISOString()],
+  ["status", "o.status", "s.status", asStored],
+  ["complete", "o.complete", "s.complete", (stored) => Number(stored) === 1],
+];
+
+/** Staged orders that are new or differ from those of the store. */
+const differentOrders = `FROM staged_orders s LEFT JOIN orders o ON o.id = s.id
+  WHERE o.id IS NULL OR
+    ${orderFields.map(([, before, after]) => `${before} IS DISTINCT FROM ${after}`).join(" OR ")}
+  ORDER BY s.id`;
+
+export const orderStaging: Staging<OrderRecord> = {
+  table: "staged_orders",
+  id: "id",
+  idField: "id",
+  columns: "line int8, pet_id int8, quantity int8, ship_date int8, status text, complete int2",
+  values: ({ id, line, petId, quantity, shipDate, status, complete }) => [
+    ...[id, line, petId, quantity, shipDate, status],
+    complete ? 1 : 0,
+  ],
+  checks: [],
+  fields: orderFields,
+  different: `SELECT s.id, o.id IS NULL, ${numbered(orderFields)} ${differentOrders}`,
+};
+
+const orderColumnList = orderColumns.split(", ");
+
+export const upsertOrders = `INSERT INTO orders (${orderColumns})
+  SELECT ${orderColumnList.map((column) => `s.${column}`).join(", ")} ${differentOrders}
+  ON CONFLICT (id) DO UPDATE
+  SET ${orderColumnList.map((column) => `${column} = excluded.${column}`).join(", ")}`;
+
+/** Passes the differences of the rows on, and counts them. `staged` is the number of all rows. */
+export async function takeDifferences(
+  { fields }: Pick<Staging<never>, "fields">,
+  batches: AsyncIterable<readonly Row[]>,
+  staged: number,
+  take: TakeDifferences,
+): Promise<Imported> {
+  let created = 0;
+  let changed = 0;
+  for await (const batch of batches) {
+    for (const [, isNew] of batch) {
+      if (Number(isNew) === 1) created += 1;
+      else changed += 1;
+    }
+    await take(batch.flatMap((row) => differencesOf(row, fields)));
+  }
+  return { created, changed, unchanged: staged - created - changed };
+}
+
+function differencesOf([id, , ...values]: Row, fields: readonly Field[]): ImportDifference[] {
+  return fields.flatMap(([field, , , read], at) => {
+    const [from, to] = [values[2 * at] ?? null, values[2 * at + 1] ?? null];
+    if (String(from) === String(to)) return [];
+    const shown = (stored: unknown) => (stored === null ? null : read(stored));
+    return [{ id: BigInt(id as string), field, from: shown(from), to: shown(to) }];
+  });
+}
