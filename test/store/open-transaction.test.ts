@@ -36,6 +36,10 @@ beforeEach(async () => {
   epochs = createEpochs(session.server);
   forgotten = new SQL(url, { max: 1 });
   vacuuming = new SQL(url, { max: 1 });
+  // The statistics count the pages of all sessions, so autovacuum must not read any meanwhile.
+  for (const [table] of await vacuuming`SELECT tablename FROM pg_tables
+    WHERE schemaname = current_schema()`.values())
+    await vacuuming.unsafe(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
 });
 afterEach(async () => {
   session.close();
@@ -51,7 +55,7 @@ async function pagesOf(work: (one: Session) => Promise<unknown>): Promise<number
   return (await pagesRead()) - before;
 }
 
-/** How many pages the session has read since the database was created. */
+/** How many pages all sessions have read since the database was created. */
 async function pagesRead(): Promise<number> {
   await session.query("SELECT pg_stat_force_next_flush()");
   const [row] = await session.query(
