@@ -109,7 +109,8 @@ export async function fetchResponse(path: string, options: RequestOptions = {}):
 
 const attemptsMax = 3;
 
-async function toError(response: Response): Promise<ApiError> {
+/** The error that a response reports. */
+export async function toError(response: Response): Promise<ApiError> {
   const { code = "unknown", message = "" } = (await response.json().catch(() => ({}))) as {
     code?: string;
     message?: string;

@@ -4,19 +4,12 @@ import { Button } from "../parts/button.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { clockTime } from "../texts/times.ts";
 import { FileName } from "./progress.tsx";
-import { applyImport, checkAgain, resetImport } from "./state.ts";
+import { applyImport, checkAgain, type Done, resetImport } from "./state.ts";
 import { DifferenceTable, ProblemTable } from "./tables.tsx";
 import type { Upload } from "./upload.ts";
 
-interface Props {
-  readonly upload: Upload;
-  readonly result: Import;
-  /** When it was checked, in milliseconds. */
-  readonly at: number;
-}
-
 /** What the check found: problems, or what the import would change. */
-export function Checked({ upload, result, at }: Props) {
+export function Checked({ upload, result, at }: Done) {
   const { problems, differences, created, changed } = result;
   if (problems.total > 0) {
     return (

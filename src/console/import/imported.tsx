@@ -1,18 +1,11 @@
-import type { Import } from "../client/types.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Counts } from "./checked.tsx";
 import { FileName } from "./progress.tsx";
-import { resetImport } from "./state.ts";
-import type { Upload } from "./upload.ts";
-
-interface Props {
-  readonly upload: Upload;
-  readonly result: Import;
-}
+import { type Done, resetImport } from "./state.ts";
 
 /** What was imported, and where to see it. */
-export function Imported({ upload, result }: Props) {
+export function Imported({ upload, result }: Done) {
   const isPets = upload.what === "pets";
   return (
     <section class="stack" aria-label="Result">

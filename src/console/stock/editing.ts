@@ -104,8 +104,8 @@ export async function saveEditing(): Promise<void> {
   const { base, status, reason } = edit;
   const body = {
     quantity,
-    ...(status === base.status ? {} : { status }),
-    ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
+    status: status === base.status ? undefined : status,
+    reason: reason.trim() || undefined,
     expectedVersion: base.version,
   };
   try {
@@ -142,16 +142,13 @@ function keyOf(text: string): string {
 }
 
 function report(base: Entry, saved: VersionedItem): void {
+  const [quantity, status] = [formatCount(saved.quantity), capitalized(saved.status)];
   const parts = [
-    ...(saved.quantity === base.quantity
-      ? []
-      : [`${formatCount(base.quantity)} → ${formatCount(saved.quantity)}`]),
-    ...(saved.status === base.status
-      ? []
-      : [`${capitalized(base.status)} → ${capitalized(saved.status)}`]),
+    saved.quantity !== base.quantity && `${formatCount(base.quantity)} → ${quantity}`,
+    saved.status !== base.status && `${capitalized(base.status)} → ${status}`,
   ];
-  const text = `${base.name}: ${parts.length > 0 ? parts.join(", ") : `${formatCount(saved.quantity)} confirmed`}`;
-  showSuccess(text, { label: "Undo", run: () => void undo(saved.version) });
+  const text = parts.filter(Boolean).join(", ") || `${quantity} confirmed`;
+  showSuccess(`${base.name}: ${text}`, { label: "Undo", run: () => void undo(saved.version) });
 }
 
 async function undo(seq: number): Promise<void> {

@@ -12,7 +12,7 @@ import {
   type StockList,
 } from "../client/types.ts";
 import type { LoadState } from "../parts/loaded.tsx";
-import { countStatuses, Search, type Sort, sortRows } from "./order.ts";
+import { countStatuses, type Sort, searchRows, sortRows } from "./order.ts";
 import { StockTable } from "./table.ts";
 
 // The entries that the Stock view shows. They are loaded once and then follow the feed, so that the
@@ -39,8 +39,7 @@ const sorted = computed(() => {
   void orderRevision.value;
   return sortRows(table.value, sort.value);
 });
-const search = new Search();
-const matches = computed(() => search.find(table.value, sorted.value, query.value));
+const matches = computed(() => searchRows(table.value, sorted.value, query.value));
 
 /** How many matches of the search have each status. */
 export const statusCounts = computed(() => {
