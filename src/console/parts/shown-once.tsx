@@ -7,7 +7,7 @@ import { FieldError } from "./fields.tsx";
 
 interface Props {
   readonly title: string;
-  /** What the text is, for example "key". */
+  /** What the secret is, for example "key". */
   readonly what: string;
   readonly secret: string;
   readonly children?: ComponentChildren;
