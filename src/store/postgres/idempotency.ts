@@ -167,9 +167,8 @@ export function createIdempotencyMemory() {
       return isComplete;
     },
     /**
-     * The keys of units that each add one row. Undefined if one of them is in the index, or if the index
-     * is probably not complete. After the statement that uses them, call `committed`, or `wasBehind` if
-     * the index was not complete.
+     * The keys of units that each add one row. Undefined if one is in the index, or the index is probably
+     * incomplete. Afterwards call `committed`, or `wasBehind` if the index was incomplete.
      */
     newKeys(units: readonly Unit[], current: number) {
       if (current !== timeline) return undefined;
