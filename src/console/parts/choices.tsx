@@ -78,3 +78,36 @@ export function ButtonGroup<Value>(props: GroupProps<Value>) {
     </fieldset>
   );
 }
+
+interface ListProps<Value> {
+  readonly legend: string;
+  readonly type: "radio" | "checkbox";
+  /** The name in the form's data. */
+  readonly name: string;
+  readonly choices: readonly (readonly [value: Value, text: ComponentChildren])[];
+  /** Whether a value is chosen at first. */
+  readonly isChosen?: (value: Value) => boolean;
+  readonly choose?: (value: Value) => void;
+}
+
+/** Choices in a form, all of which are visible. */
+export function ChoiceList<Value extends string>(props: ListProps<Value>) {
+  const { legend, type, name, choices, isChosen, choose } = props;
+  return (
+    <fieldset class="choices">
+      <legend class="label">{legend}</legend>
+      {choices.map(([value, text]) => (
+        <label key={value} class="choice">
+          <input
+            type={type}
+            name={name}
+            value={value}
+            defaultChecked={isChosen?.(value) ?? false}
+            onChange={() => choose?.(value)}
+          />
+          <span class="choice-text">{text}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
