@@ -85,7 +85,7 @@ interface ListProps<Value> {
   /** The name in the form's data. */
   readonly name: string;
   readonly choices: readonly (readonly [value: Value, text: ComponentChildren])[];
-  /** Whether a value is chosen at first. */
+  /** Whether a value is chosen initially. */
   readonly isChosen?: (value: Value) => boolean;
   readonly choose?: (value: Value) => void;
 }
