@@ -220,7 +220,7 @@ function createPages(
   }
 
   return {
-    /** Rows after row `after`, up to the head. At least one, if there is any. */
+    /** Rows after row `after`, at most to the end of its page. None if the store was replaced meanwhile. */
     after(after: number, head: Position): MaybePromise<readonly NamedRow[]> {
       const cached = cachedAfter(after);
       if (cached.length > 0) return cached;
