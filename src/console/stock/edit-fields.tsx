@@ -6,7 +6,7 @@ import { statusChoices } from "../parts/status.tsx";
 import { formatCount } from "../texts/formats.ts";
 import { counts, isCounting } from "./counting.ts";
 import { cancelEditing, changeEditing, type Editing, saveEditing } from "./editing.ts";
-import { cellId, leaveEdit } from "./keyboard.ts";
+import { cellId } from "./focus.ts";
 
 interface Props {
   readonly edit: Editing;
@@ -70,19 +70,9 @@ export function EditFields({ edit, index }: Props) {
           icon="check"
           label="Save"
           isDisabled={isSaving}
-          onClick={async () => {
-            if (await saveEditing()) leaveEdit(edit);
-          }}
+          onClick={saveEditing}
         />
-        <Button
-          isSmall
-          icon="close"
-          label="Cancel"
-          onClick={() => {
-            cancelEditing();
-            leaveEdit(edit);
-          }}
-        />
+        <Button isSmall icon="close" label="Cancel" onClick={cancelEditing} />
       </div>
     </>
   );
