@@ -78,7 +78,7 @@ export function EditFields({ edit, index }: Props) {
   );
 }
 
-/** What was counted, and how much that is more or less than expected. */
+/** The counted quantity, and its difference from the expected one. */
 export function CountedCell({ petId }: { readonly petId: string }) {
   const count = counts.value.get(petId);
   if (!count) return <div role="gridcell" class="cell cell-counted" />;
