@@ -1,10 +1,9 @@
 import { useEffect } from "preact/hooks";
 import type { ViewProps } from "../parts/view.ts";
-import { Checked } from "./checked.tsx";
 import { DropZone, FormatChoice } from "./drop-zone.tsx";
 import { Exports } from "./exports.tsx";
-import { Imported } from "./imported.tsx";
 import { Failed, Sending } from "./progress.tsx";
+import { Checked, Imported } from "./results.tsx";
 import { importKind, importState } from "./state.ts";
 
 /** Imports a file in two steps: a check that changes nothing, and the import. */

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Import } from "../client/types.ts";
-import { Button } from "../parts/button.tsx";
+import { Button, LinkButton } from "../parts/button.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { clockTime } from "../texts/times.ts";
 import { FileName } from "./progress.tsx";
@@ -52,7 +53,32 @@ export function Checked({ upload, result, at }: Done) {
   );
 }
 
-export function Counts({ created, changed, unchanged }: Import) {
+/** What was imported, and where to see it. */
+export function Imported({ upload, result }: Done) {
+  const isPets = upload.what === "pets";
+  return (
+    <section class="stack" aria-label="Result">
+      <p class="notice success row">
+        <Icon name="check" />
+        <span>
+          <FileName upload={upload} /> has been imported.
+        </span>
+      </p>
+      <Counts {...result} />
+      <div class="row">
+        <LinkButton kind="primary" to={isPets ? "/stock" : "/orders"}>
+          {isPets ? "Open the stock" : "Open the orders"}
+        </LinkButton>
+        {isPets && <LinkButton to="/activity?cause=import">See the changes</LinkButton>}
+        <Button kind="quiet" onClick={resetImport}>
+          Import another file
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+function Counts({ created, changed, unchanged }: Import) {
   const counts = { New: created, Changed: changed, Unchanged: unchanged };
   return (
     <div class="grid import-counts">
