@@ -1,9 +1,8 @@
-import type { Key } from "../client/types.ts";
+import type { Key, KeyUse } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
-import { capitalized } from "../texts/formats.ts";
-import { LimitBar } from "./limit-bar.tsx";
+import { capitalized, formatCount } from "../texts/formats.ts";
 import { planTitle, scopeMeanings } from "./terms.ts";
 
 export function KeyTable({ keys }: { readonly keys: readonly Key[] }) {
@@ -114,5 +113,26 @@ function Scopes({ kind, scopes }: Pick<Key, "kind" | "scopes">) {
         </span>
       ))}
     </span>
+  );
+}
+
+const nearShare = 0.8;
+
+/** How much of a limit is used. The color changes near the limit. */
+export function LimitBar({ label, used, limit }: KeyUse & { readonly label: string }) {
+  const share = used / limit;
+  const tone = share >= 1 ? "danger" : share >= nearShare ? "warning" : "";
+  return (
+    <div class="limit-bar" data-tone={tone}>
+      <span class="limit-text small">
+        {formatCount(used)} <span class="muted">of {formatCount(limit)}</span>
+      </span>
+      <progress
+        class={`meter ${tone}`}
+        aria-label={label}
+        value={Math.min(used, limit)}
+        max={limit}
+      />
+    </div>
   );
 }
