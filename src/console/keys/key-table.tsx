@@ -8,7 +8,6 @@ import { planTitle, scopeMeanings } from "./terms.ts";
 export function KeyTable({ keys }: { readonly keys: readonly Key[] }) {
   return (
     <Table
-      class="card-table key-table"
       rows={keys}
       keyOf={({ id }) => id}
       mark={({ id }) => ({ "data-key": id })}
@@ -20,7 +19,7 @@ export function KeyTable({ keys }: { readonly keys: readonly Key[] }) {
 const columns: readonly Column<Key>[] = [
   {
     title: "Name",
-    class: "key-name",
+    class: "row-name key-name",
     isMain: true,
     cell: ({ id, name }) => (
       <>
@@ -41,7 +40,7 @@ const columns: readonly Column<Key>[] = [
   { title: "State", cell: (key) => <State entry={key} /> },
   {
     title: "Last use",
-    class: "last-use",
+    class: "nowrap",
     cell: ({ lastUsedAt }) =>
       lastUsedAt ? <Time at={lastUsedAt} isRelative /> : <span class="muted">never</span>,
   },
