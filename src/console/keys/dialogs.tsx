@@ -5,12 +5,10 @@ import type { Key, KeyChange, NewKey, RotatedKey } from "../client/types.ts";
 import { showSuccess } from "../page/messages.ts";
 import { Confirmation } from "../parts/confirmation.tsx";
 import { FormDialog } from "../parts/dialog-form.tsx";
-import { IssueDialog, type Issued } from "../parts/issue-dialog.tsx";
+import { IssueDialog, type Issued, OverlapField, readOverlap } from "../parts/issue-dialog.tsx";
 import { Name } from "../parts/names.tsx";
-import { OverlapField, readOverlap } from "../parts/overlap-field.tsx";
 import { Time } from "../parts/time.tsx";
-import { ExpiryField } from "./expiry-field.tsx";
-import { NameField, readKeyForm, TermsFields } from "./key-form.tsx";
+import { ExpiryField, NameField, readKeyForm, TermsFields } from "./key-form.tsx";
 
 interface Props {
   readonly entry: Key;

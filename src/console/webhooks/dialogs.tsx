@@ -5,9 +5,8 @@ import { navigate } from "../page/router.ts";
 import { Confirmation } from "../parts/confirmation.tsx";
 import { FormDialog } from "../parts/dialog-form.tsx";
 import { TextField } from "../parts/fields.tsx";
-import { IssueDialog, type Issued } from "../parts/issue-dialog.tsx";
+import { IssueDialog, type Issued, OverlapField, readOverlap } from "../parts/issue-dialog.tsx";
 import { Name } from "../parts/names.tsx";
-import { OverlapField, readOverlap } from "../parts/overlap-field.tsx";
 import { Time } from "../parts/time.tsx";
 import { changeNumber } from "../texts/formats.ts";
 
