@@ -16,7 +16,7 @@ export function serve({ settings }: Input): Promise<number> {
 }
 
 /**
- * Serves like `serve`, after adding sample data and a key to an empty store. Says what to do next.
+ * Serves like `serve`, after adding sample data and two keys to an empty store. Says what to do next.
  * `npm start` runs it.
  */
 export function quickstart({ settings }: Input): Promise<number> {

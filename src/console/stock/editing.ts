@@ -1,5 +1,6 @@
 import { batch, computed, signal } from "@preact/signals";
 import { ApiError, createIdempotencyKey, messageOf, request } from "../client/api.ts";
+import { listen } from "../client/live.ts";
 import { onSignOut, session } from "../client/session.ts";
 import type { LedgerRow, NamedEntry, PetStatus, VersionedItem } from "../client/types.ts";
 import { announce, showError, showSuccess } from "../page/messages.ts";
@@ -7,7 +8,7 @@ import { isNarrow } from "../parts/layout.ts";
 import { whoOf } from "../parts/origins.ts";
 import { capitalized, formatCount } from "../texts/formats.ts";
 import { parseQuantity, quantityRule } from "./quantities.ts";
-import { onChange, table, touched, visible } from "./state.ts";
+import { table, touched, visible } from "./state.ts";
 
 /** An edit in progress. Nothing that arrives changes what the person typed. */
 export interface Editing {
@@ -187,7 +188,15 @@ export function takeTheirs(): void {
   announce("Your change was dropped.");
 }
 
-onChange((change) => {
+listen({
+  rows(changes) {
+    for (const change of changes) noticeChange(change);
+  },
+  reset: () => undefined,
+});
+
+/** Tells the person if somebody else changes the edited entry. */
+function noticeChange(change: LedgerRow): void {
   const edit = editing.value;
   if (change.petId !== edit?.base.petId || change.seq <= edit.base.version || edit.isSaving) return;
   changeEditing({ theirs: change });
@@ -196,6 +205,6 @@ onChange((change) => {
     ? `changed this entry meanwhile: ${formatCount(after.quantity)}, ${capitalized(after.status)}`
     : "removed this entry meanwhile";
   announce(`${whoOf(change)} ${what}.`);
-});
+}
 
 onSignOut(cancelEditing);

@@ -115,7 +115,7 @@ export const headers = {
   },
   "Content-Location": {
     description:
-      "The same content by the numbers of its ledger rows. Unlike a time, they always mean the same content.",
+      "The URL of the same content, with ledger rows instead of times. Unlike a time, a ledger row always means the same content.",
     schema: { type: "string" },
     example: "/v1/snapshots/1207",
   },
