@@ -1,26 +1,14 @@
-import { useSignal } from "@preact/signals";
 import { Component, type ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
-import type { View, ViewModule, ViewProps } from "../parts/view.ts";
+import { useLoaded } from "../parts/loaded.tsx";
+import type { View, ViewProps } from "../parts/view.ts";
 
 /** Loads the code of a view and shows it. */
 export function ViewSlot({ view, rest, query }: ViewProps & { readonly view: View }) {
-  const loaded = useSignal<ViewModule | undefined>(undefined);
-  const isFailed = useSignal(false);
-  useEffect(() => {
-    view.load().then(
-      (module) => {
-        loaded.value = module;
-      },
-      () => {
-        isFailed.value = true;
-      },
-    );
-  }, [view, loaded, isFailed]);
-  if (isFailed.value) return <NotLoaded />;
-  if (!loaded.value) return <p class="loading">Loading…</p>;
-  const Shown = loaded.value.default;
+  const state = useLoaded(view.load).state.value;
+  if (state.kind === "failed") return <NotLoaded />;
+  if (state.kind === "loading") return <p class="loading">Loading…</p>;
+  const Shown = state.value.default;
   return (
     <ErrorBoundary>
       <Shown rest={rest} query={query} />
