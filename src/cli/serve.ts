@@ -86,8 +86,8 @@ function untilStopped(service: Service, log: ServiceLog): Promise<number> {
 }
 
 /**
- * The command line that started this program, up to the name of the command. An executable that
- * contains the program has its first argument inside itself.
+ * The command line that started this program, up to the name of the command. A compiled executable
+ * contains its script, so the path of the script is not part of its command line.
  */
 export function currentProgram(): readonly string[] {
   const [, script = ""] = process.argv;

@@ -16,11 +16,11 @@ export class ChangeList {
   readonly filter: ChangeFilter;
   readonly state = signal<LoadState>({ kind: "loading" });
   readonly rows = signal<readonly LedgerRow[]>([]);
-  /** New rows that are not shown, because the person reads. Undefined if they are shown at once. */
+  /** New rows that are not shown, because the person is reading. Undefined if they are shown at once. */
   readonly held = signal<readonly LedgerRow[] | undefined>(undefined);
   /** All changes from this number on were examined. */
   readonly before = signal(0);
-  /** Where the filter starts and ended when the list was loaded. Rows after its end are new. */
+  /** The first row of the filter, and its end when the list was loaded. Rows after the end are new. */
   readonly range = signal<LedgerRange>({ low: 1, high: 1 });
   readonly follower: Follower<OlderChanges & { readonly range: LedgerRange }>;
   readonly #count: number;
@@ -61,7 +61,7 @@ export class ChangeList {
     const { value: high } = this.before;
     const range = { low: this.range.value.low, high };
     const found = await listOlder(this.filter, range, this.#count, leaving);
-    // If the list was cut meanwhile, these rows do not follow its last one any more.
+    // If the list was cut meanwhile, these rows no longer follow its last one.
     if (leaving.aborted || high !== this.before.value) return;
     batch(() => {
       this.rows.value = [...this.rows.value, ...found.rows];

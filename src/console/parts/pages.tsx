@@ -8,7 +8,7 @@ import { FieldError } from "./fields.tsx";
 import { useSubmission } from "./submission.ts";
 
 interface Props<Row> {
-  /** The path of the first page. Another one needs another key. */
+  /** The path of the first page. To show another list, also change the component's `key`. */
   readonly path: string;
   readonly children: (rows: readonly Row[]) => ComponentChildren;
   /** Shown if there are no rows. */

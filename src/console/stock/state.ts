@@ -161,7 +161,7 @@ async function describeAgain(petIds: readonly string[]): Promise<void> {
   if (!found) return reload();
   for (const pet of found) {
     const row = from.findRow(pet.petId);
-    if (row !== undefined) from.describe(row, pet);
+    if (row !== undefined) from.rename(row, pet.name);
   }
   batch(() => {
     revision.value += 1;

@@ -109,7 +109,7 @@ export const headers = {
   SnapshotETag: {
     name: "ETag",
     description:
-      "The version of the snapshot or diff. It does not change. Send it in `If-None-Match` to get a 304.",
+      "The version of the snapshot or diff. For ledger rows and past times, it never changes. Send it in `If-None-Match` to get a 304.",
     schema: { type: "string", pattern: '^"[!#-~]+"$' },
     example: '"k3v9x2-1207"',
   },
