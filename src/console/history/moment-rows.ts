@@ -35,24 +35,17 @@ export function compareWithNow({ entries }: PastInventory, table: StockTable): M
   const rows = entries.map((before): MomentRow => {
     const { petId } = before;
     const row = table.findRow(petId);
-    if (row !== undefined) known.add(row);
-    return {
-      petId,
-      name: row === undefined ? "" : table.names[row]!,
-      before,
-      now: row === undefined ? null : stockAt(table, row),
-    };
+    if (row === undefined) return { petId, name: "", before, now: null };
+    known.add(row);
+    const now = table.entryAt(row);
+    return { petId, name: now.name, before, now };
   });
   for (const row of table.rowsById) {
     if (known.has(row) || table.isRemoved[row]) continue;
-    const { ids, names } = table;
-    rows.push({ petId: ids[row]!, name: names[row]!, before: null, now: stockAt(table, row) });
+    const now = table.entryAt(row);
+    rows.push({ petId: now.petId, name: now.name, before: null, now });
   }
   return rows;
-}
-
-function stockAt(table: StockTable, row: number): Stock {
-  return { quantity: table.quantities[row]!, status: table.statusAt(row) };
 }
 
 export function isDifferent({ before, now }: MomentRow): boolean {

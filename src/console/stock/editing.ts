@@ -9,7 +9,7 @@ import { whoOf } from "../parts/origins.ts";
 import { capitalized, formatCount } from "../texts/formats.ts";
 import { leaveEdit } from "./focus.ts";
 import { parseQuantity, quantityRule } from "./quantities.ts";
-import { table, touched, visible } from "./state.ts";
+import { indexOfPet, table, touched } from "./state.ts";
 import type { Entry } from "./table.ts";
 
 /** An edit in progress. Nothing that arrives changes what the person typed. */
@@ -36,8 +36,7 @@ export const editing = signal<Editing | undefined>(undefined);
 export const editPlace = computed<"sheet" | "row" | "hidden">(() => {
   const edit = editing.value;
   if (edit?.isInSheet) return "sheet";
-  const row = edit && table.value.findRow(edit.base.petId);
-  const isListed = row !== undefined && visible.value.includes(row);
+  const isListed = edit !== undefined && indexOfPet(edit.base.petId) >= 0;
   return isListed && !isNarrow.value ? "row" : "hidden";
 });
 

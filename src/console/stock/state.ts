@@ -61,6 +61,12 @@ export const visible = computed<Uint32Array>(() => {
   );
 });
 
+/** The place of a pet among the rows in view, or -1. */
+export function indexOfPet(petId: string): number {
+  const row = table.value.findRow(petId);
+  return row === undefined ? -1 : visible.value.indexOf(row);
+}
+
 /** Moves rows to their places now. */
 export function updateOrder(): void {
   batch(() => {
@@ -99,9 +105,7 @@ export async function loadStock(): Promise<void> {
   await follower.start();
 }
 
-export async function reload(): Promise<void> {
-  await follower.reload();
-}
+export const reload = () => follower.reload();
 
 /** How many changes the API returns at once. */
 const explainedMax = 1_000;
