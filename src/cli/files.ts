@@ -7,6 +7,11 @@ import { type Format, findFormat, formats } from "../files/formats.ts";
 import { printableLines, ReaderGone } from "../output.ts";
 import { isSpecial, replaceFile } from "./replacement.ts";
 
+export const formatFlag = {
+  placeholder: formats.join("|"),
+  description: "Format of the file. Default: the extension of its name, or ndjson for -.",
+} as const;
+
 /** The format that was given with --format, or that of the file's extension. */
 export function formatOf(file: string, given: string | undefined): Format {
   if (file === "-" && given === undefined) return "ndjson";

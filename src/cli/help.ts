@@ -1,5 +1,5 @@
 import type { Setting } from "../settings/setting.ts";
-import { type SettingName, settings } from "../settings.ts";
+import { type SettingName, settingNames, settings } from "../settings.ts";
 import { packageVersion } from "../version.ts";
 import { type Command, type Flag, topics } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -59,7 +59,7 @@ export function settingsHelp(): string {
     wrap(
       "A setting is a flag of every command, an environment variable, or a key of the file that --config names. The flag overrides the variable, and the variable overrides the file. Commands ignore the settings that they do not need.",
     ),
-    section("Settings", settingRows(Object.keys(settings) as SettingName[])),
+    section("Settings", settingRows(settingNames)),
   ]);
 }
 

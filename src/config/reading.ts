@@ -1,6 +1,6 @@
 import type { Setting } from "../settings/setting.ts";
 import { findUnknownVariables } from "../settings/unknown-variables.ts";
-import { type SettingName, type SettingValues, settings } from "../settings.ts";
+import { type SettingName, type SettingValues, settingNames, settings } from "../settings.ts";
 import { checkTogether } from "./checks.ts";
 import { noSettingsFile, readSettingsFile, type SettingsFile } from "./file.ts";
 import { hideSecrets } from "./secrets.ts";
@@ -45,7 +45,7 @@ export function readSettings(
     readSetting(name, flagOf(name), { flags, variables, path, file });
   const path = readFrom("configFile", "", noSettingsFile).text;
   const file = path === "" ? noSettingsFile : readSettingsFile(path);
-  const all = (Object.keys(settings) as SettingName[]).map((name) => readFrom(name, path, file));
+  const all = settingNames.map((name) => readFrom(name, path, file));
   const values = Object.fromEntries(all.map(({ name, value }) => [name, value]));
   return {
     all,

@@ -8,8 +8,8 @@ import { scratchStore } from "../../folders.ts";
 import { openExistingStore, openStore } from "../../stores.ts";
 import { beginChange, endChange } from "../interruption.ts";
 import { countingRows, createProgress } from "../progress.ts";
+import { printCreated } from "../store-command.ts";
 import { printFaults, verifyWithProgress } from "../verify.ts";
-import { printCreated } from "../with-store.ts";
 import { restoreAndVerify } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
 
@@ -71,14 +71,10 @@ function notEmpty(table: string): ServiceError {
 }
 
 async function copy(source: Store, target: Store, rows: number): Promise<void> {
-  const progress = createProgress("Copying to the database", rows);
-  try {
-    await source.transfer.snapshot(({ rowsOf }) =>
-      target.transfer.importTables(countingRows(rowsOf, progress)),
-    );
-  } finally {
-    progress.end();
-  }
+  using progress = createProgress("Copying to the database", rows);
+  await source.transfer.snapshot(({ rowsOf }) =>
+    target.transfer.importTables(countingRows(rowsOf, progress)),
+  );
 }
 
 async function isSame(target: Store, { seq, hash }: Manifest): Promise<boolean> {

@@ -2,8 +2,9 @@ import { existsSync, realpathSync } from "node:fs";
 import { explainConfig } from "../../config.ts";
 import { findNewestBackup } from "../../creation.ts";
 import { print, withoutSecrets } from "../../output.ts";
+import { settingNames } from "../../settings.ts";
 import { sqlitePath } from "../../store-file.ts";
-import type { Input, Json } from "../command.ts";
+import { command, json } from "../command.ts";
 import { counted, wrap } from "../paragraphs.ts";
 import { checkFiles, storeBytes } from "./files.ts";
 import {
@@ -20,20 +21,28 @@ import { checkPorts } from "./ports.ts";
 import { checkStore, inspectStore } from "./store.ts";
 
 /** Returns exit code 1 if there is a problem. Warnings do not count. */
-export async function doctor({ flags, settings }: Input<Json>): Promise<number> {
-  const checks = (await examine(settings)).map(scrubbed);
-  const count = (result: Finding["result"]) => checks.filter((one) => one.result === result).length;
-  const problems = count("problem");
-  const warnings = count("warning");
-  if (flags.json) print(JSON.stringify({ ok: problems === 0, problems, warnings, checks }));
-  else {
-    const width = Math.max(...checks.map(({ name }) => name.length));
-    for (const finding of checks) for (const line of linesOf(finding, width)) print(line);
-    print("");
-    print(`${counted(problems, "problem")}, ${counted(warnings, "warning")}.`);
-  }
-  return problems === 0 ? 0 : 1;
-}
+export const doctorCommand = command({
+  name: "doctor",
+  summary: "Checks the settings, the store and the machine, and says what to do.",
+  examples: ["petstore doctor", "petstore doctor --env staging --json"],
+  flags: { json },
+  settings: settingNames,
+  async run({ flags, settings }) {
+    const checks = (await examine(settings)).map(scrubbed);
+    const count = (result: Finding["result"]) =>
+      checks.filter((one) => one.result === result).length;
+    const problems = count("problem");
+    const warnings = count("warning");
+    if (flags.json) print(JSON.stringify({ ok: problems === 0, problems, warnings, checks }));
+    else {
+      const width = Math.max(...checks.map(({ name }) => name.length));
+      for (const finding of checks) for (const line of linesOf(finding, width)) print(line);
+      print("");
+      print(`${counted(problems, "problem")}, ${counted(warnings, "warning")}.`);
+    }
+    return problems === 0 ? 0 : 1;
+  },
+});
 
 /** Runs every check that the state of the store allows. Changes nothing. */
 export async function examine(
