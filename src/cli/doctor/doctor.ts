@@ -1,23 +1,24 @@
 import { existsSync, realpathSync } from "node:fs";
-import { explainConfig } from "../../config.ts";
+import { type Config, explainConfig } from "../../config.ts";
 import { findNewestBackup } from "../../creation.ts";
 import { print, withoutSecrets } from "../../output.ts";
 import { settingNames } from "../../settings.ts";
 import { sqlitePath } from "../../store-file.ts";
 import { command, json } from "../command.ts";
 import { counted, wrap } from "../paragraphs.ts";
-import { checkFiles, storeBytes } from "./files.ts";
+import { fileChecks, storeBytes } from "./files.ts";
 import {
-  attempt,
   type Bounds,
   defaultBounds,
   type Finding,
   ok,
   problem,
+  runCheck,
+  runChecks,
   warning,
 } from "./finding.ts";
-import { checkMachine } from "./machine.ts";
-import { checkPorts } from "./ports.ts";
+import { machineChecks } from "./machine.ts";
+import { portChecks } from "./ports.ts";
 import { checkStore, inspectStore } from "./store.ts";
 
 /** Returns exit code 1 if there is a problem. Warnings do not count. */
@@ -53,28 +54,34 @@ export async function examine(
   const { all, problems, warnings, config } = explainConfig(flags, variables);
   if (!config) {
     const advice = "Correct it first: the other checks need valid settings.";
-    return problems.map((found) => problem("configuration", found, advice));
+    return problems.map((found) => ({ name: "configuration", ...problem(found, advice) }));
   }
   const changed = all.filter(({ origin }) => origin !== "default").length;
   const path = sqlitePath(config);
   const isMissing = path !== undefined && !existsSync(path);
   const newest = await findNewestBackup(config).catch(() => undefined);
   const size = path === undefined || isMissing ? 0 : storeBytes(realpathSync(path));
+  const valid = `${all.length} settings are valid, ${changed} are not the default`;
   return [
-    ok("configuration", `${all.length} settings are valid, ${changed} are not the default`),
-    ...warnings.map((found) => warning("configuration", found, "Make the file private.")),
-    ...(path === undefined || isMissing ? [] : await checkFiles(path, bounds)),
-    ...(await attempt("store", storeAdvice(path, newest), async () => {
-      const inspection = await inspectStore(config, bounds.databaseMs);
-      try {
-        return await checkStore(inspection, config, bounds);
-      } finally {
-        inspection.close();
-      }
+    { name: "configuration", ...ok(valid) },
+    ...warnings.map((found) => ({
+      name: "configuration",
+      ...warning(found, "Make the file private."),
     })),
-    ...(await checkMachine(config, bounds, size)),
-    ...(await checkPorts(config)),
+    ...(path === undefined || isMissing ? [] : await runChecks(fileChecks(path, bounds))),
+    ...(await runCheck(["store", storeAdvice(path, newest), () => examineStore(config, bounds)])),
+    ...(await runChecks(machineChecks(config, bounds, size))),
+    ...(await runChecks(portChecks(config))),
   ];
+}
+
+async function examineStore(config: Config, bounds: Bounds): Promise<readonly Finding[]> {
+  const inspection = await inspectStore(config, bounds.databaseMs);
+  try {
+    return await checkStore(inspection, config, bounds);
+  } finally {
+    inspection.close();
+  }
 }
 
 function storeAdvice(path: string | undefined, newestBackup: string | undefined): string {
