@@ -6,8 +6,7 @@ import { noSettingsFile, readSettingsFile, type SettingsFile } from "./file.ts";
 import { hideSecrets } from "./secrets.ts";
 
 /** Where the value of a setting comes from. An earlier one overrides a later one. */
-export const origins = ["flag", "variable", "file", "default"] as const;
-export type Origin = (typeof origins)[number];
+export type Origin = "flag" | "variable" | "file" | "default";
 
 /** A setting with its value and where that comes from. */
 export interface ReadSetting {
