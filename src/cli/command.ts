@@ -52,13 +52,13 @@ export interface Definition<F extends Flags, O extends readonly Operand[], Given
   readonly summary: string;
   /** One or two command lines that work as they are, apart from the names in them. */
   readonly examples: readonly string[];
-  /** None unless given. */
+  /** By default, none. */
   readonly operands?: O;
-  /** None unless given. */
+  /** By default, none. */
   readonly flags?: F;
   /** Set for a command that changes a store. If it is interrupted before that, it says so. */
   readonly changes?: true;
-  /** The settings that have an effect on this command. Help lists them. Those of one store unless given. */
+  /** The settings that affect this command, for its help. By default, those of a store. */
   readonly settings?: readonly SettingName[];
   /** Returns the exit code. A command that returns nothing has succeeded. */
   readonly run: (

@@ -11,7 +11,7 @@ const timeoutMs = 2_500;
  */
 export const healthCommand = command({
   name: "health",
-  summary: "Asks the service with these settings on this machine whether it is ready.",
+  summary: "Checks whether the service on this machine is ready.",
   examples: ["petstore health", "petstore health --port 9000 --json"],
   flags: { json },
   settings: ["configFile", "port", "host", "tlsCertFile", "tlsKeyFile"],

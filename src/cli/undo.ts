@@ -9,12 +9,12 @@ import { storeCommand } from "./store-command.ts";
 /** Returns exit code 1 if the row cannot be undone. */
 export const undoCommand = storeCommand({
   name: "undo",
-  summary: "Gives a pet the stock that it had before a ledger row, as a new row.",
+  summary: "Undoes a change: a new ledger row gives the pet its earlier stock.",
   examples: ["petstore undo 1200", "petstore undo 1200 --force --reason recounted"],
   operands: [{ name: "SEQ", description: "Number of the ledger row." }],
   flags: {
     force: { description: "Undo the row even if the pet was changed since." },
-    reason: { placeholder: "TEXT", description: "Reason of the new row. Default: undo of SEQ." },
+    reason: { placeholder: "TEXT", description: "Reason for the new row. Default: undo of SEQ." },
     json,
   },
   changes: true,

@@ -15,7 +15,7 @@ export const upgradeCommand = command({
   summary: "Shows what a start of this version would migrate, and tries it on a copy.",
   examples: ["petstore upgrade --check"],
   flags: {
-    check: { description: "Required, because nothing is migrated: the next start does that." },
+    check: { description: "Required: this command only checks. The next start migrates." },
     json,
   },
   async run({ flags, settings }) {

@@ -16,7 +16,7 @@ import { backupFile } from "./scratch.ts";
  */
 export const restoreCommand = command({
   name: "restore",
-  summary: "Verifies a backup and makes it the store. Never replaces a store.",
+  summary: "Verifies a backup and makes it the store. Never replaces an existing store.",
   examples: [
     "petstore restore monday.petstore",
     "petstore restore monday.petstore --database postgres://localhost/petstore",
