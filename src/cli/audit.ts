@@ -5,7 +5,7 @@ import { parseInteger } from "./flags.ts";
 import { storeCommand } from "./store-command.ts";
 import { type Listing, printRows } from "./table.ts";
 
-const auditRowsDefault = 20;
+const auditRowsDefault = "20";
 const pageRowsMax = 1_000;
 
 /** Prints the audit log, the newest row first. */
@@ -21,8 +21,7 @@ export const auditCommand = storeCommand({
     json: jsonLines,
   },
   async run({ flags, store }) {
-    const limit =
-      flags.limit === undefined ? auditRowsDefault : parseInteger("--limit", flags.limit, 1);
+    const limit = parseInteger("--limit", flags.limit ?? auditRowsDefault, 1);
     await printRows(auditPages(store, limit), auditListing, flags.json);
   },
 });

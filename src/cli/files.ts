@@ -79,7 +79,7 @@ export async function writeText(file: string, pieces: AsyncIterable<string>): Pr
 }
 
 /** Writes one of many pieces to standard output, and waits if the reader is slow. */
-export function writeToStdout(piece: string): Promise<void> {
+export function writeToStdout(piece: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(piece, (error) => {
       if (!error) resolve();

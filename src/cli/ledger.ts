@@ -16,7 +16,7 @@ import { historyListing, ledgerListing } from "./ledger-rows.ts";
 import { storeCommand } from "./store-command.ts";
 import { printRows } from "./table.ts";
 
-const historyRowsDefault = 20;
+const historyRowsDefault = "20";
 
 /** Prints the changes of one pet, the newest first. */
 export const historyCommand = storeCommand({
@@ -37,8 +37,7 @@ export const historyCommand = storeCommand({
     if (petId === undefined) {
       throw new ServiceError("invalid_request", `PET must be a 64-bit integer, not '${pet}'`);
     }
-    const limit =
-      flags.limit === undefined ? historyRowsDefault : parseInteger("--limit", flags.limit, 1);
+    const limit = parseInteger("--limit", flags.limit ?? historyRowsDefault, 1);
     const before =
       flags.before === undefined ? undefined : parseInteger("--before", flags.before, 1);
     await printRows(historyPages(store, petId, before, limit), historyListing, flags.json);
@@ -73,7 +72,7 @@ export const ledgerCommand = storeCommand({
     json: jsonLines,
   },
   async run({ flags, store }) {
-    const after = flags.after === undefined ? 0 : parseInteger("--after", flags.after, 0);
+    const after = parseInteger("--after", flags.after ?? "0", 0);
     const pages = flags.follow
       ? followLedger(store, after, untilSignal())
       : ledgerPages(store, after);

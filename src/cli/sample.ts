@@ -49,25 +49,9 @@ export const samplePets: readonly PetRecord[] = [
 ];
 
 export const sampleOrders: readonly OrderRecord[] = [
-  {
-    line: 1,
-    id: 1n,
-    petId: 4n,
-    quantity: 1,
-    shipDate: Date.UTC(2026, 9, 1),
-    status: "delivered",
-    complete: true,
-  },
-  {
-    line: 2,
-    id: 2n,
-    petId: 2n,
-    quantity: 1,
-    shipDate: Date.UTC(2026, 10, 20),
-    status: "approved",
-    complete: false,
-  },
-  { line: 3, id: 3n, petId: 5n, quantity: 6, shipDate: null, status: "placed", complete: false },
+  order(1, 4, 1, Date.UTC(2026, 9, 1), "delivered"),
+  order(2, 2, 1, Date.UTC(2026, 10, 20), "approved"),
+  order(3, 5, 6, null, "placed"),
 ];
 
 function pet(
@@ -79,4 +63,15 @@ function pet(
   quantity: number,
 ): PetRecord {
   return { line: id, petId: BigInt(id), name, category, tags, status, quantity };
+}
+
+function order(
+  id: number,
+  petId: number,
+  quantity: number,
+  shipDate: number | null,
+  status: OrderRecord["status"],
+): OrderRecord {
+  const complete = status === "delivered";
+  return { line: id, id: BigInt(id), petId: BigInt(petId), quantity, shipDate, status, complete };
 }

@@ -53,7 +53,7 @@ async function serveUntilStopped(
     clock: systemClock,
     log,
     requestLines: log.requestLines,
-    droppedLines: () => log.droppedLines,
+    droppedLines: log.droppedLines,
     program: currentProgram(),
   });
   logStart(service, config);

@@ -11,6 +11,7 @@ import { creationReasonOf } from "../../file-errors.ts";
 import { print, printWarning } from "../../output.ts";
 import { packageVersion } from "../../version.ts";
 import { json } from "../command.ts";
+import { writeToStdout } from "../files.ts";
 import { counted, elapsedText } from "../paragraphs.ts";
 import { createProgress } from "../progress.ts";
 import { replaceFile } from "../replacement.ts";
@@ -89,12 +90,6 @@ async function writeFile(
     throw new ServiceError("invalid_request", `cannot write ${file}: ${reason}`);
   }
   return manifest!;
-}
-
-function writeToStdout(bytes: Uint8Array): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
-  });
 }
 
 /** Records the backup in the store, for metrics and for the schedule of the service. */

@@ -5,7 +5,7 @@ import { ServiceError } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
 import { systemClock } from "../../engines.ts";
 import { scratchStore } from "../../folders.ts";
-import { openExistingStore, openStore } from "../../stores.ts";
+import { findStore, openStore } from "../../stores.ts";
 import { beginChange, endChange } from "../interruption.ts";
 import { countingRows, createProgress } from "../progress.ts";
 import { printCreated } from "../store-command.ts";
@@ -44,13 +44,8 @@ const contentTables = ["ledger", "pets", "keys", "orders", "webhooks"];
 
 /** Checked before the long work, and again by the copy. */
 async function assertEmpty(config: Config): Promise<void> {
-  let store: Store;
-  try {
-    store = await openExistingStore(config, systemClock);
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === "not_found") return;
-    throw error;
-  }
+  const store = await findStore(config, systemClock);
+  if (!store) return;
   try {
     await store.transfer.snapshot(async ({ rowsOf }) => {
       for (const table of contentTables) {

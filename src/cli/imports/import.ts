@@ -81,7 +81,10 @@ function importCommand<T>(
     async run({ flags, operands: [file], settings }) {
       const config = readConfig(settings);
       const format = formatOf(file, flags.format);
-      const differencesMax = parseDifferences(flags.differences);
+      const differencesMax =
+        flags.differences === undefined
+          ? undefined
+          : parseInteger("--differences", flags.differences, 0);
       const reason = reasonOf(file, flags);
       const problems = createProblems();
       const recordsOf = (bytes: Bytes) => readRecords(bytes, format, kind.rows, problems);
@@ -156,11 +159,6 @@ function importInto<T>(
     if (problems.count() === 0) beginChange();
   }
   return kind.importAll(store.catalogue, beforeChange(), origin, problems);
-}
-
-/** The number of differences that a dry run lists; undefined for the default. */
-function parseDifferences(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : parseInteger("--differences", text, 0);
 }
 
 /** Shows how much of the file was read, until `opened` is closed. */
