@@ -1,4 +1,4 @@
-import { commandLine } from "../domain/audit/audit.ts";
+import { byCommand } from "../domain/audit/audit.ts";
 import { defaultScopes, scopes } from "../domain/keys/keys.ts";
 import {
   defaultOverlapMs,
@@ -83,11 +83,11 @@ export const keyCommands: readonly UnlistedCommand[] = [
         for (const [field, value] of Object.entries({ plan, ...limits })) {
           if (value !== undefined) throw new InvalidField(field, "is not allowed with --operator");
         }
-        issued = await issueOperatorKey(store, environment, Date.now(), common, commandLine);
+        issued = await issueOperatorKey(store, environment, common, byCommand(Date.now()));
       } else {
         if (plan === undefined) throw new InvalidField("plan", "is required without --operator");
         const terms = { ...common, plan, ...limits };
-        issued = await issueKey(store, environment, Date.now(), terms, commandLine);
+        issued = await issueKey(store, environment, terms, byCommand(Date.now()));
       }
       if (flags.json) print(JSON.stringify({ ...describe(issued), key: issued.text }));
       else printSecret(issued);
@@ -132,14 +132,8 @@ export const keyCommands: readonly UnlistedCommand[] = [
     changes: true,
     async run({ flags, operands: [id], config, store }) {
       const overlapMs = parseDuration("overlap", flags.overlap);
-      const rotated = await rotateKey(
-        store,
-        config.environment,
-        Date.now(),
-        id,
-        commandLine,
-        overlapMs,
-      );
+      const by = byCommand(Date.now());
+      const rotated = await rotateKey(store, config.environment, id, by, overlapMs);
       const oldValidUntil = isoOrNull(rotated.oldValidUntil);
       if (flags.json) {
         print(JSON.stringify({ ...describe(rotated), key: rotated.text, oldValidUntil }));
@@ -157,7 +151,7 @@ export const keyCommands: readonly UnlistedCommand[] = [
     flags: { json },
     changes: true,
     async run({ flags, operands: [id], store }) {
-      const key = await revokeKey(store, Date.now(), id, commandLine);
+      const key = await revokeKey(store, id, byCommand(Date.now()));
       if (flags.json) print(JSON.stringify(describe({ key })));
       else print(`Key ${key.id} (${key.name}) is revoked.`);
     },
@@ -170,7 +164,7 @@ export const keyCommands: readonly UnlistedCommand[] = [
     flags: { json },
     changes: true,
     async run({ flags, operands: [id], store }) {
-      const lifted = await liftBan(store, Date.now(), id, commandLine);
+      const lifted = await liftBan(store, id, byCommand(Date.now()));
       if (flags.json) print(JSON.stringify({ id, lifted }));
       else print(lifted ? `Key ${id} is no longer banned.` : `Key ${id} was not banned.`);
     },

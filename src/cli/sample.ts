@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { commandLine } from "../domain/audit/audit.ts";
+import { byCommand } from "../domain/audit/audit.ts";
 import { commandImport } from "../domain/catalogue/import-preview.ts";
 import type { OrderRecord } from "../domain/catalogue/orders.ts";
 import type { PetRecord } from "../domain/catalogue/pets.ts";
@@ -25,9 +25,9 @@ export async function fillEmptyStore(store: Store, config: Config): Promise<Firs
   const { environment } = config;
   const now = Date.now();
   const terms = { name: "first key", plan: samplePlan };
-  const api = await issueKey(store, environment, now, terms, commandLine);
+  const api = await issueKey(store, environment, terms, byCommand(now));
   const operatorTerms = { name: "first operator" };
-  const operator = await issueOperatorKey(store, environment, now, operatorTerms, commandLine);
+  const operator = await issueOperatorKey(store, environment, operatorTerms, byCommand(now));
   return { api: api.text, operator: operator.text };
 }
 

@@ -1,4 +1,4 @@
-import { commandLine } from "../domain/audit/audit.ts";
+import { byCommand } from "../domain/audit/audit.ts";
 import { petStatuses } from "../domain/ledger/inventory.ts";
 import { causes } from "../domain/ledger/ledger.ts";
 import {
@@ -74,7 +74,6 @@ export const webhookCommands: readonly UnlistedCommand[] = [
       const { webhook, secret, isResolved } = await createWebhook(
         store,
         sender,
-        Date.now(),
         {
           url: flags.url,
           name: flags.name,
@@ -84,7 +83,7 @@ export const webhookCommands: readonly UnlistedCommand[] = [
           below: parseCount(flags.below),
           from: parseCount(flags.from),
         },
-        commandLine,
+        byCommand(Date.now()),
       );
       if (!isResolved) {
         printError("the webhook was created, but its host does not resolve at the moment");
@@ -145,7 +144,7 @@ export const webhookCommands: readonly UnlistedCommand[] = [
     changes: true,
     async run({ flags, operands: [id], store }) {
       const overlapMs = parseDuration("overlap", flags.overlap);
-      const { webhook, secret } = await rotateSecret(store, Date.now(), id, commandLine, overlapMs);
+      const { webhook, secret } = await rotateSecret(store, id, byCommand(Date.now()), overlapMs);
       const fields = describe({ webhook });
       const { oldSecretUntil } = fields;
       if (flags.json) print(JSON.stringify({ ...fields, secret }));
@@ -167,7 +166,7 @@ export const webhookCommands: readonly UnlistedCommand[] = [
     flags: { json },
     changes: true,
     async run({ flags, operands: [id], store }) {
-      printState(await pauseWebhook(store, Date.now(), id, commandLine), flags);
+      printState(await pauseWebhook(store, id, byCommand(Date.now())), flags);
     },
   }),
   storeCommand({
@@ -178,7 +177,7 @@ export const webhookCommands: readonly UnlistedCommand[] = [
     flags: { json },
     changes: true,
     async run({ flags, operands: [id], store }) {
-      printState(await resumeWebhook(store, Date.now(), id, commandLine), flags);
+      printState(await resumeWebhook(store, id, byCommand(Date.now())), flags);
     },
   }),
   storeCommand({
@@ -196,13 +195,8 @@ export const webhookCommands: readonly UnlistedCommand[] = [
     },
     changes: true,
     async run({ flags, operands: [id], store }) {
-      const webhook = await replayWebhook(
-        store,
-        Date.now(),
-        id,
-        parseCount(flags.from) ?? Number.NaN,
-        commandLine,
-      );
+      const from = parseCount(flags.from) ?? Number.NaN;
+      const webhook = await replayWebhook(store, id, from, byCommand(Date.now()));
       if (flags.json) print(JSON.stringify(describe({ webhook })));
       else {
         print(`Webhook ${id} (${webhook.name}) continues with change ${webhook.cursor.seq + 1}.`);
@@ -220,7 +214,7 @@ export const webhookCommands: readonly UnlistedCommand[] = [
     flags: { json },
     changes: true,
     async run({ flags, operands: [id], store }) {
-      const { name } = await deleteWebhook(store, Date.now(), id, commandLine);
+      const { name } = await deleteWebhook(store, id, byCommand(Date.now()));
       if (flags.json) print(JSON.stringify({ id, name }));
       else print(`Webhook ${id} (${name}) is deleted.`);
     },
