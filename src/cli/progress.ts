@@ -64,12 +64,12 @@ export function createProgress(
   return progress;
 }
 
-/** Returns the same rows, and advances the progress as they are read. */
-export function countingRows(rowsOf: RowsOf, progress: Progress): RowsOf {
+/** Returns the same rows, and advances the progress as those of all tables, or of one, are read. */
+export function countingRows(rowsOf: RowsOf, progress: Progress, counted?: string): RowsOf {
   return async function* (table) {
     for await (const batch of rowsOf(table)) {
       yield batch;
-      progress.advance(batch.length);
+      if (table === (counted ?? table)) progress.advance(batch.length);
     }
   };
 }
@@ -106,13 +106,7 @@ export async function withLedgerProgress<T>(
   work: (rowsOf: RowsOf) => Promise<T>,
 ): Promise<T> {
   using progress = createProgress(label, await lengthOf(readTip));
-  async function* counted(table: string) {
-    for await (const batch of rowsOf(table)) {
-      yield batch;
-      if (table === "ledger") progress.advance(batch.length);
-    }
-  }
-  return await work(counted);
+  return await work(countingRows(rowsOf, progress, "ledger"));
 }
 
 /** The length of a damaged ledger may be unknown. The work reports why. */

@@ -7,7 +7,6 @@ import { ServiceError } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
 import type { Snapshot } from "../../domain/verification/store.ts";
 import { systemClock } from "../../engines.ts";
-import { creationReasonOf } from "../../file-errors.ts";
 import { print, printWarning } from "../../output.ts";
 import { packageVersion } from "../../version.ts";
 import { json } from "../command.ts";
@@ -34,7 +33,9 @@ export const backupCommand = storeCommand({
       using progress = createProgress("Backing up", await estimateRows(snapshot));
       const write = (sink: Sink) =>
         writeBackup(snapshot, originOf(config), systemClock, sink, progress.advance);
-      return await (file === "-" ? write(writeToStdout) : writeFile(file, write));
+      return file === "-"
+        ? await write(writeToStdout)
+        : await replaceFile(file, (handle) => write((bytes) => handle.writeFile(bytes)));
     });
     const { at, seq, hash, rows, bytes } = manifest;
     const durationMs = Math.round(performance.now() - startedMs);
@@ -72,24 +73,6 @@ async function estimateRows(snapshot: Snapshot): Promise<number> {
   const { seq } = await snapshot.readTip();
   const checkpoint = await snapshot.findCheckpoint(seq);
   return seq + 2 * (checkpoint?.entries ?? seq);
-}
-
-async function writeFile(
-  file: string,
-  write: (sink: Sink) => Promise<Manifest>,
-): Promise<Manifest> {
-  let manifest: Manifest | undefined;
-  try {
-    await replaceFile(file, async (handle) => {
-      manifest = await write((bytes) => handle.writeFile(bytes));
-    });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined || error instanceof ServiceError) throw error;
-    const reason = creationReasonOf(error);
-    throw new ServiceError("invalid_request", `cannot write ${file}: ${reason}`);
-  }
-  return manifest!;
 }
 
 /** Records the backup in the store, for metrics and for the schedule of the service. */
