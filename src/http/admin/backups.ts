@@ -153,7 +153,7 @@ const makeBackup: AdminDeclaration = {
     const { file, bytes, seq } = outcome.details as { file: string; bytes: number; seq: number };
     const name = basename(file);
     const now = clock.now();
-    const entry = auditEntry(actorOf(call), now, "backup.made", name, { bytes, seq });
+    const entry = auditEntry({ actor: actorOf(call), now }, "backup.made", name, { bytes, seq });
     await store.audit.addEntry(entry);
     const created = (await admin.backups.listFiles()).find((one) => one.name === name);
     const createdAt = isoOrNull(created?.createdAt ?? now);

@@ -27,7 +27,7 @@ import {
   textListField,
   timeField,
 } from "./fields.ts";
-import { type AdminDeclaration, actorOf } from "./operation.ts";
+import { type AdminDeclaration, byOperator } from "./operation.ts";
 
 const keyIdParameter: Parameter = {
   name: "keyId",
@@ -100,22 +100,16 @@ const createKey: AdminDeclaration = {
   async handle(context, call) {
     const { store, clock, admin } = context;
     const fields = await readFields(call);
-    const now = clock.now();
     const { environment } = admin.facts;
     const { expiresAt, ...terms } = readTerms(fields);
     const { name = "", plan = "" } = terms;
     const isOperator = readKind(fields) === "operator";
     if (isOperator) rejectFixedTerms(terms);
     const ends = { expiresAt: expiresAt ?? undefined };
+    const by = byOperator(call, clock);
     const issued = isOperator
-      ? await lifecycle.issueOperatorKey(store, environment, now, { name, ...ends }, actorOf(call))
-      : await lifecycle.issueKey(
-          store,
-          environment,
-          now,
-          { ...terms, name, plan, ...ends },
-          actorOf(call),
-        );
+      ? await lifecycle.issueOperatorKey(store, environment, { name, ...ends }, by)
+      : await lifecycle.issueKey(store, environment, { ...terms, name, plan, ...ends }, by);
     return keyReply(context, 201, issued.key.id, { key: issued.text });
   },
 };
@@ -172,7 +166,7 @@ const changeKey: AdminDeclaration = {
     const id = readKeyId(call);
     const change = readTerms(await readFields(call));
     if (Object.values(change).some((value) => value !== undefined)) {
-      await lifecycle.changeKey(store, clock.now(), id, change, actorOf(call));
+      await lifecycle.changeKey(store, id, change, byOperator(call, clock));
     }
     return keyReply(context, 200, id);
   },
@@ -215,14 +209,9 @@ const rotateKey: AdminDeclaration = {
     const id = readKeyId(call);
     const overlapMs = readOverlapMs(await readOptionalFields(call));
     const { environment } = admin.facts;
-    const { text, oldValidUntil } = await lifecycle.rotateKey(
-      store,
-      environment,
-      clock.now(),
-      id,
-      actorOf(call),
-      overlapMs,
-    );
+    const by = byOperator(call, clock);
+    const rotated = await lifecycle.rotateKey(store, environment, id, by, overlapMs);
+    const { text, oldValidUntil } = rotated;
     return keyReply(context, 200, id, { key: text, oldValidUntil: isoOrNull(oldValidUntil) });
   },
 };
@@ -242,7 +231,7 @@ const revokeKey: AdminDeclaration = {
   },
   async handle(context, call) {
     const id = readKeyId(call);
-    await lifecycle.revokeKey(context.store, context.clock.now(), id, actorOf(call));
+    await lifecycle.revokeKey(context.store, id, byOperator(call, context.clock));
     return keyReply(context, 200, id);
   },
 };
@@ -262,7 +251,7 @@ const liftBan: AdminDeclaration = {
   },
   async handle(context, call) {
     const id = readKeyId(call);
-    await lifecycle.liftBan(context.store, context.clock.now(), id, actorOf(call));
+    await lifecycle.liftBan(context.store, id, byOperator(call, context.clock));
     return keyReply(context, 200, id);
   },
 };

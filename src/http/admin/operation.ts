@@ -1,5 +1,6 @@
-import type { Actor } from "../../domain/audit/audit.ts";
+import type { Actor, By } from "../../domain/audit/audit.ts";
 import type { operatorScope } from "../../domain/keys/keys.ts";
+import type { Clock } from "../../domain/running/clock.ts";
 import type { Contract } from "../api/contract/operation.ts";
 import type { ApiSettings, Declaration, DeclaredBody } from "../api/operation.ts";
 import type { Call, Operation } from "../pipeline/operation.ts";
@@ -35,4 +36,8 @@ export type AdminSettings = Pick<ApiSettings, DeclaredBody["bytesMax"]>;
 /** Whom the ledger and the audit log name for what a request changes. */
 export function actorOf({ caller, requestId }: Call): Actor {
   return { keyId: caller.keyId, requestId };
+}
+
+export function byOperator(call: Call, clock: Clock): By {
+  return { actor: actorOf(call), now: clock.now() };
 }

@@ -30,7 +30,7 @@ import {
   textListField,
   withoutNulls,
 } from "./fields.ts";
-import { type AdminContract, type AdminDeclaration, actorOf } from "./operation.ts";
+import { type AdminContract, type AdminDeclaration, byOperator } from "./operation.ts";
 
 const webhookId = {
   name: "webhookId",
@@ -118,9 +118,8 @@ const createWebhook: AdminDeclaration = {
     const { webhook, secret, isResolved } = await create(
       store,
       admin.webhookUrls,
-      clock.now(),
       terms,
-      actorOf(call),
+      byOperator(call, clock),
     );
     const created = webhookOf(await getWebhookStatus(store, webhook.id));
     return { status: 201, body: JSON.stringify({ ...created, secret, isResolved }) };
@@ -158,7 +157,7 @@ const removeWebhook: AdminDeclaration = {
     messages: notFound,
   },
   async handle({ store, clock }, call) {
-    await deleteWebhook(store, clock.now(), idOf(call), actorOf(call));
+    await deleteWebhook(store, idOf(call), byOperator(call, clock));
     return { status: 204, body: null };
   },
 };
@@ -171,7 +170,7 @@ const pauseWebhook: AdminDeclaration = {
     "Stops the deliveries. An attempt that is under way is completed. A webhook that is already paused or disabled does not change.",
   ),
   async handle({ store, clock }, call) {
-    await pause(store, clock.now(), idOf(call), actorOf(call));
+    await pause(store, idOf(call), byOperator(call, clock));
     return current(store, call);
   },
 };
@@ -184,7 +183,7 @@ const resumeWebhook: AdminDeclaration = {
     "Continues after the last change that was delivered. If the webhook is failing, the next attempt is made at once.",
   ),
   async handle({ store, clock }, call) {
-    await resume(store, clock.now(), idOf(call), actorOf(call));
+    await resume(store, idOf(call), byOperator(call, clock));
     return current(store, call);
   },
 };
@@ -214,7 +213,7 @@ const replayWebhook: AdminDeclaration = {
   async handle({ store, clock }, call) {
     const from = integerField(await readFields(call), "from");
     if (from === undefined) throw new InvalidField("from", "is required");
-    await replay(store, clock.now(), idOf(call), from, actorOf(call));
+    await replay(store, idOf(call), from, byOperator(call, clock));
     return current(store, call);
   },
 };
@@ -244,7 +243,7 @@ const rotateWebhookSecret: AdminDeclaration = {
   },
   async handle({ store, clock }, call) {
     const overlapMs = readOverlapMs(await readOptionalFields(call));
-    const { secret } = await rotateSecret(store, clock.now(), idOf(call), actorOf(call), overlapMs);
+    const { secret } = await rotateSecret(store, idOf(call), byOperator(call, clock), overlapMs);
     return ok({ ...webhookOf(await getWebhookStatus(store, idOf(call))), secret });
   },
 };

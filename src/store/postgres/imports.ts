@@ -66,7 +66,7 @@ async function note(
   imported: Imported,
   at: number,
 ): Promise<void> {
-  const entry = auditEntry(actor, at, action, null, { reason, ...imported });
+  const entry = auditEntry({ actor, now: at }, action, null, { reason, ...imported });
   await addEntry(query, entry);
 }
 

@@ -72,7 +72,9 @@ function note(
   { origin: { actor, reason }, now }: Pick<LedgerOptions, "origin" | "now">,
   imported: Imported,
 ): void {
-  createEntryInserter(database)(auditEntry(actor, now(), action, null, { reason, ...imported }));
+  createEntryInserter(database)(
+    auditEntry({ actor, now: now() }, action, null, { reason, ...imported }),
+  );
 }
 
 /** Appends a ledger row for every entry that is created or changed, and updates the entries. */
