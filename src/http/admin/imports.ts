@@ -17,25 +17,25 @@ import {
   type RowKind,
 } from "../../domain/catalogue/imports.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
+import { json } from "../api/contract/operation.ts";
 import {
   boundedInteger,
   count,
   int64,
   listOf,
   named,
-  reference,
   responseObject,
   type Schema,
   text,
   textOrNull,
 } from "../api/contract/schema.ts";
-import { queryOf, singleValue } from "../api/parameters.ts";
+import { queryOf, queryParameter, readParameter, singleValue } from "../api/parameters.ts";
 import { bodyTooLarge, compressedBody, incompleteBody } from "../messages/error-messages.ts";
 import type { Reply } from "../messages/reply.ts";
 import { readChunks } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { formatParameter, formatRule, readFormat } from "./exports.ts";
+import { formatParameter, readFormat } from "./exports.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
 const exampleProblem = {
@@ -136,8 +136,25 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
 };
 
 const importRunning = "Another import is being made. Try again when it has ended.";
-const importNameInvalid = `Query parameter 'name' ${fileNameRule}.`;
-const dryRunInvalid = "Query parameter 'dryRun' must be true or false.";
+
+const dryRun = queryParameter({
+  name: "dryRun",
+  description: "Whether to change nothing, and to return what would change.",
+  schema: { type: "boolean", default: false },
+  example: true,
+  rule: "must be true or false",
+  parse: (text) => (text === "true" || text === "false" ? text === "true" : undefined),
+});
+
+const fileName = (what: ImportRun["what"]) =>
+  queryParameter({
+    name: "name",
+    description: `The name of the file, for the ledger and the audit log. By default, \`${what}\` with the extension of the format.`,
+    schema: { type: "string", minLength: 1, maxLength: fileNameCharactersMax },
+    example: `${what}.csv`,
+    rule: fileNameRule,
+    parse: (text) => (importReasonOf(text) === undefined ? undefined : text),
+  });
 
 async function importFile(what: ImportRun["what"], { admin }: Context, call: Call): Promise<Reply> {
   const { request, setIdleTimeout } = call;
@@ -155,19 +172,10 @@ async function importFile(what: ImportRun["what"], { admin }: Context, call: Cal
 
 function readRun(what: ImportRun["what"], call: Call): ImportRun {
   const query = queryOf(call.request);
-  const given = singleValue(query, "name");
-  const format = readFormat(query, given);
-  const name = given ?? `${what}.${format}`;
-  if (importReasonOf(name) === undefined) {
-    throw new ServiceError("invalid_request", importNameInvalid);
-  }
-  return { what, format, isDryRun: readDryRun(query), name, actor: actorOf(call) };
-}
-
-function readDryRun(query: URLSearchParams): boolean {
-  const text = singleValue(query, "dryRun") ?? "false";
-  if (text !== "true" && text !== "false") throw new ServiceError("invalid_request", dryRunInvalid);
-  return text === "true";
+  const format = readFormat(query, singleValue(query, "name"));
+  const name = readParameter(query, fileName(what)) ?? `${what}.${format}`;
+  const isDryRun = readParameter(query, dryRun) ?? false;
+  return { what, format, isDryRun, name, actor: actorOf(call) };
 }
 
 /** The body of the response. Throws if nothing was imported, except after a dry run. */
@@ -233,20 +241,8 @@ Each instance makes one import at a time. If the connection ends before the whol
           ...formatParameter,
           description: "The format of the file. By default, the extension of `name`.",
         },
-        {
-          name: "dryRun",
-          in: "query",
-          description: "Whether to change nothing, and to return what would change.",
-          schema: { type: "boolean", default: false },
-          example: true,
-        },
-        {
-          name: "name",
-          in: "query",
-          description: `The name of the file, for the ledger and the audit log. By default, \`${what}\` with the extension of the format.`,
-          schema: { type: "string", minLength: 1, maxLength: fileNameCharactersMax },
-          example: `${what}.csv`,
-        },
+        dryRun,
+        fileName(what),
       ],
       body: {
         description:
@@ -259,9 +255,7 @@ Each instance makes one import at a time. If the connection ends before the whol
         },
       },
       success: {
-        200: {
-          description: "What was imported, or what a dry run found.",
-          schema: reference("schemas", "Import"),
+        200: json("What was imported, or what a dry run found.", "Import", {
           examples: {
             dry_run: { summary: "A dry run", value: exampleImport },
             problem: { summary: "A dry run of a file with a problem", value: exampleRejected },
@@ -270,15 +264,11 @@ Each instance makes one import at a time. If the connection ends before the whol
               value: { ...exampleImport, dryRun: false, differences: { total: 0, rows: [] } },
             },
           },
-        },
+        }),
       },
-      errors: ["already_running", "payload_too_large", "unsupported_media_type"],
       messages: {
         invalid_request: {
           rejected: rejectedMessage([exampleProblem], 4),
-          invalid_format: formatRule,
-          invalid_dryRun: dryRunInvalid,
-          invalid_name: importNameInvalid,
           incomplete: incompleteBody,
         },
         already_running: { already_running: importRunning },

@@ -1,3 +1,4 @@
+import type { Actor } from "../../domain/audit/audit.ts";
 import { keyJson } from "../../domain/keys/key-json.ts";
 import type { KeyStatus } from "../../domain/keys/lifecycle.ts";
 import * as lifecycle from "../../domain/keys/lifecycle.ts";
@@ -7,14 +8,13 @@ import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import { inOrder } from "../../domain/values/json.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import { exampleKeyId } from "../api/contract/examples.ts";
-import type { Parameter } from "../api/contract/operation.ts";
-import { reference } from "../api/contract/schema.ts";
+import { json, jsonList, type Parameter } from "../api/contract/operation.ts";
 import { jsonBody, mergePatchBody } from "../api/operation.ts";
 import { keyIdPattern } from "../api/parameters.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { exampleNewKey } from "./contract/key-schemas.ts";
+import { exampleNewKey, keyNames } from "./contract/key-schemas.ts";
 import {
   bodyMessages,
   type Fields,
@@ -29,7 +29,7 @@ import {
 } from "./fields.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
-const keyIdParameter: Parameter = {
+export const keyIdParameter: Parameter = {
   name: "keyId",
   in: "path",
   description: "The ID of the key.",
@@ -40,9 +40,7 @@ const keyIdParameter: Parameter = {
 const tag = "Keys";
 
 export const keyNotFound = "There is no key with this id.";
-const notFound = { not_found: { not_found: keyNotFound } };
-
-const one = { schema: reference("schemas", "Key") };
+export const notFound = { not_found: { not_found: keyNotFound } };
 
 const revokedMessage = `Key ${exampleKeyId} is revoked; issue a new one.`;
 
@@ -57,12 +55,7 @@ const listKeys: AdminDeclaration = {
     tag,
     summary: "List the keys",
     description: "Returns all keys, the oldest first. Revoked and expired keys are kept.",
-    success: {
-      200: {
-        description: "All keys.",
-        schema: { type: "array", items: reference("schemas", "Key") },
-      },
-    },
+    success: { 200: jsonList("All keys.", "Key") },
   },
   async handle({ store, clock, admin }) {
     const now = clock.now();
@@ -80,15 +73,13 @@ const createKey: AdminDeclaration = {
     summary: "Create a key",
     description:
       "Creates an API key or an operator key. The response contains the text of the key, which is shown only once: the service keeps a digest.",
-    body: {
-      description: "The terms of the key.",
-      schema: reference("schemas", "NewKey"),
+    body: json("The terms of the key.", "NewKey", {
       examples: {
         api: { summary: "An API key", value: exampleNewKey },
         operator: { summary: "An operator key", value: { name: "Ada", kind: "operator" } },
       },
-    },
-    success: { 201: { description: "The new key.", schema: reference("schemas", "IssuedKey") } },
+    }),
+    success: { 201: json("The new key.", "IssuedKey") },
     messages: {
       invalid_request: {
         ...bodyMessages,
@@ -128,8 +119,7 @@ const getKey: AdminDeclaration = {
     summary: "Get a key",
     description: "Returns one key with its current use.",
     parameters: [keyIdParameter],
-    success: { 200: { description: "The key.", ...one } },
-    errors: ["not_found"],
+    success: { 200: json("The key.", "Key") },
     messages: notFound,
   },
   async handle(context, call) {
@@ -148,16 +138,13 @@ const changeKey: AdminDeclaration = {
     description:
       "Changes the given fields of a key. They take effect with its next request. A revoked key cannot be changed.",
     parameters: [keyIdParameter],
-    body: {
-      description: "The fields to change.",
-      schema: reference("schemas", "KeyChange"),
+    body: json("The fields to change.", "KeyChange", {
       examples: {
         plan: { summary: "Another plan", value: { plan: "pro" } },
         expiry: { summary: "An end", value: { expiresAt: "2027-01-31T00:00:00Z" } },
       },
-    },
-    success: { 200: { description: "The changed key.", ...one } },
-    errors: ["not_found"],
+    }),
+    success: { 200: json("The changed key.", "Key") },
     messages: {
       invalid_request: {
         ...bodyMessages,
@@ -188,19 +175,11 @@ const rotateKey: AdminDeclaration = {
     description:
       "Adds a new text to a key. The earlier text stays valid for a time, so that clients can change over. Sessions that were started with the earlier text end with it.",
     parameters: [keyIdParameter],
-    body: {
-      description: "How long the earlier text stays valid. 24 hours without a body.",
+    body: json("How long the earlier text stays valid. 24 hours without a body.", "KeyRotation", {
       isOptional: true,
-      schema: reference("schemas", "KeyRotation"),
       examples: { at_once: { summary: "Without an overlap", value: { overlapSeconds: 0 } } },
-    },
-    success: {
-      200: {
-        description: "The key with its new text.",
-        schema: reference("schemas", "RotatedKey"),
-      },
-    },
-    errors: ["not_found"],
+    }),
+    success: { 200: json("The key with its new text.", "RotatedKey") },
     messages: {
       invalid_request: {
         ...bodyMessages,
@@ -227,60 +206,42 @@ const rotateKey: AdminDeclaration = {
   },
 };
 
-const revokeKey: AdminDeclaration = {
-  method: "POST",
-  path: "/keys/{keyId}/revoke",
-  contract: {
-    tag,
-    summary: "Revoke a key",
-    description:
-      "Ends a key for good. Its next request gets 401, and its sessions end. A key that is already revoked keeps the time of its first revocation.",
-    parameters: [keyIdParameter],
-    success: { 200: { description: "The revoked key.", ...one } },
-    errors: ["not_found"],
-    messages: notFound,
-  },
-  async handle(context, call) {
-    const id = readKeyId(call);
-    await lifecycle.revokeKey(context.store, context.clock.now(), id, actorOf(call));
-    return keyReply(context, 200, id);
-  },
-};
+/** An operation that acts on one key and returns it. */
+function keyAction(
+  path: string,
+  act: (store: Context["store"], now: number, id: string, actor: Actor) => Promise<unknown>,
+  { returned, ...text }: Record<"summary" | "description" | "returned", string>,
+): AdminDeclaration {
+  return {
+    method: "POST",
+    path: `/keys/{keyId}/${path}`,
+    contract: {
+      tag,
+      ...text,
+      parameters: [keyIdParameter],
+      success: { 200: json(returned, "Key") },
+      messages: notFound,
+    },
+    async handle(context, call) {
+      const id = readKeyId(call);
+      await act(context.store, context.clock.now(), id, actorOf(call));
+      return keyReply(context, 200, id);
+    },
+  };
+}
 
-/** Also succeeds if no ban is in force. */
-const liftBan: AdminDeclaration = {
-  method: "POST",
-  path: "/keys/{keyId}/unban",
-  contract: {
-    tag,
-    summary: "Lift a ban",
-    description: "Ends the ban of a key. Also succeeds if no ban is in force.",
-    parameters: [keyIdParameter],
-    success: { 200: { description: "The key.", ...one } },
-    errors: ["not_found"],
-    messages: notFound,
-  },
-  async handle(context, call) {
-    const id = readKeyId(call);
-    await lifecycle.liftBan(context.store, context.clock.now(), id, actorOf(call));
-    return keyReply(context, 200, id);
-  },
-};
+const revokeKey = keyAction("revoke", lifecycle.revokeKey, {
+  summary: "Revoke a key",
+  description:
+    "Ends a key for good. Its next request gets 401, and its sessions end. A key that is already revoked keeps the time of its first revocation.",
+  returned: "The revoked key.",
+});
 
-const names = [
-  ...([
-    "id",
-    "name",
-    "kind",
-    "plan",
-    "limits",
-    "scopes",
-    "state",
-    "createdAt",
-    "expiresAt",
-  ] as const),
-  ...(["revokedAt", "lastUsedAt", "bannedUntil", "minute", "day", "secrets"] as const),
-];
+const liftBan = keyAction("unban", lifecycle.liftBan, {
+  summary: "Lift a ban",
+  description: "Ends the ban of a key. Also succeeds if no ban is in force.",
+  returned: "The key.",
+});
 
 /** A key as operators see it at `now`. */
 function describeKey(status: KeyStatus, now: number) {
@@ -292,7 +253,7 @@ function describeKey(status: KeyStatus, now: number) {
     minute: { used: status.usedThisMinute, limit: perMinute, resetsAt: endOf(minuteMs, now) },
     day: { used: status.usedToday, limit: perDay, resetsAt: endOf(dayMs, now) },
   };
-  return inOrder(shown, names);
+  return inOrder(shown, keyNames);
 }
 
 /** The end of the window that contains `now`. */

@@ -6,12 +6,12 @@ import { minutesCounted } from "../../domain/usage/change-counts.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import type { Webhook } from "../../domain/webhooks/webhook.ts";
 import { exampleTime } from "../api/contract/examples.ts";
+import { json } from "../api/contract/operation.ts";
 import {
   count,
   listOf,
   named,
   nullable,
-  reference,
   responseObject,
   type Schema,
   text,
@@ -142,9 +142,7 @@ const getService: AdminDeclaration = {
     summary: "Get the state of the service",
     description:
       "Returns facts about the service, totals of the stock, the pace of changes, and what needs attention. The totals include every change that was confirmed before you sent the request.",
-    success: {
-      200: { description: "The state of the service.", schema: reference("schemas", "Service") },
-    },
+    success: { 200: json("The state of the service.", "Service") },
   },
   async handle(context, call) {
     const { store, clock, admin, follower, list } = context;

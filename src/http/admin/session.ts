@@ -3,14 +3,8 @@ import { endSession as end, startSession as start } from "../../domain/keys/sess
 import { ServiceError } from "../../domain/running/errors.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import { exampleOperatorId } from "../api/contract/examples.ts";
-import {
-  named,
-  reference,
-  responseObject,
-  type Schema,
-  text,
-  timeOrNull,
-} from "../api/contract/schema.ts";
+import { json } from "../api/contract/operation.ts";
+import { named, responseObject, type Schema, text, timeOrNull } from "../api/contract/schema.ts";
 import { signInWithKey } from "../messages/error-messages.ts";
 import { keyIn } from "../pipeline/authentication.ts";
 import type { Context } from "../pipeline/context.ts";
@@ -53,8 +47,6 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
   ),
 };
 
-const body = { schema: reference("schemas", "Session") };
-
 /** Exchanges the operator key for a session. Every session has a new token. */
 const startSession: AdminDeclaration = {
   method: "POST",
@@ -64,7 +56,7 @@ const startSession: AdminDeclaration = {
     summary: "Sign in",
     description:
       "Exchanges an operator key for a session of 12 hours. Send the key in `Authorization`. The response sets a cookie, which authenticates later requests of the same browser. The session also ends when the key expires, is revoked, or is rotated without an overlap.",
-    success: { 201: { description: "The new session.", headers: ["Set-Cookie"], ...body } },
+    success: { 201: json("The new session.", "Session", { headers: ["Set-Cookie"] }) },
     messages: { invalid_request: { key_required: signInWithKey } },
   },
   async handle(context, call) {
@@ -87,7 +79,7 @@ const getSession: AdminDeclaration = {
     tag: "Session",
     summary: "Get the session",
     description: "Returns who is signed in.",
-    success: { 200: { description: "The session.", ...body } },
+    success: { 200: json("The session.", "Session") },
   },
   async handle(context, call) {
     return { status: 200, body: await sessionJson(context, call, call.caller.expiresAt) };

@@ -17,9 +17,7 @@ function shared(
 
 export const sharedOperations = {
   listStockHistory: {
-    ...shared(listHistory, "Stock", {
-      messages: { ...listHistory.contract.messages, not_found: { not_found: petNotFound } },
-    }),
+    ...shared(listHistory, "Stock", { messages: { not_found: { not_found: petNotFound } } }),
     path: "/stock/{petId}/history",
   },
   listChanges: shared(listChanges, "Changes", {

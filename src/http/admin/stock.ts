@@ -7,7 +7,7 @@ import { petNotFound } from "../../domain/ledger/inventory.ts";
 import type { Change } from "../../domain/ledger/ledger.ts";
 import { yieldToEventLoop } from "../../domain/running/background.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { changeStock, keyReused } from "../../domain/shop/shop.ts";
+import { changeStock } from "../../domain/shop/shop.ts";
 import {
   canonicalText,
   oneAmountRule,
@@ -17,14 +17,12 @@ import {
   statusRule,
 } from "../api/change-list.ts";
 import { versionedJson } from "../api/changes.ts";
-import { reference } from "../api/contract/schema.ts";
+import { json } from "../api/contract/operation.ts";
 import { mergePatchBody } from "../api/operation.ts";
 import {
   idempotencyKeyParameter,
-  idempotencyKeyRule,
   identifyRequest,
   petIdParameter,
-  petIdRule,
   readPetId,
   replayedHeaders,
 } from "../api/parameters.ts";
@@ -67,15 +65,13 @@ To keep a copy up to date, follow the feed (\`GET /changes\` with \`Accept: text
 
 The response is streamed, and compressed if the client accepts that. If the service fails in between, it closes the connection, and the JSON text is incomplete.`,
     success: {
-      200: {
-        description: "The stock.",
+      200: json("The stock.", "StockList", {
         headers: ["Vary", "Content-Encoding"],
-        schema: reference("schemas", "StockList"),
         examples: {
           stock: { summary: "One pet", value: exampleStock },
           empty: { summary: "No pets", value: { ...exampleStock, entries: [] } },
         },
-      },
+      }),
     },
   },
   async handle({ store, head, snapshots }, call) {
@@ -106,9 +102,7 @@ const updateStock: AdminDeclaration = {
     description:
       "Changes the quantity, the status or both of one pet. The response is sent after the change is stored durably. If the entry does not have the `expectedVersion`, nothing is changed, and the message says what is stored now and who changed it.",
     parameters: [petIdParameter, idempotencyKeyParameter],
-    body: {
-      description: "The change.",
-      schema: reference("schemas", "StockUpdate"),
+    body: json("The change.", "StockUpdate", {
       examples: {
         count: {
           summary: "A count with a condition",
@@ -116,27 +110,22 @@ const updateStock: AdminDeclaration = {
         },
         sold: { summary: "A new status", value: { status: "sold" } },
       },
-    },
+    }),
     success: {
-      200: {
-        description: "The entry after the change.",
+      200: json("The entry after the change.", "VersionedItem", {
         headers: ["Idempotent-Replayed"],
-        schema: reference("schemas", "VersionedItem"),
-      },
+      }),
     },
-    errors: ["not_found", "insufficient_stock", "version_conflict", "idempotency_key_reused"],
+    errors: ["idempotency_key_reused"],
     messages: {
       invalid_request: {
         ...bodyMessages,
-        invalid_petId: petIdRule,
         one_amount: oneAmountRule,
         invalid_status: statusRule,
-        invalid_idempotency_key: idempotencyKeyRule,
       },
       not_found: { not_found: petNotFound },
       insufficient_stock: { insufficient_stock: outOfRangeMessage(change, rejected) },
       version_conflict: { version_conflict: exampleConflict },
-      idempotency_key_reused: { idempotency_key_reused: keyReused },
     },
   },
   async handle(context, call) {

@@ -12,12 +12,12 @@ import {
   type WebhookStatus,
 } from "../../domain/webhooks/lifecycle.ts";
 import { attemptJson, webhookJson } from "../../domain/webhooks/webhook-json.ts";
-import { reference } from "../api/contract/schema.ts";
+import { json, jsonList } from "../api/contract/operation.ts";
 import { jsonBody } from "../api/operation.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { exampleId } from "./contract/webhook-schemas.ts";
+import { exampleId, webhookNames } from "./contract/webhook-schemas.ts";
 import {
   type Fields,
   given,
@@ -42,11 +42,6 @@ const webhookId = {
 
 const notFound = { not_found: { not_found: `There is no webhook ${exampleId}.` } };
 
-const one = (description: string, schema: string) => ({
-  description,
-  schema: reference("schemas", schema),
-});
-
 /** An operation that changes the state of a webhook and returns it. */
 function change(summary: string, description: string): AdminContract {
   return {
@@ -54,8 +49,7 @@ function change(summary: string, description: string): AdminContract {
     summary,
     description,
     parameters: [webhookId],
-    success: { 200: one("The webhook.", "Webhook") },
-    errors: ["not_found"],
+    success: { 200: json("The webhook.", "Webhook") },
     messages: { ...notFound, unavailable: { busy: unavailableMessages.busy } },
   };
 }
@@ -71,12 +65,7 @@ const listWebhooks: AdminDeclaration = {
     tag: "Webhooks",
     summary: "List webhooks",
     description: "Returns all webhooks. A store has at most 100.",
-    success: {
-      200: {
-        description: "The webhooks.",
-        schema: { type: "array", items: reference("schemas", "Webhook") },
-      },
-    },
+    success: { 200: jsonList("The webhooks.", "Webhook") },
   },
   async handle({ store }) {
     return ok((await list(store)).map(webhookOf));
@@ -92,14 +81,9 @@ const createWebhook: AdminDeclaration = {
     summary: "Create a webhook",
     description:
       "Creates a webhook. The response is the only one with its secret. The address must use https and resolve to public addresses, unless the service is configured differently.",
-    body: {
-      description: "The webhook.",
-      schema: reference("schemas", "NewWebhook"),
-    },
-    success: { 201: one("The new webhook.", "CreatedWebhook") },
-    messages: {
-      invalid_request: { invalid_url: "Field 'url' must be https://HOST/…." },
-    },
+    body: json("The webhook.", "NewWebhook"),
+    success: { 201: json("The new webhook.", "CreatedWebhook") },
+    messages: { invalid_request: { invalid_url: "Field 'url' must be https://HOST/…." } },
   },
   async handle({ store, clock, admin }, call) {
     const sent = await readFields(call);
@@ -135,8 +119,7 @@ const getWebhook: AdminDeclaration = {
     summary: "Get a webhook",
     description: "Returns a webhook and its last 50 attempts.",
     parameters: [webhookId],
-    success: { 200: one("The webhook.", "WebhookWithAttempts") },
-    errors: ["not_found"],
+    success: { 200: json("The webhook.", "WebhookWithAttempts") },
     messages: notFound,
   },
   async handle({ store }, call) {
@@ -154,7 +137,6 @@ const removeWebhook: AdminDeclaration = {
     description: "Deletes a webhook, its secrets and its delivery log.",
     parameters: [webhookId],
     success: { 204: { description: "The webhook is deleted." } },
-    errors: ["not_found"],
     messages: notFound,
   },
   async handle({ store, clock }, call) {
@@ -198,11 +180,7 @@ const replayWebhook: AdminDeclaration = {
       "Replay changes",
       "Delivers from a change on, with new message IDs. A webhook that is not active stays so.",
     ),
-    body: {
-      description: "Where to deliver from.",
-      schema: reference("schemas", "Replay"),
-    },
-    errors: ["not_found"],
+    body: json("Where to deliver from.", "Replay"),
     messages: {
       ...notFound,
       invalid_request: {
@@ -228,18 +206,11 @@ const rotateWebhookSecret: AdminDeclaration = {
       "Rotate the secret of a webhook",
       "Gives a webhook a new secret. The response is the only one with it. The previous secret signs as well for the overlap.",
     ),
-    body: {
-      description: "The overlap.",
-      isOptional: true,
-      schema: reference("schemas", "SecretRotation"),
-    },
-    success: { 200: one("The webhook.", "WebhookWithSecret") },
-    errors: ["not_found"],
+    body: json("The overlap.", "SecretRotation", { isOptional: true }),
+    success: { 200: json("The webhook.", "WebhookWithSecret") },
     messages: {
       ...notFound,
-      invalid_request: {
-        invalid_overlap: `Field 'overlapSeconds' ${overlapRule}.`,
-      },
+      invalid_request: { invalid_overlap: `Field 'overlapSeconds' ${overlapRule}.` },
     },
   },
   async handle({ store, clock }, call) {
@@ -273,13 +244,8 @@ function petsField(fields: Fields): readonly string[] | undefined {
   });
 }
 
-const names = [
-  ...(["id", "name", "url", "state", "stateReason", "createdAt", "filter", "cursor"] as const),
-  ...(["behind", "failures", "failingSince", "nextAttemptAt", "oldSecretUntil"] as const),
-];
-
 function webhookOf(status: Pick<WebhookStatus, "webhook" | "behind">) {
-  return inOrder({ ...webhookJson(status), cursor: status.webhook.cursor.seq }, names);
+  return inOrder({ ...webhookJson(status), cursor: status.webhook.cursor.seq }, webhookNames);
 }
 
 function ok(body: unknown): Reply {

@@ -39,7 +39,7 @@ const exampleKey = {
 
 const exampleKeyText = "psk_live_0000000000000000000000000000000000000000000000000";
 
-const keyFields: Readonly<Record<string, Schema>> = {
+const keyFields = {
   id: text("The ID of the key."),
   name: text("The name of the key."),
   kind: {
@@ -76,7 +76,10 @@ const keyFields: Readonly<Record<string, Schema>> = {
     "KeySecret",
     "The texts of the key that are accepted, the oldest first. There are two after a rotation.",
   ),
-};
+} satisfies Record<string, Schema>;
+
+/** The fields of a key in the order of responses. */
+export const keyNames = Object.keys(keyFields) as (keyof typeof keyFields)[];
 
 const shownOnce = text("The text of the key. It is shown only now.");
 

@@ -60,7 +60,7 @@ const below: Schema = {
   description: "Only changes in which the quantity fell below this number.",
 };
 
-const fields: Record<string, Schema> = {
+const fields = {
   id: text("The ID of the webhook."),
   name: text("The name of the webhook, for operators."),
   url: text("The address that receives the changes."),
@@ -79,7 +79,10 @@ const fields: Record<string, Schema> = {
   failingSince: timeOrNull("When the first of them failed."),
   nextAttemptAt: timeOrNull("When the next attempt is made, if it waits for one."),
   oldSecretUntil: timeOrNull("Until when the previous secret signs, too."),
-};
+} satisfies Record<string, Schema>;
+
+/** The fields of a webhook in the order of responses. */
+export const webhookNames = Object.keys(fields) as (keyof typeof fields)[];
 
 const withSecret = {
   ...fields,

@@ -2,6 +2,11 @@
 
 export const exampleItem = { petId: 7, quantity: 12, status: "available" };
 
+export const exampleItems = {
+  summary: "Two pets",
+  value: [exampleItem, { petId: 8, quantity: 0, status: "sold" }],
+};
+
 const exampleStock = { quantity: 12, status: "available" };
 
 export const exampleDifference = {
