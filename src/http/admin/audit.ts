@@ -1,5 +1,6 @@
 import { type AuditRow, auditActions, listAudit as listPage } from "../../domain/audit/audit.ts";
 import { rowsExaminedMax } from "../../domain/ledger/store.ts";
+import { inOrder } from "../../domain/values/json.ts";
 import {
   exampleKeyId,
   exampleOperatorId,
@@ -7,7 +8,14 @@ import {
   exampleTime,
 } from "../api/contract/examples.ts";
 import { jsonList } from "../api/contract/operation.ts";
-import { responseObject, type Schema, seq, textOrNull, time } from "../api/contract/schema.ts";
+import {
+  responseObject,
+  type Schema,
+  seq,
+  text,
+  textOrNull,
+  time,
+} from "../api/contract/schema.ts";
 import { pageReply } from "../api/pages.ts";
 import {
   choiceParameter,
@@ -31,22 +39,24 @@ const exampleRow = {
   details: { plan: "pro" },
 };
 
+const rowFields = {
+  seq: seq("The number of the row."),
+  at: time("When it was done."),
+  keyId: textOrNull("The ID of the operator key, or null for a command."),
+  keyName: textOrNull("The current name of that key, or null."),
+  requestId: textOrNull("The `X-Request-Id` of the request, or null for a command."),
+  action: text(
+    `What was done: ${auditActions.map((one) => `\`${one}\``).join(", ")}. Later versions can add actions.`,
+  ),
+  target: textOrNull("The ID of what was changed, or null if there is no single one."),
+  details: { type: "object", description: "What was changed. It never contains secrets." },
+};
+const rowNames = Object.keys(rowFields) as (keyof typeof rowFields)[];
+
 export const auditSchemas: Readonly<Record<string, Schema>> = {
   AuditRow: responseObject(
     "Something that an operator did. Rows are never changed or removed.",
-    {
-      seq: seq("The number of the row."),
-      at: time("When it was done."),
-      keyId: textOrNull("The ID of the operator key, or null for a command."),
-      keyName: textOrNull("The current name of that key, or null."),
-      requestId: textOrNull("The `X-Request-Id` of the request, or null for a command."),
-      action: {
-        type: "string",
-        description: `What was done: ${auditActions.map((one) => `\`${one}\``).join(", ")}. Later versions can add actions.`,
-      },
-      target: textOrNull("The ID of what was changed, or null if there is no single one."),
-      details: { type: "object", description: "What was changed. It never contains secrets." },
-    },
+    rowFields,
     exampleRow,
   ),
 };
@@ -100,17 +110,7 @@ const listAudit: AdminDeclaration = {
 };
 
 function describeRow(row: AuditRow) {
-  const { seq, at, keyId, keyName, requestId, action, target, details } = row;
-  return {
-    seq,
-    at: new Date(at).toISOString(),
-    keyId,
-    keyName,
-    requestId,
-    action,
-    target,
-    details,
-  };
+  return inOrder({ ...row, at: new Date(row.at).toISOString() }, rowNames);
 }
 
 export const auditOperations = { listAudit };

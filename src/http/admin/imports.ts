@@ -19,9 +19,10 @@ import {
 import { ServiceError } from "../../domain/running/errors.ts";
 import { json } from "../api/contract/operation.ts";
 import {
-  boundedInteger,
   count,
+  flag,
   int64,
+  integer,
   listOf,
   named,
   responseObject,
@@ -72,10 +73,7 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
   ImportProblem: responseObject(
     "A rule that a row of the file breaks.",
     {
-      line: {
-        ...boundedInteger(1, Number.MAX_SAFE_INTEGER),
-        description: "The line on which the row starts.",
-      },
+      line: integer(1, Number.MAX_SAFE_INTEGER, "The line on which the row starts."),
       column: textOrNull("Null if the problem is the whole row, or the file."),
       value: textOrNull("The value, shortened. Null if there is none."),
       rule: text("The rest of a sentence after column and value."),
@@ -124,7 +122,7 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
   Import: responseObject(
     "The result of an import, or of its dry run.",
     {
-      dryRun: { type: "boolean", description: "True if nothing was changed." },
+      dryRun: flag("True if nothing was changed."),
       created: count("How many pets or orders are new."),
       changed: count("How many exist and differ."),
       unchanged: count("How many exist and are the same."),

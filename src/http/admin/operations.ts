@@ -1,6 +1,6 @@
 import { operatorScope } from "../../domain/keys/keys.ts";
 import { errorCodes } from "../../domain/running/errors.ts";
-import { errorSchema } from "../api/contract/error-schema.ts";
+import { errorSchema } from "../api/contract/errors.ts";
 import { namesIn } from "../api/contract/operation.ts";
 import type { Schema } from "../api/contract/schema.ts";
 import { bodyRule } from "../api/operation.ts";

@@ -31,7 +31,7 @@ import {
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import { exampleConflict, versionConflict } from "./conflicts.ts";
-import { bodyMessages, type Fields, given, readFields, textField } from "./fields.ts";
+import { bodyMessages, type Fields, fieldReader, given, readFields, textField } from "./fields.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
 const tag = "Pets";
@@ -206,16 +206,14 @@ function petJson({ petId, status, version, ...rest }: Pet & Entry): string {
   return `{"petId":${petId},${JSON.stringify({ ...rest, status, version }).slice(1)}`;
 }
 
+const quantityField = fieldReader(quantityRule, readQuantity);
+
 function readStock(fields: Fields): Partial<Stock> {
   const status = textField(fields, "status");
   if (status !== undefined && !isPetStatus(status)) {
     throw new InvalidField("status", `must be one of ${petStatuses.join(", ")}`);
   }
-  const sent = given(fields, "quantity");
-  const quantity = sent === undefined ? undefined : readQuantity(sent);
-  if (sent !== undefined && quantity === undefined) {
-    throw new InvalidField("quantity", quantityRule);
-  }
+  const quantity = quantityField(fields, "quantity");
   return { ...(status && { status }), ...(quantity !== undefined && { quantity }) };
 }
 

@@ -8,7 +8,9 @@ import type { Webhook } from "../../domain/webhooks/webhook.ts";
 import { exampleTime } from "../api/contract/examples.ts";
 import { json } from "../api/contract/operation.ts";
 import {
+  choice,
   count,
+  flag,
   listOf,
   named,
   nullable,
@@ -17,6 +19,7 @@ import {
   text,
   time,
 } from "../api/contract/schema.ts";
+import { headOf } from "../api/history.ts";
 import { stockTotals } from "../list/totals.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
@@ -90,12 +93,10 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
   Attention: responseObject(
     "Something that an operator should look at.",
     {
-      severity: {
-        type: "string",
-        enum: ["problem", "warning"],
-        description:
-          "`problem` if something does not work, `warning` if something may stop working.",
-      },
+      severity: choice(
+        ["problem", "warning"],
+        "`problem` if something does not work, `warning` if something may stop working.",
+      ),
       text: text("What it is, in a sentence."),
       view: text("The view of the console that shows more."),
     },
@@ -105,12 +106,8 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
     "The state of the service.",
     {
       version: text("The version of the service."),
-      environment: { type: "string", enum: environments, description: "Its environment." },
-      engine: {
-        type: "string",
-        enum: ["SQLite", "PostgreSQL"],
-        description: "The database engine.",
-      },
+      environment: choice(environments, "Its environment."),
+      engine: choice(["SQLite", "PostgreSQL"], "The database engine."),
       schema: count("The version of the store's schema."),
       startedAt: time("When this instance was started."),
       now: time("The time of the service."),
@@ -124,7 +121,7 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
         description:
           "The changes in each of the last 60 minutes, the oldest first. The last minute is not over.",
       },
-      isReady: { type: "boolean", description: "The same as `/readyz`." },
+      isReady: flag("The same as `/readyz`."),
       webhooks: named("WebhookCounts", "The webhooks."),
       backup: nullable("LastBackup", "The last backup, or null if there is none."),
       attention: listOf("Attention", "What an operator should look at, problems first."),
@@ -174,7 +171,7 @@ const getService: AdminDeclaration = {
       ...facts,
       startedAt: isoOrNull(startedAt),
       now: isoOrNull(now),
-      ledger: { seq: tip.seq, hash: tip.hash, at: tip.seq === 0 ? null : isoOrNull(tip.at) },
+      ledger: headOf(tip),
       stock,
       changesPerMinute,
       isReady,

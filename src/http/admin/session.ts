@@ -4,7 +4,14 @@ import { ServiceError } from "../../domain/running/errors.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import { exampleOperatorId } from "../api/contract/examples.ts";
 import { json } from "../api/contract/operation.ts";
-import { named, responseObject, type Schema, text, timeOrNull } from "../api/contract/schema.ts";
+import {
+  choice,
+  named,
+  responseObject,
+  type Schema,
+  text,
+  timeOrNull,
+} from "../api/contract/schema.ts";
 import { signInWithKey } from "../messages/error-messages.ts";
 import { keyIn } from "../pipeline/authentication.ts";
 import type { Context } from "../pipeline/context.ts";
@@ -33,11 +40,7 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
     "Who is signed in, and where.",
     {
       operator: named("Operator", "Who is signed in."),
-      environment: {
-        type: "string",
-        enum: environments,
-        description: "The environment of the service.",
-      },
+      environment: choice(environments, "The environment of the service."),
       version: text("The version of the service."),
       expiresAt: timeOrNull(
         "When the session ends by itself. For a request with a key, when the key expires; null if it does not.",

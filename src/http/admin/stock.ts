@@ -16,7 +16,7 @@ import {
   readReason,
   statusRule,
 } from "../api/change-list.ts";
-import { versionedJson } from "../api/changes.ts";
+import { exampleShortage, versionedJson } from "../api/changes.ts";
 import { json } from "../api/contract/operation.ts";
 import { mergePatchBody } from "../api/operation.ts";
 import {
@@ -31,16 +31,6 @@ import { exampleConflict, versionConflict } from "./conflicts.ts";
 import { exampleStock } from "./contract/stock-schemas.ts";
 import { bodyMessages, readFields } from "./fields.ts";
 import type { AdminDeclaration } from "./operation.ts";
-
-const change = { petId: 7n, kind: "add", amount: -20, reason: null } as const;
-
-const rejected = {
-  kind: "rejected",
-  reason: "out_of_range",
-  index: 0,
-  current: { petId: 7n, quantity: 12, status: "available", version: 1207 },
-  epoch: undefined,
-} as const;
 
 /** Entries that are read and written in one turn of the event loop: a few milliseconds of work. */
 const sliceEntries = 1_000;
@@ -82,7 +72,6 @@ The response is streamed, and compressed if the client accepts that. If the serv
       Vary: "Accept-Encoding",
       ...(encoding === undefined ? {} : { "Content-Encoding": encoding }),
     };
-    if (request.method === "HEAD") return { status: 200, body: new ReadableStream(), headers };
     const body = await snapshots.open(call, async () => {
       const json = stockJson(store.catalogue, position);
       return encoding === undefined ? json : compressed(json, encoding);
@@ -124,7 +113,7 @@ const updateStock: AdminDeclaration = {
         invalid_status: statusRule,
       },
       not_found: { not_found: petNotFound },
-      insufficient_stock: { insufficient_stock: outOfRangeMessage(change, rejected) },
+      insufficient_stock: { insufficient_stock: exampleShortage },
       version_conflict: { version_conflict: exampleConflict },
     },
   },

@@ -19,8 +19,7 @@ import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { exampleId, webhookNames } from "./contract/webhook-schemas.ts";
 import {
-  type Fields,
-  given,
+  fieldReader,
   integerField,
   overlapRule,
   readFields,
@@ -93,7 +92,7 @@ const createWebhook: AdminDeclaration = {
     const terms = {
       url,
       name: textField(fields, "name"),
-      pets: petsField(fields),
+      pets: petsField(fields, "pets"),
       statuses: textListField(fields, "statuses"),
       causes: textListField(fields, "causes"),
       below: integerField(fields, "below"),
@@ -232,17 +231,13 @@ async function current(store: Context["store"], call: Call): Promise<Reply> {
 }
 
 /** Ids of pets are integers in JSON, and may be strings for clients that cannot write 64 bits. */
-function petsField(fields: Fields): readonly string[] | undefined {
-  const value = given(fields, "pets");
-  if (value === undefined) return undefined;
-  if (!Array.isArray(value)) throw new InvalidField("pets", petsRule);
-  return value.map((one) => {
-    const integer = one instanceof JsonNumber ? one.toInteger() : one;
-    if (typeof integer === "bigint") return String(integer);
-    if (typeof integer === "string" && integer !== "fraction" && integer !== "huge") return integer;
-    throw new InvalidField("pets", petsRule);
-  });
-}
+const petsField = fieldReader(petsRule, (value) => {
+  if (!Array.isArray(value)) return undefined;
+  const ids = value.map((one) => (one instanceof JsonNumber ? one.toInteger() : one));
+  const isId = (id: unknown) =>
+    typeof id === "bigint" || (typeof id === "string" && id !== "fraction" && id !== "huge");
+  return ids.every(isId) ? ids.map(String) : undefined;
+});
 
 function webhookOf(status: Pick<WebhookStatus, "webhook" | "behind">) {
   return inOrder({ ...webhookJson(status), cursor: status.webhook.cursor.seq }, webhookNames);

@@ -111,6 +111,7 @@ const rejected: Rejected = {
   current,
   epoch: undefined,
 };
+export const exampleShortage = outOfRangeMessage(change, rejected);
 
 const conditionsInBody =
   "Header 'If-Match' is not supported here. Give a change the field 'expectedVersion' instead.";
@@ -193,9 +194,7 @@ The response is sent after the changes are stored durably. The request counts as
         invalid_change: changeMessage(0, petId, oneAmountRule),
       },
       not_found: { not_found: changeMessage(0, 8n, petNotFound) },
-      insufficient_stock: {
-        insufficient_stock: changeMessage(0, petId, outOfRangeMessage(change, rejected)),
-      },
+      insufficient_stock: { insufficient_stock: changeMessage(0, petId, exampleShortage) },
       version_conflict: {
         version_conflict: changeMessage(0, petId, versionConflictMessage(change, rejected)),
       },

@@ -1,6 +1,6 @@
 import * as history from "../../domain/history/history.ts";
 import { genesisHash } from "../../domain/ledger/chain.ts";
-import { ledgerRowJson, type NamedRow } from "../../domain/ledger/ledger.ts";
+import { ledgerRowJson, type NamedRow, type Tip } from "../../domain/ledger/ledger.ts";
 import { rowsExaminedMax } from "../../domain/ledger/store.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
@@ -261,10 +261,13 @@ Every row has a hash, made from its content and the hash of the row before it. S
     },
   },
   async handle({ store }) {
-    const { seq, hash, at } = await store.history.readTip();
-    const body = JSON.stringify({ seq, hash, at: seq === 0 ? null : new Date(at).toISOString() });
-    return { status: 200, body };
+    return { status: 200, body: JSON.stringify(headOf(await store.history.readTip())) };
   },
 };
+
+/** An empty ledger has no time. */
+export function headOf({ seq, hash, at }: Tip) {
+  return { seq, hash, at: seq === 0 ? null : new Date(at).toISOString() };
+}
 
 export const historyOperations = { listHistory, listChanges, getLedgerHead };

@@ -1,6 +1,6 @@
 import { apiErrorCodes } from "../../domain/running/errors.ts";
 import { changeOperations, changeSchemas } from "./changes.ts";
-import { errorSchema } from "./contract/error-schema.ts";
+import { errorSchema } from "./contract/errors.ts";
 import { namesIn } from "./contract/operation.ts";
 import type { Schema } from "./contract/schema.ts";
 import { historyOperations, historySchemas } from "./history.ts";

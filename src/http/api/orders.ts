@@ -9,6 +9,8 @@ import { isoOrNull } from "../../domain/values/times.ts";
 import { exampleOrder } from "./contract/examples.ts";
 import { jsonList } from "./contract/operation.ts";
 import {
+  choice,
+  flag,
   int64,
   named,
   quantity,
@@ -21,11 +23,10 @@ import { pageReply } from "./pages.ts";
 import { integerParameter, queryOf, queryParameter, readParameter } from "./parameters.ts";
 
 export const orderSchemas: Readonly<Record<string, Schema>> = {
-  OrderStatus: {
-    type: "string",
-    enum: orderStatuses,
-    description: "The progress of an order: `placed`, then `approved`, then `delivered`.",
-  },
+  OrderStatus: choice(
+    orderStatuses,
+    "The progress of an order: `placed`, then `approved`, then `delivered`.",
+  ),
   Order: responseObject(
     "An order. Orders do not change the stock.",
     {
@@ -34,7 +35,7 @@ export const orderSchemas: Readonly<Record<string, Schema>> = {
       quantity: quantity("The number ordered."),
       shipDate: timeOrNull("The shipping date and time in UTC, or null if none is set."),
       status: named("OrderStatus", "The progress of the order."),
-      complete: { type: "boolean", description: "Whether the order is complete." },
+      complete: flag("Whether the order is complete."),
     },
     exampleOrder,
   ),

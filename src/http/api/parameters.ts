@@ -262,7 +262,8 @@ export function parseStockUpdate(text: string): number {
   return quantity;
 }
 
-function parseBody(text: string): unknown {
+/** Numbers are JsonNumbers, so that no digit is lost. */
+export function parseBody(text: string): unknown {
   try {
     return parseJson(text);
   } catch {

@@ -3,7 +3,6 @@ import {
   type Moment,
   momentRule,
   parseMoment,
-  type ResolvedMoment,
   resolveMoments,
   rowNotFound,
 } from "../../domain/ledger/moments.ts";
@@ -104,7 +103,7 @@ The response is streamed. If the service fails in between, it closes the connect
     ...shared,
   },
   async handle(context, call) {
-    const [at] = await resolve(context, [readMoment(call)]);
+    const [at] = await resolveMoments(context.store, context.clock, [readMoment(call)]);
     const { basePath } = call.operation;
     return reply(context, call, at!.tag, `${basePath}/snapshots/${at!.seq}`, async (signal) =>
       jsonArray(await inventoryAt(context.store, at!, signal), encodeEntries),
@@ -144,7 +143,7 @@ The response is streamed. If the service fails in between, it closes the connect
   },
   async handle(context, call) {
     const moments = [readMoment(call), readParameter(queryOf(call.request), to)!];
-    const [from, until] = await resolve(context, moments);
+    const [from, until] = await resolveMoments(context.store, context.clock, moments);
     const location = `${call.operation.basePath}/snapshots/${from!.seq}/diff?to=${until!.seq}`;
     return reply(context, call, `${from!.tag}..${until!.tag}`, location, async (signal) =>
       jsonArray(await differencesBetween(context.store, from!, until!, signal), encodeDifferences),
@@ -152,11 +151,7 @@ The response is streamed. If the service fails in between, it closes the connect
   },
 };
 
-function resolve({ store, clock }: Context, moments: Moment[]): Promise<ResolvedMoment[]> {
-  return resolveMoments(store, clock, moments);
-}
-
-/** Replies without a body where the client has this state already, or asks only for the headers. */
+/** Replies without a body where the client has this state already. */
 async function reply(
   { snapshots }: Context,
   call: Call,
@@ -165,18 +160,11 @@ async function reply(
   prepare: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>,
 ): Promise<Reply> {
   const headers = { ETag: `"${tag}"`, "Content-Location": location };
-  const { request } = call;
-  const known = request.headers.get("if-none-match");
+  const known = call.request.headers.get("if-none-match");
   if (known !== null && satisfiesIfNoneMatch(known, tag)) {
     return { status: 304, body: null, headers };
   }
-  const body = request.method === "HEAD" ? unknownLength() : await snapshots.open(call, prepare);
-  return { status: 200, body, headers };
-}
-
-/** The body of a response to HEAD. With null the server would send `Content-Length: 0`. */
-function unknownLength(): ReadableStream<Uint8Array> {
-  return new ReadableStream();
+  return { status: 200, body: await snapshots.open(call, prepare), headers };
 }
 
 function readMoment({ request }: Call): Moment {

@@ -3,8 +3,9 @@ import { planNames } from "../../../domain/limits/plans.ts";
 import { nameCharactersMax } from "../../../domain/values/texts.ts";
 import { exampleKeyId, exampleTime } from "../../api/contract/examples.ts";
 import {
-  boundedInteger,
+  choice,
   count,
+  integer,
   listOf,
   named,
   requestObject,
@@ -39,14 +40,12 @@ const exampleKey = {
 
 const exampleKeyText = "psk_live_0000000000000000000000000000000000000000000000000";
 
+const kinds = ["api", "operator"];
+
 const keyFields = {
   id: text("The ID of the key."),
   name: text("The name of the key."),
-  kind: {
-    type: "string",
-    enum: ["api", "operator"],
-    description: "`api` for clients of the store, `operator` for this API.",
-  },
+  kind: choice(kinds, "`api` for clients of the store, `operator` for this API."),
   plan: {
     anyOf: [{ type: "string", enum: planNames }, { type: "null" }],
     description: "The plan of the key, or null for an operator key.",
@@ -57,11 +56,10 @@ const keyFields = {
     items: { type: "string", enum: [...scopes, operatorScope] },
     description: "What the key can do.",
   },
-  state: {
-    type: "string",
-    enum: ["active", "banned", "expired", "revoked"],
-    description: "Whether the key is accepted, and why not.",
-  },
+  state: choice(
+    ["active", "banned", "expired", "revoked"],
+    "Whether the key is accepted, and why not.",
+  ),
   createdAt: time("When the key was created."),
   expiresAt: timeOrNull("When the key expires, or null for never."),
   revokedAt: timeOrNull("When the key was revoked, or null."),
@@ -83,6 +81,13 @@ export const keyNames = Object.keys(keyFields) as (keyof typeof keyFields)[];
 
 const shownOnce = text("The text of the key. It is shown only now.");
 
+const agreedLimit = (window: string) =>
+  integer(
+    1,
+    999_999_999_999,
+    `Requests per ${window}. Only for the plan \`enterprise\`, which requires it.`,
+  );
+
 /** What a request can say about a key. Only `expiresAt` can be null. */
 const terms: Readonly<Record<string, Schema>> = {
   name: {
@@ -91,15 +96,9 @@ const terms: Readonly<Record<string, Schema>> = {
     maxLength: nameCharactersMax,
     description: "A name for people.",
   },
-  plan: { type: "string", enum: planNames, description: "The plan. Not for operator keys." },
-  perMinute: {
-    ...boundedInteger(1, 999_999_999_999),
-    description: "Requests per minute. Only for the plan `enterprise`, which requires it.",
-  },
-  perDay: {
-    ...boundedInteger(1, 999_999_999_999),
-    description: "Requests per day. Only for the plan `enterprise`, which requires it.",
-  },
+  plan: choice(planNames, "The plan. Not for operator keys."),
+  perMinute: agreedLimit("minute"),
+  perDay: agreedLimit("day"),
   scopes: {
     type: "array",
     items: { type: "string", enum: scopes },
@@ -109,6 +108,12 @@ const terms: Readonly<Record<string, Schema>> = {
   },
   expiresAt: timeOrNull("When the key expires. Null for never."),
 };
+
+/** How long the old secret of a key or a webhook stays valid after a rotation. */
+export const overlap = (description: string): Schema => ({
+  ...integer(0, overlapSecondsMax, description),
+  default: 86_400,
+});
 
 export const exampleNewKey = { name: "Warehouse", plan: "business" };
 
@@ -155,10 +160,8 @@ export const keySchemas: Readonly<Record<string, Schema>> = {
     {
       ...terms,
       kind: {
-        type: "string",
-        enum: ["api", "operator"],
+        ...choice(kinds, "`api` for clients of the store, which requires `plan`, or `operator`."),
         default: "api",
-        description: "`api` for clients of the store, which requires `plan`, or `operator`.",
       },
     },
     exampleNewKey,
@@ -167,13 +170,7 @@ export const keySchemas: Readonly<Record<string, Schema>> = {
   KeyChange: requestObject("The fields to change. Others stay.", terms, { plan: "pro" }),
   KeyRotation: requestObject(
     "How to rotate a key.",
-    {
-      overlapSeconds: {
-        ...boundedInteger(0, overlapSecondsMax),
-        default: 86_400,
-        description: "How long the earlier text is still accepted.",
-      },
-    },
+    { overlapSeconds: overlap("How long the earlier text is still accepted.") },
     { overlapSeconds: 3_600 },
   ),
 };

@@ -315,7 +315,7 @@ function headerReferences(ids: readonly HeaderId[]) {
 function describeHeader({
   description,
   isOptional,
-  schema,
+  schema = { type: "string" },
   example = String(schema.const),
 }: Header) {
   return { description, required: !isOptional, schema, example };

@@ -50,7 +50,7 @@ export const exampleRow = {
   reason: "Delivery 4711",
   requestId: "req_5f0c1e9a2b7d_42",
   at: "2026-11-15T12:00:00.000Z",
-};
+} as const;
 
 export const exampleHead = {
   seq: 1207,
