@@ -99,13 +99,13 @@ function newest(...times: (string | null | undefined)[]): string | undefined {
     .sort((a, b) => Date.parse(b) - Date.parse(a))[0];
 }
 
-/** The command that restores a backup as a test, from any folder of the machine of the service. */
+/** The command that drills a backup. It works in any folder of the service's machine. */
 export function drillCommand(folder: string, name: string | undefined): string {
   if (name === undefined) return "petstore drill FILE";
   return `petstore drill ${quoted(`${folder}/${name}`)}`;
 }
 
-/** A shell would split a path with spaces, or worse. */
+/** Quotes a path for the shell, which would split it at spaces or run parts of it. */
 function quoted(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

@@ -4,8 +4,7 @@ import type { Key, KeyChange, NewKey } from "../client/types.ts";
 import { showSuccess } from "../page/messages.ts";
 import { FormDialog } from "../parts/dialog-form.tsx";
 import { ExpiryField } from "./expiry-field.tsx";
-import { NameField, TermsFields } from "./key-fields.tsx";
-import { readKeyForm } from "./key-form.ts";
+import { NameField, readKeyForm, TermsFields } from "./key-form.tsx";
 
 interface Props {
   readonly entry: Key;

@@ -1,35 +1,36 @@
 import { request } from "../client/api.ts";
 import { isOwnKey } from "../client/session.ts";
 import type { Key, RotatedKey } from "../client/types.ts";
-import { IssueDialog } from "../parts/dialog-form.tsx";
+import { IssueDialog, type Issued } from "../parts/issue-dialog.tsx";
 import { Name } from "../parts/names.tsx";
 import { OverlapField, readOverlap } from "../parts/overlap-field.tsx";
-import { ShownOnce } from "../parts/shown-once.tsx";
 import { Time } from "../parts/time.tsx";
 
 /** Replaces the secret of a key. The old one works for a chosen time, so that no request fails. */
 export function RotateKey({ entry, close }: { readonly entry: Key; readonly close: () => void }) {
   const isOwn = isOwnKey(entry.id);
+  async function issue(form: FormData): Promise<Issued> {
+    const send = { method: "POST", body: readOverlap(form) } as const;
+    const { key, oldValidUntil } = await request<RotatedKey>(`/keys/${entry.id}/rotate`, send);
+    return {
+      ...{ title: "Your new key", what: "key", secret: key },
+      children:
+        Date.parse(oldValidUntil) > Date.now() ? (
+          <p>
+            The old key works until <Time at={oldValidUntil} />. Replace it before then.
+          </p>
+        ) : (
+          <p>The old key no longer works.</p>
+        ),
+    };
+  }
   return (
     <IssueDialog
       title="Rotate the key"
       action="Rotate"
       busyAction="Rotating…"
       close={close}
-      issue={(form) =>
-        request<RotatedKey>(`/keys/${entry.id}/rotate`, { method: "POST", body: readOverlap(form) })
-      }
-      shown={({ key, oldValidUntil }) => (
-        <ShownOnce title="Your new key" what="key" secret={key} close={close}>
-          {Date.parse(oldValidUntil) > Date.now() ? (
-            <p>
-              The old key works until <Time at={oldValidUntil} />. Replace it before then.
-            </p>
-          ) : (
-            <p>The old key no longer works.</p>
-          )}
-        </ShownOnce>
-      )}
+      issue={issue}
     >
       <p>
         <Name>{entry.name}</Name> gets a new secret. Its name, plan, scopes and limits stay the

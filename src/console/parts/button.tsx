@@ -18,7 +18,7 @@ interface ButtonProps extends Look {
   readonly title?: string;
 }
 
-/** A button that submits no form. Without content it shows only its icon. */
+/** A button that does not submit a form. Without content, it shows only its icon. */
 export function Button(props: ButtonProps) {
   const { onClick, isDisabled = false, label, title } = props;
   return (

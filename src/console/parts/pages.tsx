@@ -7,7 +7,7 @@ import { NotLoaded } from "./empty.tsx";
 import { FieldError } from "./fields.tsx";
 
 interface Props<Row> {
-  /** The path of the first page. Another one needs another key. */
+  /** The path of the first page. To show another list, also change the component's `key`. */
   readonly path: string;
   readonly children: (rows: readonly Row[]) => ComponentChildren;
   /** Shown if there are no rows. */

@@ -48,7 +48,9 @@ const rowFields = {
   action: text(
     `What was done: ${auditActions.map((one) => `\`${one}\``).join(", ")}. Later versions can add actions.`,
   ),
-  target: textOrNull("The ID of what was changed, or null if there is no single one."),
+  target: textOrNull(
+    "The ID of the key, webhook or pet, the name of the backup, or null if there is no single one.",
+  ),
   details: { type: "object", description: "What was changed. It never contains secrets." },
 };
 const rowNames = Object.keys(rowFields) as (keyof typeof rowFields)[];
@@ -64,14 +66,14 @@ export const auditSchemas: Readonly<Record<string, Schema>> = {
 const rowsPerPage = { min: 1, initial: 100, max: 1_000 };
 
 const before = integerParameter("before", seqBounds, "Only rows with a smaller `seq`.", 18);
-const limit = integerParameter("limit", rowsPerPage, "The number of rows on the page.", 50);
+const limit = integerParameter("limit", rowsPerPage, "The maximum number of rows on the page.", 50);
 const action = choiceParameter("action", auditActions, "Only this action.", "key.changed");
 
 const keyId = patternParameter(
   "keyId",
   keyIdPattern,
   "must be the id of a key: 'key_' and up to 32 letters and digits",
-  "Only what the operator with this key did.",
+  "Only actions of the operator with this key.",
   exampleOperatorId,
 );
 
@@ -79,7 +81,7 @@ const target = patternParameter(
   "target",
   "^[-.0-9A-Za-z_]{1,64}$",
   "must be the id of a key, a webhook or a pet, or another name in the log",
-  "Only what was done to the key, webhook or pet with this ID, or to the backup with this name.",
+  "Only actions on the key, webhook or pet with this ID, or on the backup with this name.",
   exampleKeyId,
 );
 

@@ -135,7 +135,7 @@ export function choiceParameter<T extends string>(
   });
 }
 
-/** An id or another short name. Databases do not accept every text in a query. */
+/** An id or another short name. Databases do not accept every string in a query. */
 export function patternParameter(
   name: string,
   pattern: string,

@@ -79,9 +79,9 @@ const fields = {
   cursor: seq("The last ledger row that was delivered, or that the filter excluded."),
   behind: count("How many ledger rows come after the cursor."),
   failures: count("Attempts that failed since the last success."),
-  failingSince: timeOrNull("When the first of them failed."),
-  nextAttemptAt: timeOrNull("When the next attempt is made, if it waits for one."),
-  oldSecretUntil: timeOrNull("Until when the previous secret signs, too."),
+  failingSince: timeOrNull("When the first of these attempts failed."),
+  nextAttemptAt: timeOrNull("When the next attempt is made. Null if none is scheduled."),
+  oldSecretUntil: timeOrNull("Until when messages are also signed with the previous secret."),
 } satisfies Record<string, Schema>;
 
 /** The fields of a webhook in the order of responses. */
@@ -89,7 +89,7 @@ export const webhookNames = Object.keys(fields) as (keyof typeof fields)[];
 
 const withSecret = {
   ...fields,
-  secret: text("Signs the messages. It is shown only in this response."),
+  secret: text("The secret that signs the messages. It is shown only in this response."),
 };
 
 export const webhookSchemas: Readonly<Record<string, Schema>> = {
@@ -112,16 +112,16 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
       firstSeq: seq("The first change in the message."),
       lastSeq: seq("The last change in the message."),
       changes: count("How many changes the message has."),
-      durationMs: { type: "number", description: "How long the attempt took." },
-      status: orNull(integer(100, 999, "The HTTP status. Null if there was no complete response.")),
-      error: textOrNull("Why there was no complete response. Null if there was one."),
+      durationMs: { type: "number", description: "How long the attempt took, in milliseconds." },
+      status: orNull(integer(100, 999, "The HTTP status. Null if no response arrived.")),
+      error: textOrNull("Why no response arrived. Null if one did."),
       answer: text("The beginning of the response body."),
     },
     exampleAttempt,
   ),
   WebhookWithAttempts: responseObject(
     "A webhook and its last attempts.",
-    { ...fields, attempts: listOf("WebhookAttempt", "The newest first.") },
+    { ...fields, attempts: listOf("WebhookAttempt", "The last attempts, the newest first.") },
     { ...exampleWebhook, attempts: [exampleAttempt] },
   ),
   WebhookWithSecret: responseObject("A webhook and its new secret.", withSecret, {
@@ -168,14 +168,14 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
     ["url"],
   ),
   Replay: requestObject(
-    "Where to deliver from.",
+    "Where to start.",
     { from: firstRow("The ledger row of the first change to deliver.") },
     { from: 1200 },
     ["from"],
   ),
   SecretRotation: requestObject(
-    "How long both secrets sign.",
-    { overlapSeconds: overlap("How long the previous secret also signs.") },
+    "How to rotate the secret of a webhook.",
+    { overlapSeconds: overlap("How long messages are also signed with the previous secret.") },
     { overlapSeconds: 3_600 },
   ),
 };
