@@ -89,7 +89,6 @@ const listBackups: AdminDeclaration = {
   method: "GET",
   path: "/backups",
   contract: {
-    tag: "Backups",
     summary: "List backups",
     description:
       "Returns the backups that the service made, when the last backup and the last drill ran, and the schedule.",
@@ -121,7 +120,6 @@ const makeBackup: AdminDeclaration = {
   method: "POST",
   path: "/backups",
   contract: {
-    tag: "Backups",
     summary: "Make a backup",
     description:
       "Makes a backup now, as the schedule does, and removes the oldest ones if there are too many. The response is sent when the file is complete, which can take minutes. The backup is completed even if the client disconnects.",

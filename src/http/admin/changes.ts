@@ -34,7 +34,6 @@ const applyChanges: AdminDeclaration = {
   body: { mediaTypes: jsonTypes, bytesMax: "changesBytesMax" },
   contract: {
     ...shared,
-    tag: "Changes",
     description: `${shared.description} A change can also set the \`status\` of the pet, with or without a new count.`,
     body: {
       ...shared.body!,
@@ -60,7 +59,6 @@ const undoChange: AdminDeclaration = {
   path: "/changes/{seq}/undo",
   body: jsonBody,
   contract: {
-    tag: "Changes",
     summary: "Undo a change",
     description:
       "Undoes a ledger row: adds a new row that gives the pet the quantity and status from before. If the pet has changed since, nothing is changed, unless `force` is true. The message then says what is stored now and who changed it. A row that added or removed a pet cannot be undone.",

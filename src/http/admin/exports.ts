@@ -80,7 +80,6 @@ function exportOperation<Row>(
     method: "GET",
     path: `/${what}/export`,
     contract: {
-      tag: what === "pets" ? "Pets" : "Orders",
       summary: `Export ${what}`,
       description: `Returns all ${what} as a file, in the columns that an import reads. Rows are read while the file is sent, so a change made during that time may or may not be in it. \`petstore ${what} export\` writes all rows as of one moment.${what === "pets" ? formulaNote : ""}`,
       parameters: [{ ...formatParameter, required: true }],
@@ -106,7 +105,5 @@ function exportOperation<Row>(
 
 const { version: _, ...examplePet } = exampleFullPet;
 
-export const exportOperations = {
-  exportPets: exportOperation("pets", petContent, examplePet),
-  exportOrders: exportOperation("orders", orderContent, exampleOrder),
-};
+export const exportPets = exportOperation("pets", petContent, examplePet);
+export const exportOrders = exportOperation("orders", orderContent, exampleOrder);

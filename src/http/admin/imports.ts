@@ -229,7 +229,6 @@ function importOperation<T>(what: "pets" | "orders", rows: RowKind<T>): AdminDec
     method: "POST",
     path: `/${what}/import`,
     contract: {
-      tag: what === "pets" ? "Pets" : "Orders",
       summary: `Import ${what}`,
       description: `Adds and updates ${what} from a file. All rows are imported, or none. A row with a known \`${id}\` updates the fields that it gives. The columns are ${columns.map((column) => `\`${column}\``).join(", ")}.
 
@@ -284,7 +283,5 @@ Each instance runs one import at a time. If the connection ends before the whole
   };
 }
 
-export const importOperations = {
-  importPets: importOperation("pets", petRows),
-  importOrders: importOperation("orders", orderRows),
-};
+export const importPets = importOperation("pets", petRows);
+export const importOrders = importOperation("orders", orderRows);

@@ -37,8 +37,6 @@ export const keyIdParameter: Parameter = {
   example: exampleKeyId,
 };
 
-const tag = "Keys";
-
 export const keyNotFound = "There is no key with this id.";
 export const notFound = { not_found: { not_found: keyNotFound } };
 
@@ -52,7 +50,6 @@ const listKeys: AdminDeclaration = {
   method: "GET",
   path: "/keys",
   contract: {
-    tag,
     summary: "List the keys",
     description: "Returns all keys, the oldest first. Revoked and expired keys are kept.",
     success: { 200: jsonList("All keys.", "Key") },
@@ -69,7 +66,6 @@ const createKey: AdminDeclaration = {
   path: "/keys",
   body: jsonBody,
   contract: {
-    tag,
     summary: "Create a key",
     description:
       "Creates an API key or an operator key. The response contains its secret, which is shown only once: the service keeps only a digest.",
@@ -115,7 +111,6 @@ const getKey: AdminDeclaration = {
   method: "GET",
   path: "/keys/{keyId}",
   contract: {
-    tag,
     summary: "Get a key",
     description: "Returns one key with its current use.",
     parameters: [keyIdParameter],
@@ -133,7 +128,6 @@ const changeKey: AdminDeclaration = {
   path: "/keys/{keyId}",
   body: mergePatchBody,
   contract: {
-    tag,
     summary: "Change a key",
     description:
       "Changes the given fields of a key. They take effect with its next request. A revoked key cannot be changed.",
@@ -170,7 +164,6 @@ const rotateKey: AdminDeclaration = {
   path: "/keys/{keyId}/rotate",
   body: jsonBody,
   contract: {
-    tag,
     summary: "Rotate a key",
     description:
       "Issues a new secret for a key. The old secret stays valid for the overlap, so that clients can switch. Sessions that were started with the old secret end with it.",
@@ -216,7 +209,6 @@ function keyAction(
     method: "POST",
     path: `/keys/{keyId}/${path}`,
     contract: {
-      tag,
       ...text,
       parameters: [keyIdParameter],
       success: { 200: json(returned, "Key") },

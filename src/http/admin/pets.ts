@@ -34,8 +34,6 @@ import { exampleConflict, versionConflict } from "./conflicts.ts";
 import { bodyMessages, type Fields, fieldReader, given, readFields, textField } from "./fields.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
-const tag = "Pets";
-
 const notFound = { not_found: { not_found: petNotFound } };
 
 const petIdFieldRule = "is required and must be a 64-bit integer";
@@ -64,7 +62,6 @@ const listPetNames: AdminDeclaration = {
   method: "GET",
   path: "/pets",
   contract: {
-    tag,
     summary: "Find the names of pets",
     description: `Returns the names of up to ${namedPetsMax} pets, by ascending \`petId\`. Pets that do not exist are left out. The ledger and the feed contain only IDs.`,
     parameters: [petIds],
@@ -86,7 +83,6 @@ const createPet: AdminDeclaration = {
   path: "/pets",
   body: jsonBody,
   contract: {
-    tag,
     summary: "Add a pet",
     description:
       "Adds a pet to the catalogue and to the inventory. A pet with the ID of one that was removed continues its history.",
@@ -116,7 +112,6 @@ const getPet: AdminDeclaration = {
   method: "GET",
   path: "/pets/{petId}",
   contract: {
-    tag,
     summary: "Get a pet",
     description: "Returns one pet with its stock.",
     parameters: [petIdParameter],
@@ -134,7 +129,6 @@ const changePet: AdminDeclaration = {
   path: "/pets/{petId}",
   body: mergePatchBody,
   contract: {
-    tag,
     summary: "Change a pet",
     description:
       "Changes the details of a pet, such as its name. The audit log keeps the change. To change its quantity or status, use `PATCH /stock/{petId}`.",
@@ -164,7 +158,6 @@ const removePet: AdminDeclaration = {
   method: "DELETE",
   path: "/pets/{petId}",
   contract: {
-    tag,
     summary: "Remove a pet",
     description:
       "Removes a pet from the catalogue and from the inventory. Its history stays. This cannot be undone: the name and the other details are gone. If the entry does not have the `expectedVersion`, nothing is changed, and the message says what is stored now and who changed it.",

@@ -23,26 +23,6 @@ import { headOf } from "../api/history.ts";
 import { stockTotals } from "../list/totals.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
-const exampleTotal = { entries: 120, quantity: 1840 };
-
-const exampleStock = {
-  available: exampleTotal,
-  pending: { entries: 4, quantity: 4 },
-  sold: { entries: 31, quantity: 0 },
-};
-
-const exampleHead = { seq: 1207, hash: "0".repeat(64), at: exampleTime };
-
-const exampleWebhooks = { active: 2, paused: 0, disabled: 0, failing: 0 };
-
-const exampleBackup = { lastAt: "2026-11-16T02:00:00.000Z", ageSeconds: 21600 };
-
-const exampleAttention = {
-  severity: "warning",
-  text: "Key 'Warehouse' is close to the daily limit.",
-  view: "keys",
-};
-
 const exampleService = {
   version: "0.10.0",
   environment: "production",
@@ -50,13 +30,19 @@ const exampleService = {
   schema: 8,
   startedAt: "2026-11-15T20:00:00.000Z",
   now: exampleTime,
-  ledger: exampleHead,
-  stock: exampleStock,
+  ledger: { seq: 1207, hash: "0".repeat(64), at: exampleTime },
+  stock: {
+    available: { entries: 120, quantity: 1840 },
+    pending: { entries: 4, quantity: 4 },
+    sold: { entries: 31, quantity: 0 },
+  },
   changesPerMinute: Array.from({ length: minutesCounted }, (_, at) => at % 4),
   isReady: true,
-  webhooks: exampleWebhooks,
-  backup: exampleBackup,
-  attention: [exampleAttention],
+  webhooks: { active: 2, paused: 0, disabled: 0, failing: 0 },
+  backup: { lastAt: "2026-11-16T02:00:00.000Z", ageSeconds: 21600 },
+  attention: [
+    { severity: "warning", text: "Key 'Warehouse' is close to the daily limit.", view: "keys" },
+  ],
 };
 
 export const serviceSchemas: Readonly<Record<string, Schema>> = {
@@ -66,14 +52,14 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
       entries: count("The number of entries."),
       quantity: count("The sum of their quantities. At most 2^53 − 1."),
     },
-    exampleTotal,
+    exampleService.stock.available,
   ),
   StockTotals: responseObject(
     "The stock by status.",
     Object.fromEntries(
       petStatuses.map((status) => [status, named("StockTotal", `Entries that are ${status}.`)]),
     ),
-    exampleStock,
+    exampleService.stock,
   ),
   WebhookCounts: responseObject(
     "The number of webhooks in each state.",
@@ -83,12 +69,12 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
       disabled: count("Webhooks that are disabled, because the receiver returned 410."),
       failing: count("Active webhooks whose last attempt failed."),
     },
-    exampleWebhooks,
+    exampleService.webhooks,
   ),
   LastBackup: responseObject(
     "The last backup that succeeded.",
     { lastAt: time("When it ended."), ageSeconds: count("The time since then, in seconds.") },
-    exampleBackup,
+    exampleService.backup,
   ),
   Attention: responseObject(
     "Something that an operator should look at.",
@@ -100,7 +86,7 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
       text: text("What it is, in a sentence."),
       view: text("The view of the console that shows more."),
     },
-    exampleAttention,
+    exampleService.attention[0]!,
   ),
   Service: responseObject(
     "The state of the service.",
@@ -135,7 +121,6 @@ const getService: AdminDeclaration = {
   method: "GET",
   path: "/service",
   contract: {
-    tag: "Service",
     summary: "Get the state of the service",
     description:
       "Returns facts about the service, totals of the stock, the changes per minute, and what needs attention. The totals include every change that was confirmed before you sent the request.",

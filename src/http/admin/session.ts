@@ -55,7 +55,6 @@ const startSession: AdminDeclaration = {
   method: "POST",
   path: "/session",
   contract: {
-    tag: "Session",
     summary: "Sign in",
     description:
       "Exchanges an operator key for a session of 12 hours. Send the key in `Authorization`. The response sets a cookie, which authenticates later requests of the same browser. The session also ends when the key expires, is revoked, or is rotated without an overlap.",
@@ -79,7 +78,6 @@ const getSession: AdminDeclaration = {
   method: "GET",
   path: "/session",
   contract: {
-    tag: "Session",
     summary: "Get the session",
     description: "Returns who is signed in.",
     success: { 200: json("The session.", "Session") },
@@ -93,7 +91,6 @@ const endSession: AdminDeclaration = {
   method: "DELETE",
   path: "/session",
   contract: {
-    tag: "Session",
     summary: "Sign out",
     description: "Ends the session and removes its cookie. The cookie no longer works.",
     success: { 204: { description: "The session has ended.", headers: ["Set-Cookie"] } },

@@ -47,7 +47,6 @@ const listStock: AdminDeclaration = {
   method: "GET",
   path: "/stock",
   contract: {
-    tag: "Stock",
     summary: "List the stock",
     description: `Returns the stock of all pets with their names. It includes every change that was confirmed before the request.
 
@@ -86,7 +85,6 @@ const updateStock: AdminDeclaration = {
   path: "/stock/{petId}",
   body: mergePatchBody,
   contract: {
-    tag: "Stock",
     summary: "Change the stock of a pet",
     description:
       "Changes the quantity, the status or both of one pet. The response is sent after the change is stored durably. If the entry does not have the `expectedVersion`, nothing is changed, and the message says what is stored now and who changed it.",

@@ -29,7 +29,6 @@ const getKeyUsage: AdminDeclaration = {
   method: "GET",
   path: "/keys/{keyId}/usage",
   contract: {
-    tag: "Keys",
     summary: "Get the usage of a key",
     description: `Returns how many requests a key sent in each of 1,440 minutes or 396 days. The last one is the current minute or day. ${delay}`,
     parameters: [keyIdParameter, step],
@@ -51,7 +50,6 @@ const getUsage: AdminDeclaration = {
   method: "GET",
   path: "/usage",
   contract: {
-    tag: "Keys",
     summary: "Get the usage of all keys",
     description: `Returns how many requests all keys sent together, and how many had no valid key. ${delay}`,
     parameters: [step],

@@ -12,7 +12,7 @@ import {
   type WebhookStatus,
 } from "../../domain/webhooks/lifecycle.ts";
 import { attemptJson, webhookJson } from "../../domain/webhooks/webhook-json.ts";
-import { json, jsonList } from "../api/contract/operation.ts";
+import { type Contract, json, jsonList } from "../api/contract/operation.ts";
 import { jsonBody } from "../api/operation.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
@@ -29,7 +29,7 @@ import {
   textListField,
   withoutNulls,
 } from "./fields.ts";
-import { type AdminContract, type AdminDeclaration, actorOf } from "./operation.ts";
+import { type AdminDeclaration, actorOf } from "./operation.ts";
 
 const webhookId = {
   name: "webhookId",
@@ -42,9 +42,8 @@ const webhookId = {
 const notFound = { not_found: { not_found: `There is no webhook ${exampleId}.` } };
 
 /** An operation that changes the state of a webhook and returns it. */
-function change(summary: string, description: string): AdminContract {
+function change(summary: string, description: string): Contract {
   return {
-    tag: "Webhooks",
     summary,
     description,
     parameters: [webhookId],
@@ -61,7 +60,6 @@ const listWebhooks: AdminDeclaration = {
   method: "GET",
   path: "/webhooks",
   contract: {
-    tag: "Webhooks",
     summary: "List webhooks",
     description: "Returns all webhooks. A store has at most 100.",
     success: { 200: jsonList("The webhooks.", "Webhook") },
@@ -76,7 +74,6 @@ const createWebhook: AdminDeclaration = {
   path: "/webhooks",
   body: jsonBody,
   contract: {
-    tag: "Webhooks",
     summary: "Create a webhook",
     description:
       "Creates a webhook. Its secret is shown only in this response. The address must use https and resolve to public addresses, unless the service is configured differently.",
@@ -114,7 +111,6 @@ const getWebhook: AdminDeclaration = {
   method: "GET",
   path: "/webhooks/{webhookId}",
   contract: {
-    tag: "Webhooks",
     summary: "Get a webhook",
     description: "Returns a webhook and its last 50 attempts.",
     parameters: [webhookId],
@@ -131,7 +127,6 @@ const removeWebhook: AdminDeclaration = {
   method: "DELETE",
   path: "/webhooks/{webhookId}",
   contract: {
-    tag: "Webhooks",
     summary: "Delete a webhook",
     description: "Deletes a webhook, its secrets and its delivery log.",
     parameters: [webhookId],

@@ -157,7 +157,6 @@ export const applyChanges: Declaration = {
   stability: "beta",
   body: { mediaTypes: jsonTypes, bytesMax: "changesBytesMax" },
   contract: {
-    tag: "Inventory",
     summary: "Apply several changes",
     description: `Applies up to 1,000 changes in one request. All are stored, or none. A change either sets the count (\`quantity\`) or adds to it (\`delta\`, which can be negative). The changes are applied in order, and a pet can appear more than once.
 

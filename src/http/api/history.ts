@@ -155,7 +155,6 @@ export const listChanges: Declaration = {
   scope: "history:read",
   stability: "beta",
   contract: {
-    tag: "History",
     summary: "List changes, or follow them",
     description: `Returns one page of the ledger: all changes to the inventory, oldest first (by ascending \`seq\`). If more changes follow, \`Link\` contains the URL of the next page. Follow it until a response has no \`Link\`. New changes do not shift the pages.
 
@@ -218,7 +217,6 @@ export const listHistory: Declaration = {
   scope: "history:read",
   stability: "beta",
   contract: {
-    tag: "History",
     summary: "List the changes of a pet",
     description: `Returns one page of the changes to the stock of one pet, newest first (by descending \`seq\`). If older changes follow, \`Link\` contains the URL of the next page. Follow it until a response has no \`Link\`. New changes do not shift the pages.
 
@@ -248,7 +246,6 @@ export const getLedgerHead: Declaration = {
   scope: "history:read",
   stability: "beta",
   contract: {
-    tag: "History",
     summary: "Get the end of the ledger",
     description: `Returns the number, the hash and the time of the last change. It includes every change that was confirmed before you sent the request.
 

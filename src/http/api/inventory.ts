@@ -99,7 +99,6 @@ const listInventory: Declaration = {
   stability: "stable",
   cacheControl,
   contract: {
-    tag: "Inventory",
     summary: "List inventory",
     description: `Returns the whole inventory: one entry for each pet, by ascending \`petId\`. There is no pagination and no filter.
 
@@ -191,7 +190,6 @@ const getInventory: Declaration = {
   stability: "beta",
   cacheControl,
   contract: {
-    tag: "Inventory",
     summary: "Get the stock of a pet",
     description: `Returns the inventory entry of one pet. The entry is never stale: it includes every update that was confirmed before you sent the request.
 
@@ -236,7 +234,6 @@ const updateInventory: Declaration = {
   stability: "experimental",
   body: mergePatchBody,
   contract: {
-    tag: "Inventory",
     summary: "Update the stock of a pet",
     description: `Sets the stock count of one pet, for example after a delivery, a return or a stocktake. The new count replaces the old one. The status of the pet does not change.
 

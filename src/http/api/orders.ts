@@ -65,7 +65,6 @@ export const listOrders: Declaration = {
   scope: "orders:read",
   stability: "stable",
   contract: {
-    tag: "Orders",
     summary: "List orders",
     description: `Returns one page of orders, newest first (by descending \`id\`). If there are older orders, \`Link\` contains the URL of the next page. Follow it until a response has no \`Link\`. New orders do not shift the pages.`,
     parameters: [limit, after],

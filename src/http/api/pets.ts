@@ -33,7 +33,6 @@ const getPet: Declaration = {
   stability: "stable",
   deprecation: { since: petsDeprecatedAt, sunsetAt: "petsSunsetAt" },
   contract: {
-    tag: "Pets",
     summary: "Get a pet",
     description: `Returns one pet from the catalogue.
 

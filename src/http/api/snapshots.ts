@@ -82,7 +82,6 @@ export const getSnapshot: Declaration = {
   scope: "history:read",
   stability: "beta",
   contract: {
-    tag: "History",
     summary: "Get a past inventory",
     description: `Returns the whole inventory as it was at a moment: one entry for each pet, by ascending \`petId\`, in the same format as the inventory list. Pets that had no entry then are left out.
 
@@ -117,7 +116,6 @@ export const getDiff: Declaration = {
   scope: "history:read",
   stability: "beta",
   contract: {
-    tag: "History",
     summary: "Compare the inventory at two moments",
     description: `Returns every pet whose quantity or status differs between two moments, by ascending \`petId\`, with its stock at both. A pet that changed and changed back does not appear. \`to\` can be earlier than \`moment\`.
 

@@ -10,7 +10,7 @@ import type { Operation } from "../../pipeline/operation.ts";
 import { feedType } from "../feed.ts";
 import type { DescribedCode, ErrorDescription } from "./errors.ts";
 import { type Header, type HeaderId, headerName, headers } from "./headers.ts";
-import type { Contract, Example, Messages, OtherContent, Success } from "./operation.ts";
+import type { Contract, Example, Messages, OtherContent, Parameter, Success } from "./operation.ts";
 import { reference, type Schema } from "./schema.ts";
 
 export interface ServerEntry {
@@ -43,7 +43,8 @@ export interface Description {
 
 /** An operation with its part of the document. */
 export interface DocumentedOperation extends Operation {
-  readonly contract: Contract<string>;
+  readonly tag: string;
+  readonly contract: Contract;
 }
 
 /** Generates an OpenAPI document from a table of operations. */
@@ -141,30 +142,25 @@ function describe(
   const ownHeaders = markers(operation).filter((id) => !description.onceHeaders?.includes(id));
   return {
     operationId: operation.id,
-    tags: [contract.tag],
+    tags: [operation.tag],
     summary: contract.summary,
     description: contract.description,
     "x-required-scope": operation.scope,
-    ...(operation.stability === "stable" ? {} : { "x-stability": operation.stability }),
-    ...(deprecation === undefined
-      ? {}
-      : {
-          deprecated: true,
-          "x-deprecated-since": instant(deprecation.since),
-          "x-sunset": instant(deprecation.sunsetAt),
-        }),
-    ...(contract.parameters
-      ? {
-          parameters: contract.parameters.map(
-            ({ name, in: place, description, schema, example, required = place === "path" }) => ({
-              ...{ name, in: place, description, schema, example, required },
-            }),
-          ),
-        }
-      : {}),
-    ...(contract.body ? { requestBody: describeBody(contract.body) } : {}),
+    ...(operation.stability !== "stable" && { "x-stability": operation.stability }),
+    ...(deprecation && {
+      deprecated: true,
+      "x-deprecated-since": instant(deprecation.since),
+      "x-sunset": instant(deprecation.sunsetAt),
+    }),
+    ...(contract.parameters && { parameters: contract.parameters.map(describeParameter) }),
+    ...(contract.body && { requestBody: describeBody(contract.body) }),
     responses: describeResponses(description, operation, [...pathHeaders, ...ownHeaders]),
   };
+}
+
+function describeParameter(parameter: Parameter) {
+  const { name, in: place, description, schema, example, required = place === "path" } = parameter;
+  return { name, in: place, description, schema, example, required };
 }
 
 /** The headers for stability and deprecation. All responses of the operation have them. */
@@ -175,7 +171,7 @@ function markers({ stability, deprecation }: Operation): readonly HeaderId[] {
   ];
 }
 
-function describeBody(body: NonNullable<Contract<string>["body"]>): DescribedBody {
+function describeBody(body: NonNullable<Contract["body"]>): DescribedBody {
   const { description, schema, examples = {}, isOptional, others } = body;
   // Only one type of JSON: generators create a method or a union type for each.
   const json = schema ? { "application/json": { schema, examples } } : {};

@@ -75,10 +75,9 @@ export interface EventStream extends OtherContent {
 }
 
 /** The documentation of one operation, written for readers who are new to it. */
-export interface Contract<Tag extends string = "Inventory" | "History" | "Pets" | "Orders"> {
+export interface Contract {
   readonly summary: string;
   readonly description: string;
-  readonly tag: Tag;
   readonly parameters?: readonly Parameter[];
   readonly body?: RequestBody;
   readonly success: Readonly<Record<number, Success>>;
@@ -90,9 +89,18 @@ export interface Contract<Tag extends string = "Inventory" | "History" | "Pets" 
   readonly descriptions?: Readonly<Partial<Record<DescribedCode, string>>>;
 }
 
+/** Gives operations the tag under which the description lists them. */
+export function tagged<Tag extends string, T extends Readonly<Record<string, object>>>(
+  tag: Tag,
+  operations: T,
+) {
+  const entries = Object.entries(operations).map(([id, one]) => [id, { ...one, tag }]);
+  return Object.fromEntries(entries) as { [Id in keyof T]: T[Id] & { readonly tag: Tag } };
+}
+
 /** The names that a contract has. `schemas` has those that it refers to. */
 export function namesIn(
-  { parameters = [], body }: Pick<Contract<string>, "parameters" | "body">,
+  { parameters = [], body }: Pick<Contract, "parameters" | "body">,
   schemas: Readonly<Record<string, Schema>>,
 ): KnownNames {
   const query = parameters.filter((one) => one.in === "query").map(({ name }) => name);
