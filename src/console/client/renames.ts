@@ -16,7 +16,6 @@ const handlers = new Set<(renamed: Renamed) => void>();
 let lastSeq: number | undefined;
 let isLooking = false;
 let looked = Promise.withResolvers<void>();
-let stopFollowing: () => void = () => undefined;
 
 /** Calls the handler when pets may have other names. */
 export function onRenamed(handler: (renamed: Renamed) => void): void {
@@ -28,20 +27,19 @@ export function whenWatchingNames(): Promise<void> {
   return looked.promise;
 }
 
-/** Starts to read the audit log, after signing in. */
-export function startRenames(): void {
+/** Starts to read the audit log, after signing in. Returns a function that stops. */
+export function startRenames(): () => void {
   window.addEventListener("focus", lookForRenames);
   void lookForRenames();
-  stopFollowing = effect(() => {
+  const stopFollowing = effect(() => {
     if (connection.value.kind === "live") void lookForRenames();
   });
-}
-
-export function stopRenames(): void {
-  window.removeEventListener("focus", lookForRenames);
-  stopFollowing();
-  lastSeq = undefined;
-  looked = Promise.withResolvers();
+  return () => {
+    window.removeEventListener("focus", lookForRenames);
+    stopFollowing();
+    lastSeq = undefined;
+    looked = Promise.withResolvers();
+  };
 }
 
 /** Reads the audit log now. Never throws. */

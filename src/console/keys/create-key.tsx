@@ -3,8 +3,7 @@ import { request } from "../client/api.ts";
 import type { IssuedKey, KeyKind } from "../client/types.ts";
 import { ChoiceList } from "../parts/choices.tsx";
 import { IssueDialog, type Issued } from "../parts/issue-dialog.tsx";
-import { ExpiryField } from "./expiry-field.tsx";
-import { NameField, readKeyForm, TermsFields } from "./key-form.tsx";
+import { ExpiryField, NameField, readKeyForm, TermsFields } from "./key-form.tsx";
 
 interface Props {
   readonly close: () => void;

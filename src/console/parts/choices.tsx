@@ -99,6 +99,7 @@ export function ChoiceList<Value extends string>(props: ListProps<Value>) {
       {choices.map(([value, text]) => (
         <label key={value} class="choice">
           <input
+            class="checkbox"
             type={type}
             name={name}
             value={value}

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren, ComponentProps } from "preact";
 import { announce, showError } from "../page/messages.ts";
 import { Button } from "./button.tsx";
+import { SelectField } from "./choices.tsx";
 import { Dialog } from "./dialog.tsx";
 import { FormDialog } from "./dialog-form.tsx";
 import { FieldError } from "./fields.tsx";
@@ -82,4 +83,29 @@ function CopyButton({ text, what }: { readonly text: string; readonly what: stri
       {isCopied.value ? "Copied" : "Copy"}
     </Button>
   );
+}
+
+const overlaps = [
+  ["0", "Not at all"],
+  ["3600", "1 hour"],
+  ["86400", "1 day"],
+  ["604800", "7 days"],
+  ["2592000", "30 days"],
+] as const;
+
+interface OverlapProps {
+  /** For example "How long the old key still works". */
+  readonly label: string;
+  /** False if the old secret is needed for a while. */
+  readonly canEndAtOnce: boolean;
+}
+
+/** How long an old secret works beside the new one. */
+export function OverlapField({ label, canEndAtOnce }: OverlapProps) {
+  const choices = canEndAtOnce ? overlaps : overlaps.slice(1);
+  return <SelectField name="overlap" label={label} choices={choices} value="86400" />;
+}
+
+export function readOverlap(form: FormData): { readonly overlapSeconds: number } {
+  return { overlapSeconds: Number(form.get("overlap")) };
 }

@@ -6,6 +6,11 @@ export function formatCount(value: number): string {
   return whole.format(value);
 }
 
+/** A difference with its sign: a real minus sign, as wide as a plus. */
+export function signed(difference: number): string {
+  return difference < 0 ? `−${formatCount(-difference)}` : `+${formatCount(difference)}`;
+}
+
 /** The number of a change. Without separators, as people type it: #1207. */
 export function changeNumber(seq: number): string {
   return `#${seq}`;
@@ -34,10 +39,7 @@ const spans = [
 
 /** The largest unit that fits, for example "6 hours", and a second one where it matters. */
 export function formatSeconds(seconds: number): string {
-  const index = Math.max(
-    0,
-    spans.findIndex(([unit, length]) => seconds >= length || unit === "second"),
-  );
+  const index = spans.findIndex(([unit, length]) => seconds >= length || unit === "second");
   const [unit, length] = spans[index]!;
   const first = countOf(Math.floor(seconds / length), unit);
   const [restUnit, restLength] = spans[index + 1] ?? ["second", Number.POSITIVE_INFINITY];
