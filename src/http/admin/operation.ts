@@ -17,19 +17,18 @@ export const adminTags = [
   { name: "Service", description: "The service itself, and what operators did." },
 ] as const;
 
-/** The documentation of one operation of the operator API. Its tag is one of `adminTags`. */
-export type AdminContract = Contract<(typeof adminTags)[number]["name"]>;
-
 /** An operation of the operator API. */
 export interface AdminOperation extends Operation {
   readonly scope: typeof operatorScope;
-  readonly contract: AdminContract;
+  readonly tag: (typeof adminTags)[number]["name"];
+  readonly contract: Contract;
 }
 
 /** An operation as its file declares it. What all operations have in common is added to it. */
-export interface AdminDeclaration extends Pick<Declaration, "method" | "path" | "body" | "handle"> {
-  readonly contract: AdminContract;
-}
+export type AdminDeclaration = Pick<
+  Declaration,
+  "method" | "path" | "body" | "contract" | "handle"
+>;
 
 export type AdminSettings = Pick<ApiSettings, DeclaredBody["bytesMax"]>;
 
