@@ -182,15 +182,11 @@ export function createCondition(log: Log, options: ConditionOptions): Condition 
   };
 }
 
-/** Names a task. */
-interface TaskSubject {
-  readonly task: string;
-  readonly id?: string;
-  readonly name?: string;
-}
-
 /** Whether work that nobody waits for succeeds. */
-export function createTaskCondition(log: Log, subject: TaskSubject): Condition {
+export function createTaskCondition(
+  log: Log,
+  subject: { readonly task: string; readonly id?: string; readonly name?: string },
+): Condition {
   return createCondition(log, { began: "task failed", ended: "task succeeded again", subject });
 }
 
