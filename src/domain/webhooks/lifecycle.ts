@@ -1,4 +1,4 @@
-import { type Actor, type AuditAction, auditEntry } from "../audit/audit.ts";
+import { type Actor, type AuditEntry, auditEntry } from "../audit/audit.ts";
 import { type Position, positionOf } from "../ledger/epochs.ts";
 import type { LedgerParts } from "../ledger/store.ts";
 import { InvalidField, ServiceError, unavailable } from "../running/errors.ts";
@@ -13,6 +13,9 @@ import { attemptsKept, type Webhook, type WebhookAttempt } from "./webhook.ts";
 
 type Webhooks = { readonly webhooks: WebhookStore };
 type WebhooksAndLedger = Webhooks & Pick<LedgerParts, "inventory">;
+
+/** Something that an operator does with a webhook. Returns it as it is then. */
+type Operation = (store: Webhooks, now: number, id: string, actor: Actor) => Promise<Webhook>;
 
 export interface CreatedWebhook {
   readonly webhook: Webhook;
@@ -101,8 +104,8 @@ export async function rotateSecret(
 ): Promise<{ readonly webhook: Webhook; readonly secret: string }> {
   if (!(overlapMs >= 0)) throw new InvalidField("overlap", "must not be negative");
   const secret = generateSecret();
-  const noted = { actor, now, action: "webhook.rotated" } as const;
-  const webhook = await change(store, id, noted, ({ secrets: { current } }) => ({
+  const entry = auditEntry(actor, now, "webhook.rotated", id);
+  const webhook = await change(store, id, entry, ({ secrets: { current } }) => ({
     secrets:
       overlapMs > 0
         ? { current: secret, previous: current, previousExpiresAt: now + overlapMs }
@@ -115,27 +118,16 @@ export async function rotateSecret(
  * Stops the deliveries. An attempt that is under way is completed. A webhook that is not active keeps
  * its state and the reason for it.
  */
-export function pauseWebhook(
-  store: Webhooks,
-  now: number,
-  id: string,
-  actor: Actor,
-): Promise<Webhook> {
-  return change(store, id, { actor, now, action: "webhook.paused" }, ({ state }) =>
+export const pauseWebhook: Operation = (store, now, id, actor) =>
+  change(store, id, auditEntry(actor, now, "webhook.paused", id), ({ state }) =>
     state === "active" ? { state: "paused", stateReason: "paused by an operator" } : undefined,
   );
-}
 
 /** Continues after the last change that was delivered, at once, also if the webhook is failing. */
-export function resumeWebhook(
-  store: Webhooks,
-  now: number,
-  id: string,
-  actor: Actor,
-): Promise<Webhook> {
+export const resumeWebhook: Operation = (store, now, id, actor) => {
   const active = { state: "active", stateReason: null, ...notFailing } as const;
-  return change(store, id, { actor, now, action: "webhook.resumed" }, () => active);
-}
+  return change(store, id, auditEntry(actor, now, "webhook.resumed", id), () => active);
+};
 
 /** Delivers from this change on, with new message ids. A webhook that is not active stays so. */
 export async function replayWebhook(
@@ -147,26 +139,21 @@ export async function replayWebhook(
 ): Promise<Webhook> {
   await getWebhook(store, id);
   const cursor = await positionBefore(store, from);
-  const noted = { actor, now, action: "webhook.replayed", details: { from } } as const;
-  return change(store, id, noted, ({ replays }) => ({
+  const entry = auditEntry(actor, now, "webhook.replayed", id, { from });
+  return change(store, id, entry, ({ replays }) => ({
     cursor,
     replays: replays + 1,
     ...notFailing,
   }));
 }
 
-export async function deleteWebhook(
-  store: Webhooks,
-  now: number,
-  id: string,
-  actor: Actor,
-): Promise<Webhook> {
+export const deleteWebhook: Operation = async (store, now, id, actor) => {
   const webhook = await getWebhook(store, id);
   const details = { name: webhook.name, url: withoutSecrets(webhook.url) };
   const entry = auditEntry(actor, now, "webhook.removed", id, details);
   if (!(await store.webhooks.removeWebhook(id, entry))) throw notFound(id);
   return webhook;
-}
+};
 
 const notFailing = { failures: 0, failingSince: null, nextAttemptAt: 0 } as const;
 
@@ -183,21 +170,12 @@ async function positionBefore(
 /** How often a change is tried, if changes of other operators come first. */
 const triesMax = 5;
 
-/** What the audit log says about a change. */
-interface Noted {
-  readonly actor: Actor;
-  readonly now: number;
-  readonly action: AuditAction;
-  readonly details?: Readonly<Record<string, unknown>>;
-}
-
 async function change(
   { webhooks }: Webhooks,
   id: string,
-  { actor, now, action, details }: Noted,
+  entry: AuditEntry,
   changeOf: (webhook: Webhook) => WebhookChange | undefined,
 ): Promise<Webhook> {
-  const entry = auditEntry(actor, now, action, id, details);
   for (let tries = 0; tries < triesMax; tries++) {
     const webhook = await getWebhook({ webhooks }, id);
     const wanted = changeOf(webhook);
