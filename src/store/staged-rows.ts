@@ -33,20 +33,20 @@ export interface Staging<T> {
   readonly columns: string;
   /** The values of all columns. */
   readonly values: (record: T) => Value[];
-  /** What is wrong with rows that are read together with the store. */
+  /** Checks that compare the rows with the store. */
   readonly checks: readonly StagedCheck[];
   readonly fields: readonly Field[];
   /** Selects what is new or differs: the id, whether it is new, and each field's old and new value. */
   readonly different: string;
 }
 
-/** A query whose last column is the number of all its rows, of which it returns the first. */
+/** A query that returns the first bad rows. Its last column is the number of all bad rows. */
 export interface StagedCheck {
   readonly text: string;
   readonly toProblem: (row: Row) => Problem;
 }
 
-/** Adds the problems of a check. */
+/** Adds the problems that a check has found. */
 export function addFound(
   rows: readonly Row[],
   { toProblem }: StagedCheck,
@@ -66,7 +66,7 @@ type Field = readonly [
 const asStored = (stored: unknown) => stored;
 const numberOf = (stored: unknown) => Number(stored);
 
-/** Numbered, because SQLite returns rows by the names of their columns. */
+/** Columns need different names, because SQLite returns rows by the names of their columns. */
 const numbered = (fields: readonly Field[]) =>
   fields.map(([, before, after], at) => `${before} AS before${at}, ${after} AS after${at}`).join();
 
@@ -135,7 +135,7 @@ export const upsertOrders = `INSERT INTO orders (${orderColumns})
   ON CONFLICT (id) DO UPDATE
   SET ${orderColumnList.map((column) => `${column} = excluded.${column}`).join(", ")}`;
 
-/** Passes the differences of the rows on, and counts them. `staged` is the number of all rows. */
+/** Passes on the differences, and counts new and changed rows. `staged` is the number of all rows. */
 export async function takeDifferences(
   { fields }: Pick<Staging<never>, "fields">,
   batches: AsyncIterable<readonly Row[]>,

@@ -70,7 +70,7 @@ export const events = {
     "See [Reasons](#reasons), the `cause`, and the events about the store before it.",
   ),
   "requests stopped failing": info(
-    "For ten seconds no request has failed for this `reason`. `failures` is the number of those that did, and `durationMs` the time from the first to the last of them.",
+    "For ten seconds no request has failed for this `reason`. `failures` is the number of failed requests, and `durationMs` the time from the first to the last of them.",
   ),
   request: info("A request has its response. See [Requests](#requests)."),
   "log lines dropped": warn(

@@ -135,7 +135,7 @@ export async function* readParts(
 
 /**
  * The version of a pet's entry at the first checkpoint at or after a row. Undefined if there is no
- * such checkpoint, or if it cannot be read: it only saves time.
+ * such checkpoint, or if it cannot be read. Callers then search without it, which takes longer.
  */
 export async function versionAtCheckpoint(
   checkpoints: CheckpointReader,

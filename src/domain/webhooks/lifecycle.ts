@@ -94,7 +94,7 @@ export async function getWebhookStatus(
   return { webhook, behind: behindOf(webhook, head.seq), attempts };
 }
 
-/** Gives a webhook a new secret. The current one signs as well for `overlapMs`. */
+/** Issues a new secret for a webhook. For `overlapMs`, messages are also signed with the old one. */
 export async function rotateSecret(
   store: Webhooks,
   now: number,
@@ -115,21 +115,21 @@ export async function rotateSecret(
 }
 
 /**
- * Stops the deliveries. An attempt that is under way is completed. A webhook that is not active keeps
- * its state and the reason for it.
+ * Stops the deliveries. An attempt that is under way is completed. A webhook that is already paused or
+ * disabled does not change.
  */
 export const pauseWebhook: Operation = (store, now, id, actor) =>
   change(store, id, auditEntry(actor, now, "webhook.paused", id), ({ state }) =>
     state === "active" ? { state: "paused", stateReason: "paused by an operator" } : undefined,
   );
 
-/** Continues after the last change that was delivered, at once, also if the webhook is failing. */
+/** Continues after the last delivered change. If the webhook is failing, the next attempt is made at once. */
 export const resumeWebhook: Operation = (store, now, id, actor) => {
   const active = { state: "active", stateReason: null, ...notFailing } as const;
   return change(store, id, auditEntry(actor, now, "webhook.resumed", id), () => active);
 };
 
-/** Delivers from this change on, with new message ids. A webhook that is not active stays so. */
+/** Delivers from this change on, with new message ids. A paused or disabled webhook stays so. */
 export async function replayWebhook(
   store: WebhooksAndLedger,
   now: number,
@@ -167,7 +167,7 @@ async function positionBefore(
   return positionOf(await inventory.listEpochs(), seq) ?? { epoch: head.epoch, seq };
 }
 
-/** How often a change is tried, if changes of other operators come first. */
+/** How often a change is tried if other operators change the webhook at the same time. */
 const triesMax = 5;
 
 async function change(

@@ -10,7 +10,7 @@ import { waitForDisk } from "./engine/transaction.ts";
 export const touchKeys = `UPDATE store SET keys_version = keys_version + 1 WHERE id = 1
   RETURNING ${waitForDisk}`;
 
-/** The same, if a part of the statement has a row. */
+/** The same, but only if this part of the statement returns a row. */
 export const touchKeysIf = (part: string) =>
   `UPDATE store SET keys_version = keys_version + 1 FROM ${part} WHERE store.id = 1
   RETURNING ${waitForDisk}`;

@@ -25,7 +25,7 @@ import { begin, waitForDisk } from "./engine/transaction.ts";
 
 /**
  * Begins the transaction of an import, stages its rows, and adds a problem for every repeated id. Returns
- * the number of rows. The temporary table blocks no other transaction, and ends with this one.
+ * the number of rows. The temporary table blocks no other transaction, and is dropped at the end.
  */
 export async function stageRows<T>(
   session: Session,
@@ -44,7 +44,7 @@ export async function stageRows<T>(
   return staged;
 }
 
-/** Adds the problems of staged rows with the store. Throws if the import has problems. */
+/** Checks staged rows against the store, and adds their problems. Throws if the import has problems. */
 export async function checkStaged(
   { query }: Session,
   { checks }: Pick<Staging<never>, "checks">,
@@ -77,7 +77,7 @@ function repeatedIds({
   };
 }
 
-/** Previews one import on a session of its own. Its transaction ends with the session, unfinished. */
+/** Previews one import on a session of its own. When the session ends, the transaction is rolled back. */
 export function createPreview(session: Session): ImportPreview {
   const preview =
     <T>(staging: Staging<T>) =>

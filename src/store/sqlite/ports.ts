@@ -106,7 +106,7 @@ type Writes<M extends WriterMethod> = {
   readonly [N in M]: (...args: WriterArgs<N>) => Promise<WriterResult<N>>;
 };
 
-/** Several of them, under their names. */
+/** Several methods of the writer, under their names. */
 function writes<M extends WriterMethod>(parts: Parts, ...methods: M[]): Writes<M> {
   return Object.fromEntries(methods.map((method) => [method, write(parts, method)])) as Writes<M>;
 }
