@@ -1,7 +1,8 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import type { Config } from "../src/config.ts";
-import type { FinishedRequest, Observer } from "../src/http/pipeline/observe.ts";
+import type { FinishedRequest } from "../src/domain/running/requests.ts";
+import type { Observer } from "../src/http/pipeline/observe.ts";
 import { type CallOptions, startTestService, type TestService } from "./support/service.ts";
 
 /** A service whose finished requests are collected. */

@@ -5,19 +5,9 @@ import {
   ServiceError,
   unavailableMessages,
 } from "../domain/running/errors.ts";
+import type { CountedRequest } from "../domain/running/requests.ts";
 import type { Counter, Histogram, Registry } from "./registry.ts";
 import { metrics } from "./table.ts";
-
-/** The fields of a finished request that are counted. */
-export interface CountedRequest {
-  readonly operation: string | undefined;
-  readonly status: number;
-  readonly durationMs: number;
-  readonly bytes: number;
-  readonly keyId: string | undefined;
-  readonly errorCode: ErrorCode | undefined;
-  readonly failure: unknown;
-}
 
 interface OperationSeries {
   /** By class, from 2xx on. */

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Trace } from "../domain/running/clock.ts";
+import type { FinishedRequest } from "../domain/running/requests.ts";
 import { parseTraceParent } from "../domain/values/traceparent.ts";
 
 /** A part of a trace that is ready to be sent. */
@@ -19,17 +20,12 @@ export interface Span {
   readonly isError: boolean;
 }
 
+type Traced = "requestId" | "method" | "status" | "errorCode" | "startedMs" | "durationMs";
+
 /** A finished request, as its span describes it. */
-export interface TracedRequest {
-  readonly requestId: string;
-  readonly method: string;
+interface TracedRequest extends Pick<FinishedRequest, Traced> {
   /** The path with its parameters in braces. Undefined if method and path name no operation. */
   readonly route: string | undefined;
-  readonly status: number;
-  readonly errorCode: string | undefined;
-  /** As `performance.now()` tells the time. */
-  readonly startedMs: number;
-  readonly durationMs: number;
 }
 
 export interface Tracer {

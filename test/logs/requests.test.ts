@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { FinishedRequest } from "../../src/http/pipeline/observe.ts";
+import type { FinishedRequest } from "../../src/domain/running/requests.ts";
 import { createRequestLog, type LoggedRequests } from "../../src/http/pipeline/request-log.ts";
 import { startTestService } from "../support/service.ts";
 

@@ -190,7 +190,7 @@ test("verify finds an epoch that exists twice", async () => {
     ];
   }
   const faults = createFaults();
-  await checkEpochs(rows, 3, faults);
+  await checkEpochs({ rowsOf: rows, faults }, 3);
   expect(faults.lines).toEqual(['epoch 3: "a" exists twice; expected one epoch']);
 });
 

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { ErrorCode } from "../../src/domain/running/errors.ts";
 import { startExporter } from "../../src/traces/exporter.ts";
 import { createTracer, type Span } from "../../src/traces/tracer.ts";
 import { startCollector } from "../support/collector.ts";
@@ -27,7 +28,7 @@ function start(url: string, timeoutMs = bounds.timeoutMs) {
 }
 
 /** The span of one request without parts. */
-function span(status = 200, method = "GET", errorCode?: string): Span {
+function span(status = 200, method = "GET", errorCode?: ErrorCode): Span {
   const spans: Span[] = [];
   const tracer = createTracer({
     ratio: 1,

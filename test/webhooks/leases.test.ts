@@ -48,12 +48,12 @@ async function startDelivering(id: string): Promise<Delivering> {
   const webhook = webhookNamed(id, { url: receiver.url, cursor });
   const delivery = startDelivery(webhook, {
     tail,
-    listEpochs: service.store.inventory.listEpochs,
+    store: service.store,
     clock: service.clock,
     monotonicMs: () => nowMs,
     random: () => 0,
     log: () => {},
-    leaseLeftMinMs,
+    bounds: { leaseMs, leaseLeftMinMs, renewEveryMs: 5_000 },
     save: async () => {},
     saveSoon() {},
     claimAgain() {},

@@ -40,14 +40,12 @@ export type TakeDifferences = (differences: readonly ImportDifference[]) => Prom
  * Rejects with the problems that the import would have.
  */
 export interface ImportPreview {
-  previewPets(
-    records: Batches<PetRecord>,
-    problems: Problems,
-    take: TakeDifferences,
-  ): Promise<Imported>;
-  previewOrders(
-    records: Batches<OrderRecord>,
-    problems: Problems,
-    take: TakeDifferences,
-  ): Promise<Imported>;
+  readonly previewPets: Preview<PetRecord>;
+  readonly previewOrders: Preview<OrderRecord>;
 }
+
+type Preview<T> = (
+  records: Batches<T>,
+  problems: Problems,
+  take: TakeDifferences,
+) => Promise<Imported>;

@@ -1,5 +1,5 @@
 import type { Actor } from "../audit/audit.ts";
-import type { Imported } from "./import-preview.ts";
+import type { ImportDifference, Imported } from "./import-preview.ts";
 import type { Problem } from "./import-problems.ts";
 
 /** An import that the service makes for an operator. */
@@ -37,12 +37,7 @@ export interface ListedDifferences {
 }
 
 /** Values of JSON. Numbers are kept as they are written, so that no digit of an id is lost. */
-export interface ListedDifference {
-  readonly id: unknown;
-  readonly field: unknown;
-  readonly from: unknown;
-  readonly to: unknown;
-}
+export type ListedDifference = Readonly<Record<keyof ImportDifference, unknown>>;
 
 /** How many differences a dry run lists. */
 export const differencesListedMax = 1_000;

@@ -1,6 +1,6 @@
 import { petNotFound } from "../ledger/inventory.ts";
 import { type Cause, type NamedRow, seqMax } from "../ledger/ledger.ts";
-import { type LedgerParts, rowsExaminedMax } from "../ledger/store.ts";
+import { type HistoryReader, type LedgerParts, rowsExaminedMax } from "../ledger/store.ts";
 import { yieldToEventLoop } from "../running/background.ts";
 import { ServiceError, unavailable } from "../running/errors.ts";
 import { versionAtCheckpoint } from "../snapshots/parts.ts";
@@ -39,15 +39,15 @@ export interface ChangesPage {
 /** One page of the ledger, the oldest row first. Without a cause or key it is full, except the last. */
 export async function listChanges(
   { store: { history } }: { readonly store: Pick<LedgerParts, "history"> },
-  { after: asked = 0, before, since, until, cause, keyId, limit }: ChangesRequest,
+  request: ChangesRequest,
 ): Promise<ChangesPage> {
+  const { since, until, cause, keyId, limit } = request;
   const isFiltered = cause !== undefined || keyId !== undefined;
   const isBounded = isFiltered || since !== undefined || until !== undefined;
   // Read before the bounds: a row that is added later may be on the wrong side of a bound.
   const last = isBounded ? (await history.readTip()).seq : seqMax;
-  const after = since === undefined ? asked : Math.max(asked, await history.seqAt(since - 1));
-  const bound = before === undefined ? last : Math.min(last, before - 1);
-  const end = until === undefined ? bound : Math.min(bound, await history.seqAt(until - 1));
+  const { after, before } = await boundsOf(history, request);
+  const end = Math.min(last, before - 1);
   const upTo = isFiltered ? Math.min(end, after + rowsExaminedMax) : end;
   if (after >= upTo) return { rows: [], nextAfter: undefined };
   // One more than requested shows whether there is a next page.
@@ -55,6 +55,17 @@ export async function listChanges(
   const rows = found.slice(0, limit);
   if (found.length > limit) return { rows, nextAfter: rows.at(-1)!.seq };
   return { rows, nextAfter: upTo < end ? upTo : undefined };
+}
+
+/** The range as rows: those with a `seq` between the two. */
+async function boundsOf(
+  history: HistoryReader,
+  { after = 0, before = seqMax, since, until }: Range,
+): Promise<{ readonly after: number; readonly before: number }> {
+  return {
+    after: since === undefined ? after : Math.max(after, await history.seqAt(since - 1)),
+    before: until === undefined ? before : Math.min(before, (await history.seqAt(until - 1)) + 1),
+  };
 }
 
 export interface HistoryRequest extends Range {
@@ -81,20 +92,13 @@ export async function listHistory(
   request: HistoryRequest,
 ): Promise<HistoryPage> {
   const { history } = store;
-  const { since, until, limit, signal } = request;
+  const { limit, signal } = request;
   // Read before the bounds: a row that is added later may be on the wrong side of a bound.
   const found = await history.findEntry(petId);
   // A pet that was removed still has its history.
   const version = found?.entry.version ?? (await history.findRemoval(petId));
   if (version === undefined) throw new ServiceError("not_found", petNotFound);
-  const after = Math.max(
-    request.after ?? 0,
-    since === undefined ? 0 : await history.seqAt(since - 1),
-  );
-  const before = Math.min(
-    request.before ?? seqMax,
-    until === undefined ? seqMax : (await history.seqAt(until - 1)) + 1,
-  );
+  const { after, before } = await boundsOf(history, request);
   const pet = { petId, version };
   let next =
     before - 1 > after ? await findRowBefore(store, pet, request.before, before, signal) : 0;

@@ -9,7 +9,7 @@ import {
   type KeyKind,
   kindOf,
 } from "./keys.ts";
-import type { FoundSecret, KeyStore, SessionStore } from "./store.ts";
+import type { FoundSecret, FoundSession, KeyStore, SessionStore } from "./store.ts";
 
 /** The digest of a secret. Stores keep it instead of the secret. */
 export function digestOf(secret: string): string {
@@ -41,7 +41,6 @@ export function createKeyring(
     isWellFormed: (secret) => isKeyText(secret, environment, kind),
     find: store.findSecret,
     kind,
-    expiryOf: () => Number.POSITIVE_INFINITY,
   });
 }
 
@@ -55,29 +54,29 @@ export function createSessionKeyring(
     isWellFormed: isToken,
     find: store.findSession,
     kind: "operator",
-    expiryOf: ({ session }) => session.expiresAt,
   });
 }
 
-interface CallerSource<Found> {
+interface CallerSource {
   /** Checks the form, so that a typing error costs no query. */
   isWellFormed(secret: string): boolean;
   /** Finds what the store has for the digest of a secret. */
   readonly find: (digest: string) => MaybePromise<Found | undefined>;
   /** Keys of the other kind are unknown. */
   readonly kind: KeyKind;
-  /** When the secret expires, even if its key does not. */
-  expiryOf(found: Found): number;
 }
+
+/** A secret. If it is the token of a session, also the session. */
+type Found = FoundSecret & Partial<FoundSession>;
 
 /**
  * Caches callers by the digest of their secret. Unknown secrets are not cached: one may be issued before
  * the next request, and guesses must not fill the memory.
  */
-function createCallerCache<Found extends FoundSecret>(
+function createCallerCache(
   clock: Clock,
   knownMax: number,
-  { isWellFormed, find, kind, expiryOf }: CallerSource<Found>,
+  { isWellFormed, find, kind }: CallerSource,
 ): Keyring {
   let known = new Map<string, Caller>();
   /** Callers from before the cache was last cleared, for `lastKnown`. */
@@ -89,7 +88,7 @@ function createCallerCache<Found extends FoundSecret>(
     if (!found || kindOf(found.key) !== kind) return undefined;
     const now = clock.now();
     const caller = callerOf(found.key, found.secret, now);
-    const expiresAt = Math.min(caller?.expiresAt ?? 0, expiryOf(found));
+    const expiresAt = Math.min(caller?.expiresAt ?? 0, found.session?.expiresAt ?? Infinity);
     return caller && now < expiresAt ? { ...caller, expiresAt } : undefined;
   }
 

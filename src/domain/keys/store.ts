@@ -40,10 +40,8 @@ export interface Session {
   readonly expiresAt: number;
 }
 
-export interface FoundSession {
+export interface FoundSession extends FoundSecret {
   readonly session: Session;
-  readonly key: Key;
-  readonly secret: Secret;
 }
 
 export interface SessionStore {

@@ -1,6 +1,6 @@
 import { isPlan, type Limits, type Plan, planNames, plans } from "../limits/plans.ts";
 import { InvalidField } from "../running/errors.ts";
-import { checkName } from "../values/texts.ts";
+import { checkChoice, checkName } from "../values/texts.ts";
 import {
   defaultScopes,
   type Key,
@@ -115,12 +115,7 @@ function checkLimits(plan: Plan, terms: Pick<KeyTerms, "perMinute" | "perDay">):
 }
 
 function checkScopes(names: readonly string[] | undefined): readonly Scope[] {
-  if (names === undefined) return defaultScopes;
-  const known: readonly string[] = scopes;
-  if (names.length === 0 || !names.every((name) => known.includes(name))) {
-    throw new InvalidField("scopes", `must list one or more of ${scopes.join(", ")}`);
-  }
-  return scopes.filter((scope) => names.includes(scope));
+  return names === undefined ? defaultScopes : checkChoice("scopes", names, scopes);
 }
 
 function checkExpiry(expiresAt: number | undefined, now: number): number | null {

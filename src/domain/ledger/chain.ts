@@ -40,47 +40,21 @@ export function rowText(row: HashedRow): string {
   return `[${row.seq},${row.petId},${fields.slice(1)}`;
 }
 
-type Integer = number | bigint;
-
-/** The same text, of the fields as they are stored. Integers may be bigints. */
-export function joinFields(
-  seq: Integer,
-  petId: Integer,
-  quantityBefore: Integer | null,
-  statusBefore: string | null,
-  quantityAfter: Integer | null,
-  statusAfter: string | null,
-  origin: string,
-): string {
-  const stocks = `${quantityBefore},${text(statusBefore)},${quantityAfter},${text(statusAfter)}`;
-  return `[${seq},${petId},${stocks},${origin}]`;
-}
-
-/** Why a row was added, by whom, and when. All rows of an import have these fields in common. */
-export function originText(
-  cause: string,
-  keyId: string | null,
-  requestId: string | null,
-  reason: string | null,
-  at: Integer,
-): string {
-  return `${sourceText(cause, keyId, requestId, reason)},${at}`;
-}
-
-/** The same without the time. */
+/** The fields of that text that say why a row was added, and by whom. */
 export function sourceText(
   cause: string,
   keyId: string | null,
   requestId: string | null,
   reason: string | null,
 ): string {
-  return `${text(cause)},${text(keyId)},${text(requestId)},${text(reason)}`;
+  return `${fieldText(cause)},${fieldText(keyId)},${fieldText(requestId)},${fieldText(reason)}`;
 }
 
 const plain = /^[\w.:-]*$/;
 
-/** The same as JSON.stringify, which takes longer for short plain texts. */
-function text(value: string | null): string {
-  if (value === null) return "null";
+/** One field of that text as it is stored: a text, null, or an integer, which may be a bigint. */
+export function fieldText(value: unknown): string {
+  if (typeof value !== "string") return `${value}`;
+  // JSON.stringify takes longer for short plain texts.
   return plain.test(value) ? `"${value}"` : JSON.stringify(value);
 }

@@ -30,21 +30,6 @@ export interface BanRules {
   readonly escalationMs: number;
 }
 
-/** The requests, strikes and ban of one key. Times are milliseconds since 1970; 0 means never. */
-export interface Usage {
-  minuteStart: number;
-  minuteCount: number;
-  minuteExceededAt: number;
-  dayStart: number;
-  dayCount: number;
-  dayExceededAt: number;
-  strikesMinute: number;
-  strikes: number;
-  banStartedAt: number;
-  bannedUntil: number;
-  lastUsedAt: number;
-}
-
 export interface Window {
   readonly limit: number;
   readonly remaining: number;
@@ -64,7 +49,10 @@ export interface LimitDecision {
   readonly day: Window | null;
 }
 
-export function newUsage(): Usage {
+/** The requests, strikes and ban of one key. Times are milliseconds since 1970; 0 means never. */
+export type Usage = ReturnType<typeof newUsage>;
+
+export function newUsage() {
   return {
     minuteStart: 0,
     minuteCount: 0,

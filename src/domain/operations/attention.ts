@@ -65,11 +65,7 @@ function* aboutWebhooks({ webhooks }: ServiceState) {
   const disabled = webhooks.filter(({ state }) => state === "disabled");
   const paused = webhooks.filter(({ state }) => state === "paused");
   const failing = webhooks.filter(({ state, failures }) => state === "active" && failures > 0);
-  const some = (those: readonly Webhook[]) =>
-    named(
-      "webhook",
-      those.map(({ name }) => name),
-    );
+  const some = (those: readonly Webhook[]) => named("webhook", those);
   if (disabled.length > 0) {
     yield problem(view, `${some(disabled)} disabled, because the receiver returned 410.`);
   }
@@ -101,7 +97,7 @@ function* aboutKeys({ keys, now }: ServiceState) {
   const some = (those: readonly KeyStatus[]) =>
     named(
       "key",
-      those.map(({ key }) => key.name),
+      those.map(({ key }) => key),
     );
   const usable = keys.filter(({ state }) => state === "active" || state === "banned");
   const banned = usable.filter(({ state }) => state === "banned");
@@ -121,11 +117,11 @@ function* aboutKeys({ keys, now }: ServiceState) {
 const namesMax = 3;
 
 /** "Key 'a' is", or "3 keys ('a', 'b', 'c') are". */
-function named(noun: "key" | "webhook", names: readonly string[]): string {
-  const quoted = names.slice(0, namesMax).map((name) => `'${name}'`);
-  if (names.length === 1) return `${noun === "key" ? "Key" : "Webhook"} ${quoted[0]} is`;
-  const more = names.length > namesMax ? ", …" : "";
-  return `${names.length} ${noun}s (${quoted.join(", ")}${more}) are`;
+function named(noun: "key" | "webhook", those: readonly { readonly name: string }[]): string {
+  const quoted = those.slice(0, namesMax).map(({ name }) => `'${name}'`);
+  if (those.length === 1) return `${noun === "key" ? "Key" : "Webhook"} ${quoted[0]} is`;
+  const more = those.length > namesMax ? ", …" : "";
+  return `${those.length} ${noun}s (${quoted.join(", ")}${more}) are`;
 }
 
 function problem(view: Attention["view"], text: string): Attention {

@@ -181,15 +181,11 @@ export function createCondition(log: Log, options: ConditionOptions): Condition 
   };
 }
 
-/** Names a task. */
-interface TaskSubject {
-  readonly task: string;
-  readonly id?: string;
-  readonly name?: string;
-}
-
 /** The condition of a task in the background. */
-export function createTaskCondition(log: Log, subject: TaskSubject): Condition {
+export function createTaskCondition(
+  log: Log,
+  subject: { readonly task: string; readonly id?: string; readonly name?: string },
+): Condition {
   return createCondition(log, { began: "task failed", ended: "task succeeded again", subject });
 }
 

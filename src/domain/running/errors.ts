@@ -39,18 +39,13 @@ export class ServiceError extends Error {
   /** Why the store is unavailable, for logs and metrics. */
   readonly reason: UnavailableReason | undefined;
 
-  constructor(code: ErrorCode, message: string, options: ServiceErrorOptions = {}) {
-    super(message, { cause: options.cause });
+  /** `cause` is what happened, for the log. Clients never see it. */
+  constructor(code: ErrorCode, message: string, reason?: UnavailableReason, cause?: unknown) {
+    super(message, { cause });
     this.name = "ServiceError";
     this.code = code;
-    this.reason = options.reason;
+    this.reason = reason;
   }
-}
-
-export interface ServiceErrorOptions {
-  readonly reason?: UnavailableReason | undefined;
-  /** What happened, for the log. Clients never see it. */
-  readonly cause?: unknown;
 }
 
 /** Why the store cannot serve a request. Both engines and the domain use these messages. */
@@ -88,7 +83,7 @@ export const unavailableMessages = {
 export type UnavailableReason = keyof typeof unavailableMessages;
 
 export function unavailable(reason: UnavailableReason, cause?: unknown): ServiceError {
-  return new ServiceError("unavailable", unavailableMessages[reason], { reason, cause });
+  return new ServiceError("unavailable", unavailableMessages[reason], reason, cause);
 }
 
 /**

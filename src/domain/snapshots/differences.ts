@@ -117,13 +117,6 @@ function createDifferenceWriter() {
 }
 
 function emptyDifferences() {
-  const { petIds, quantities, statuses } = emptyColumns(sliceEntries);
-  const before = { quantities, statuses };
-  const { quantities: quantitiesAfter, statuses: statusesAfter } = emptyColumns(sliceEntries);
-  return {
-    count: 0,
-    petIds,
-    before,
-    after: { quantities: quantitiesAfter, statuses: statusesAfter },
-  };
+  const [before, after] = [emptyColumns(sliceEntries), emptyColumns(sliceEntries)];
+  return { count: 0, petIds: before.petIds, before, after };
 }

@@ -1,7 +1,7 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { petStatuses } from "../ledger/inventory.ts";
 import { type EntryColumns, emptyColumns } from "./columns.ts";
-import type { CheckpointReader } from "./store.ts";
+import type { CheckpointPart, CheckpointReader } from "./store.ts";
 
 /**
  * A part of a checkpoint: up to some thousand entries by ascending id, packed and compressed.
@@ -115,6 +115,22 @@ function unpackNumbers(bytes: Uint8Array, start: number, values: Float64Array): 
     values[index] = (lower >>> 0) + upper * 2 ** 32;
   }
   return start + numberPlanes * count;
+}
+
+/** Parts that are read at a time. */
+const partsAtOnce = 4;
+
+/** Reads the parts of the checkpoint at `seq`, in order. */
+export async function* readParts(
+  checkpoints: CheckpointReader,
+  seq: number,
+): AsyncGenerator<CheckpointPart> {
+  let last: CheckpointPart | undefined;
+  do {
+    const parts = await checkpoints.partsAfter(seq, last?.firstPetId ?? null, partsAtOnce);
+    yield* parts;
+    last = parts[partsAtOnce - 1];
+  } while (last);
 }
 
 /**

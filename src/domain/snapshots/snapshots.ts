@@ -7,7 +7,7 @@ import { createStockChanges } from "./changes.ts";
 import type { EntryColumns } from "./columns.ts";
 import { compareInventories, type DifferenceColumns } from "./differences.ts";
 import { applyChanges } from "./merge.ts";
-import { UnreadablePart, unpackPart } from "./parts.ts";
+import { readParts, UnreadablePart, unpackPart } from "./parts.ts";
 import type { Checkpoint, CheckpointReader } from "./store.ts";
 
 /** The parts of a store that inventories of the past are made from. */
@@ -21,9 +21,6 @@ export interface SnapshotSource {
 
 /** How many rows are read and applied in one turn of the event loop: about two milliseconds of work. */
 const sliceRows = 2_048;
-
-/** Parts of a checkpoint that are read at a time. */
-const partsAtOnce = 4;
 
 /**
  * Up to this many rows between two moments are read to find their differences. Beyond it, two
@@ -151,19 +148,14 @@ async function* partsOf(
   { seq, entries }: Checkpoint,
   epoch: string,
 ): AsyncGenerator<EntryColumns> {
-  let after: bigint | null = null;
   let read = 0;
-  while (read < entries) {
-    const parts = await source.checkpoints.partsAfter(seq, after, partsAtOnce);
+  for await (const { data } of readParts(source.checkpoints, seq)) {
     assertCurrent(source, epoch);
-    if (parts.length === 0) throw unavailable("damaged");
-    for (const { firstPetId, data } of parts) {
-      const part = unpack(data);
-      read += part.count;
-      after = firstPetId;
-      yield part;
-    }
+    const part = unpack(data);
+    read += part.count;
+    yield part;
   }
+  assertCurrent(source, epoch);
   if (read !== entries) throw unavailable("damaged");
 }
 

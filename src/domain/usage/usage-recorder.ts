@@ -37,10 +37,7 @@ const batchCounts = 100;
 /** More than this is not kept while the store cannot be written. The oldest counts are dropped. */
 const unsavedMax = 100_000;
 
-interface Count {
-  admitted: number;
-  refused: number;
-}
+type Count = { -readonly [Field in keyof UsageCount]: UsageCount[Field] };
 
 /**
  * Counts in memory and saves every ten seconds. A count whose write fails is saved again later. If the
@@ -62,9 +59,7 @@ export function createUsageRecorder(
   let prunedAt = Number.NEGATIVE_INFINITY;
 
   function closeMinute(): void {
-    for (const [keyId, { admitted, refused }] of current) {
-      unsaved.push({ keyId, start: minute, admitted, refused });
-    }
+    for (const count of current.values()) unsaved.push(count);
     current = new Map();
     if (unsaved.length > unsavedMax) unsaved = unsaved.slice(-unsavedMax);
   }
@@ -125,7 +120,7 @@ export function createUsageRecorder(
       }
       let count = current.get(keyId);
       if (!count) {
-        count = { admitted: 0, refused: 0 };
+        count = { keyId, start: minute, admitted: 0, refused: 0 };
         current.set(keyId, count);
       }
       if (outcome === "admitted") count.admitted += 1;

@@ -35,15 +35,11 @@ export interface CountedUsage {
   readonly granted: number;
 }
 
-/** Requests of one key that were counted and not admitted, and the windows in which they count. */
-export interface ReturnedRequests {
-  readonly keyId: string;
-  readonly minuteStart: number;
-  readonly minuteCount: number;
-  readonly dayStart: number;
-  /** Includes requests of earlier minutes. */
-  readonly dayCount: number;
-}
+/**
+ * Requests of one key that were counted and not admitted, and the windows in which they count. The day
+ * includes requests of earlier minutes.
+ */
+export type ReturnedRequests = Readonly<Omit<SavedUsage, "lastUsedAt">>;
 
 /** Strikes of one key in one minute. */
 export interface StrikeCount {

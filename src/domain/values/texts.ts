@@ -16,6 +16,19 @@ export function checkName(value: string): string {
   return name;
 }
 
+/** Checks a list of names. Returns them in the order of all names, each once. */
+export function checkChoice<T extends string>(
+  field: string,
+  names: readonly string[],
+  all: readonly T[],
+): readonly T[] {
+  const known: readonly string[] = all;
+  if (names.length === 0 || !names.every((name) => known.includes(name))) {
+    throw new InvalidField(field, `must list one or more of ${all.join(", ")}`);
+  }
+  return all.filter((one) => names.includes(one));
+}
+
 /** The length of a reason, which a client gives for a change. Counted in Unicode code points. */
 export const reasonCharactersMax = 200;
 

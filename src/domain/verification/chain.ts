@@ -1,7 +1,6 @@
-import { genesisHash, hashText, joinFields, originText } from "../ledger/chain.ts";
-import { checkRows } from "./columns.ts";
-import type { Faults } from "./faults.ts";
-import type { RowsOf, StoredRow } from "./store.ts";
+import { fieldText, genesisHash, hashText } from "../ledger/chain.ts";
+import { checkRows, type Tables } from "./columns.ts";
+import type { StoredRow } from "./store.ts";
 
 /** Recomputes the hash chain, row by row in the order of the ledger. */
 export interface ChainCheck {
@@ -22,11 +21,11 @@ export interface KeptHash {
 }
 
 export async function createChainCheck(
-  rowsOf: RowsOf,
+  tables: Tables,
   kept: KeptHash | undefined,
-  faults: Faults,
 ): Promise<ChainCheck> {
-  const start = await readStart(rowsOf, faults);
+  const { faults } = tables;
+  const start = await readStart(tables);
   /** The last row's hash, as it follows from all rows before it. */
   let hash: string = genesisHash;
   /** The same as it is stored. Differs from `hash` only after a fault. */
@@ -97,38 +96,17 @@ export async function createChainCheck(
 
 /** The text of a row with its values as they are stored, so that no change is converted away. */
 function textOf(row: StoredRow): string {
-  const [seq, petId, before, after, statusBefore, statusAfter, , ...others] = row as Values;
-  const [cause, keyId, requestId, reason, at] = others;
-  const origin = originText(cause, keyId, requestId, reason, at);
-  return joinFields(seq, petId, before, statusBefore, after, statusAfter, origin);
+  const [seq, petId, before, after, statusBefore, statusAfter, , ...others] = row;
+  const fields = [seq, petId, before, statusBefore, after, statusAfter, ...others.slice(0, 5)];
+  return `[${fields.map(fieldText).join()}]`;
 }
 
-/** The types that the columns should have. A value of another type is a fault of its column. */
-type Values = [
-  seq: bigint,
-  petId: bigint,
-  before: bigint | null,
-  after: bigint | null,
-  statusBefore: string | null,
-  statusAfter: string | null,
-  previous: bigint | null,
-  cause: string,
-  keyId: string | null,
-  requestId: string | null,
-  reason: string | null,
-  at: bigint,
-  hash: Uint8Array | null,
-];
-
 /** Reads where the chain starts: the last row without a hash, and the hash that follows from it. */
-async function readStart(
-  rowsOf: RowsOf,
-  faults: Faults,
-): Promise<{ readonly seq: number; readonly hash: string }> {
+async function readStart(tables: Tables) {
   let first: StoredRow | undefined;
-  const rows = await checkRows(rowsOf, "chain", faults, (row) => {
+  const rows = await checkRows(tables, "chain", (row) => {
     first ??= row;
   });
-  if (rows !== 1) faults.note("the chain", `has ${rows} rows`, "exactly 1");
+  if (rows !== 1) tables.faults.note("the chain", `has ${rows} rows`, "exactly 1");
   return first ? { seq: Number(first[1]), hash: String(first[2]) } : { seq: 0, hash: genesisHash };
 }

@@ -1,8 +1,9 @@
-import { type EntryColumns, stockAt } from "../snapshots/columns.ts";
-import { UnreadablePart, unpackPart } from "../snapshots/parts.ts";
+import type { Entry } from "../ledger/inventory.ts";
+import { entriesOf } from "../snapshots/columns.ts";
+import { readParts, UnreadablePart, unpackPart } from "../snapshots/parts.ts";
 import type { Checkpoint, CheckpointReader } from "../snapshots/store.ts";
 import type { Faults } from "./faults.ts";
-import { type PetStates, stockText } from "./states.ts";
+import { type PetState, type PetStates, stockText } from "./states.ts";
 
 /** Compares checkpoints with the ledger while it is replayed. */
 export interface CheckpointsCheck {
@@ -11,9 +12,6 @@ export interface CheckpointsCheck {
   /** Call after the last row. */
   end(seq: number): Promise<void>;
 }
-
-/** Parts that are read at a time. */
-const partsAtOnce = 4;
 
 /** `states` must contain the ledger up to the row before the one that is passed to `row`. */
 export async function createCheckpointsCheck(
@@ -50,78 +48,50 @@ async function checkCheckpoint(
   faults: Faults,
 ): Promise<void> {
   const where = `checkpoint ${seq}`;
-  const found = new Uint8Array(states.count());
+  const found = new Uint8Array(states.count);
   let count = 0;
   let last: bigint | undefined;
-  for await (const part of readParts(reader, seq, where, faults)) {
-    for (let index = 0; index < part.count; index++) {
-      const petId = part.petIds[index]!;
-      if (last !== undefined && petId <= last) {
-        faults.note(`${where}, pet ${petId}`, `comes after pet ${last}`, "ascending ids");
+  for await (const { firstPetId, data } of readParts(reader, seq)) {
+    for (const { petId, quantity, status, version } of entriesIn(data, firstPetId, where, faults)) {
+      const note = (text: string, expected: string) =>
+        faults.note(`${where}, pet ${petId}`, text, expected);
+      if (last !== undefined && petId <= last) note(`comes after pet ${last}`, "ascending ids");
+      const slot = states.slotOf(petId);
+      const state = states.at(slot);
+      found[slot] = 1;
+      if (quantity !== state.quantity || status !== state.status || version !== state.seq) {
+        note(`${stockText(quantity, status)} at version ${version}`, stateText(state));
       }
-      checkEntry(part, index, states, found, `${where}, pet ${petId}`, faults);
       last = petId;
+      count += 1;
     }
-    count += part.count;
   }
   if (count !== entries) faults.note(where, `has ${count} entries`, `${entries}, as it says`);
   for (let slot = 0; slot < found.length; slot++) {
-    if (found[slot] === 1 || states.quantityOf(slot) === null) continue;
-    faults.note(`${where}, pet ${states.petIdOf(slot)}`, "has no entry", stateText(states, slot));
+    const state = states.at(slot);
+    if (found[slot] === 1 || state.quantity === null) continue;
+    faults.note(`${where}, pet ${states.idOf(slot)}`, "has no entry", stateText(state));
   }
 }
 
-function checkEntry(
-  part: EntryColumns,
-  index: number,
-  states: PetStates,
-  found: Uint8Array,
-  where: string,
-  faults: Faults,
-): void {
-  const slot = states.slotOf(part.petIds[index]!);
-  const { quantity, status } = stockAt(part, index)!;
-  const version = part.versions[index]!;
-  found[slot] = 1;
-  if (
-    quantity !== states.quantityOf(slot) ||
-    status !== states.statusOf(slot) ||
-    version !== states.seqOf(slot)
-  ) {
-    faults.note(
-      where,
-      `${stockText(quantity, status)} at version ${version}`,
-      stateText(states, slot),
-    );
-  }
-}
-
-function stateText(states: PetStates, slot: number): string {
-  const seq = states.seqOf(slot);
+function stateText({ seq, quantity, status }: PetState): string {
   if (seq === 0) return "nothing: the ledger has no row of it";
-  return `${stockText(states.quantityOf(slot), states.statusOf(slot))} at version ${seq}`;
+  return `${stockText(quantity, status)} at version ${seq}`;
 }
 
-/** Reads the parts of a checkpoint. Skips those that cannot be read, after noting them. */
-async function* readParts(
-  reader: CheckpointReader,
-  seq: number,
+/** The entries of a part. None, after noting a fault, if it cannot be read. */
+function entriesIn(
+  data: Uint8Array,
+  firstPetId: bigint,
   where: string,
   faults: Faults,
-): AsyncGenerator<EntryColumns> {
-  let after: bigint | null = null;
-  for (;;) {
-    const parts = await reader.partsAfter(seq, after, partsAtOnce);
-    for (const { firstPetId, data } of parts) {
-      after = firstPetId;
-      try {
-        yield unpackPart(data);
-      } catch (error) {
-        if (!(error instanceof UnreadablePart)) throw error;
-        const found = `the part from pet ${firstPetId} cannot be read: ${error.message}`;
-        faults.note(where, found, "a readable part");
-      }
-    }
-    if (parts.length < partsAtOnce) return;
+): readonly Entry[] {
+  try {
+    return entriesOf(unpackPart(data));
+  } catch (error) {
+    if (!(error instanceof UnreadablePart)) throw error;
+    const found = `the part from pet ${firstPetId} cannot be read: ${error.message}`;
+    faults.note(where, found, "a readable part");
+    return [];
   }
 }

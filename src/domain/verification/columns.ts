@@ -133,7 +133,7 @@ const columns = {
   ],
 } satisfies Record<string, readonly Column[]>;
 
-export type TableName = keyof typeof columns;
+type TableName = keyof typeof columns;
 
 /** How faults name a row of each table. */
 const labels: Readonly<Record<TableName, (row: StoredRow) => string>> = {
@@ -158,8 +158,14 @@ const labels: Readonly<Record<TableName, (row: StoredRow) => string>> = {
 /** Records a fault of the row that is being checked. */
 export type Note = (found: string, expected: string) => void;
 
+/** The tables that are checked, and where their faults are noted. */
+export interface Tables {
+  readonly rowsOf: RowsOf;
+  readonly faults: Faults;
+}
+
 /** Checks the values of one row at a time. Returns a function that records other faults of the row. */
-export function createRowCheck(table: TableName, faults: Faults) {
+export function createRowCheck({ faults }: Tables, table: TableName) {
   const expected: readonly Column[] = columns[table];
   let current: StoredRow = [];
   const note: Note = (found, rule) => faults.note(labels[table](current), found, rule);
@@ -176,14 +182,13 @@ export function createRowCheck(table: TableName, faults: Faults) {
 
 /** Checks every row of a table, and returns their number. */
 export async function checkRows(
-  rowsOf: RowsOf,
+  tables: Tables,
   table: TableName,
-  faults: Faults,
   check: (row: StoredRow, note: Note) => void,
 ): Promise<number> {
-  const begin = createRowCheck(table, faults);
+  const begin = createRowCheck(tables, table);
   let count = 0;
-  for await (const batch of rowsOf(table)) {
+  for await (const batch of tables.rowsOf(table)) {
     for (const row of batch) check(row, begin(row));
     count += batch.length;
   }
@@ -238,17 +243,10 @@ function oneOf(name: string, values: readonly string[]): Column {
 /** A field of a pet. */
 function detail(kind: FieldKind, name: string): Column {
   const { text: rule, read } = fieldRules[kind];
-  const allows = (value: unknown) => read(value) !== undefined;
-  switch (kind) {
-    case "text":
-      return column(name, rule, allows);
-    case "optionalText":
-      return optional(column(name, rule, allows));
-    case "texts":
-      return column(name, `a JSON array: ${rule}`, isList);
-    case "optionalInteger":
-      return optional(quantity(name));
-  }
+  if (kind === "texts") return column(name, `a JSON array: ${rule}`, isList);
+  if (kind === "optionalInteger") return optional(quantity(name));
+  const given = column(name, rule, (value) => read(value) !== undefined);
+  return kind === "text" ? given : optional(given);
 }
 
 function isList(value: unknown): boolean {

@@ -1,12 +1,11 @@
-import { checkRows } from "./columns.ts";
-import { type Faults, shown } from "./faults.ts";
-import type { RowsOf } from "./store.ts";
+import { checkRows, type Tables } from "./columns.ts";
+import { shown } from "./faults.ts";
 
 /** Checks that epochs are unique, begin one after the other, and not after the ledger's end. */
-export async function checkEpochs(rowsOf: RowsOf, lastSeq: number, faults: Faults): Promise<void> {
+export async function checkEpochs(tables: Tables, lastSeq: number): Promise<void> {
   const known = new Set<unknown>();
   let lastStart = 0;
-  await checkRows(rowsOf, "epochs", faults, (row, note) => {
+  await checkRows(tables, "epochs", (row, note) => {
     const [epoch, start] = [row[1], Number(row[2])];
     if (known.has(epoch)) note(`${shown(epoch)} exists twice`, "one epoch");
     if (start < lastStart) {
@@ -19,12 +18,8 @@ export async function checkEpochs(rowsOf: RowsOf, lastSeq: number, faults: Fault
 }
 
 /** Checks that no webhook has delivered a row that the ledger does not have. */
-export async function checkWebhooks(
-  rowsOf: RowsOf,
-  lastSeq: number,
-  faults: Faults,
-): Promise<void> {
-  await checkRows(rowsOf, "webhooks", faults, (row, note) => {
+export async function checkWebhooks(tables: Tables, lastSeq: number): Promise<void> {
+  await checkRows(tables, "webhooks", (row, note) => {
     const seq = Number(row[13]);
     if (seq > lastSeq) note(`cursor's seq is ${seq}`, `at most ${lastSeq}, the last ledger row`);
   });

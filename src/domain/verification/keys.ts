@@ -1,7 +1,6 @@
 import { allKeys, type Step, startOf, steps, withoutKey } from "../usage/usage-history.ts";
-import { checkRows, type Note } from "./columns.ts";
-import { type Faults, shown } from "./faults.ts";
-import type { RowsOf } from "./store.ts";
+import { checkRows, type Note, type Tables } from "./columns.ts";
+import { shown } from "./faults.ts";
 
 type KeyIds = ReadonlySet<unknown>;
 
@@ -9,19 +8,19 @@ type KeyIds = ReadonlySet<unknown>;
  * Checks that each key has a secret, and that every secret, usage record and ban belongs to a key.
  * Returns the ids of all keys.
  */
-export async function checkKeys(rowsOf: RowsOf, faults: Faults): Promise<KeyIds> {
+export async function checkKeys(tables: Tables): Promise<KeyIds> {
   const ids = new Set<unknown>();
-  await checkRows(rowsOf, "keys", faults, ([id]) => ids.add(id));
+  await checkRows(tables, "keys", ([id]) => ids.add(id));
   const keysWithSecret = new Set<unknown>();
-  await checkRows(rowsOf, "secrets", faults, ([, keyId], note) => {
+  await checkRows(tables, "secrets", ([, keyId], note) => {
     checkKey(keyId, ids, note);
     keysWithSecret.add(keyId);
   });
   for (const id of ids) {
-    if (!keysWithSecret.has(id)) faults.note(`key ${id}`, "has no secret", "at least one");
+    if (!keysWithSecret.has(id)) tables.faults.note(`key ${id}`, "has no secret", "at least one");
   }
   for (const table of ["usage", "bans"] as const) {
-    await checkRows(rowsOf, table, faults, ([keyId], note) => checkKey(keyId, ids, note));
+    await checkRows(tables, table, ([keyId], note) => checkKey(keyId, ids, note));
   }
   return ids;
 }
@@ -31,13 +30,9 @@ export function checkKey(id: unknown, ids: KeyIds, note: Note): void {
 }
 
 /** Checks that every count belongs to a key, and starts where its minute or day does. */
-export async function checkUsageHistory(
-  rowsOf: RowsOf,
-  keyIds: KeyIds,
-  faults: Faults,
-): Promise<void> {
+export async function checkUsageHistory(tables: Tables, keyIds: KeyIds): Promise<void> {
   const known = new Set([...keyIds, allKeys, withoutKey]);
-  await checkRows(rowsOf, "usage_points", faults, (row, note) => {
+  await checkRows(tables, "usage_points", (row, note) => {
     checkKey(row[0], known, note);
     const [step, start] = [row[1] as Step, Number(row[2])];
     if (!steps.includes(step)) return;
@@ -50,10 +45,10 @@ export async function checkUsageHistory(
  * Checks that no row of the audit log is missing and that its times never decrease. A key that made a
  * change is never deleted.
  */
-export async function checkAudit(rowsOf: RowsOf, keyIds: KeyIds, faults: Faults): Promise<void> {
+export async function checkAudit(tables: Tables, keyIds: KeyIds): Promise<void> {
   let last = 0;
   let lastAt = 0;
-  await checkRows(rowsOf, "audit", faults, (row, note) => {
+  await checkRows(tables, "audit", (row, note) => {
     const [seq, at] = [Number(row[0]), Number(row[1])];
     if (seq !== last + 1) note(`follows row ${last}`, `row ${last + 1}`);
     if (at < lastAt) note(`at is ${at}`, `${lastAt} or later, as in row ${last}`);

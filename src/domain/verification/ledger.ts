@@ -1,12 +1,11 @@
 import type { Cause } from "../ledger/ledger.ts";
 import type { ChainCheck } from "./chain.ts";
 import type { CheckpointsCheck } from "./checkpoints.ts";
-import { createRowCheck, type Note } from "./columns.ts";
-import type { Faults } from "./faults.ts";
+import { createRowCheck, type Note, type Tables } from "./columns.ts";
 import { checkKey } from "./keys.ts";
 import type { RememberedKeysCheck } from "./remembered-keys.ts";
-import { type PetStates, stockText } from "./states.ts";
-import type { RowsOf, StoredRow } from "./store.ts";
+import { type PetState, type PetStates, stockText } from "./states.ts";
+import type { StoredRow } from "./store.ts";
 
 export interface LedgerEnd {
   readonly rows: number;
@@ -25,13 +24,12 @@ export interface Replay {
 
 /** Replays the ledger into `states` and checks that every row continues those before it. */
 export async function replayLedger(
-  rowsOf: RowsOf,
+  tables: Tables,
   { states, keyIds, chain, rememberedKeys, checkpoints }: Replay,
-  faults: Faults,
 ): Promise<LedgerEnd> {
-  const begin = createRowCheck("ledger", faults);
+  const begin = createRowCheck(tables, "ledger");
   let [rows, lastSeq, lastAt] = [0, 0, 0];
-  for await (const batch of rowsOf("ledger")) {
+  for await (const batch of tables.rowsOf("ledger")) {
     for (const row of batch) {
       const note = begin(row);
       const [seq, at] = [Number(row[0]), Number(row[11])];
@@ -40,7 +38,7 @@ export async function replayLedger(
       const compared = checkpoints.row(seq);
       if (compared) await compared;
       const slot = states.slotOf(row[1] as bigint);
-      checkContinues(row, states, slot, note);
+      checkContinues(row, states.at(slot), note);
       checkSides(row, note);
       checkOrigin(row, keyIds, note);
       chain.row(row);
@@ -55,12 +53,7 @@ export async function replayLedger(
 }
 
 /** A row starts from the result of the pet's previous row, and refers to it. */
-function checkContinues(row: StoredRow, states: PetStates, slot: number, note: Note): void {
-  const [quantity, status, seq] = [
-    states.quantityOf(slot),
-    states.statusOf(slot),
-    states.seqOf(slot),
-  ];
+function checkContinues(row: StoredRow, { seq, quantity, status }: PetState, note: Note): void {
   if (toNumber(row[2]) !== quantity || row[4] !== status) {
     const source = seq === 0 ? `pet ${row[1]} had no row` : `row ${seq} left that`;
     const found = `before is ${stockText(toNumber(row[2]), row[4])}`;

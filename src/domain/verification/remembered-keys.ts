@@ -1,7 +1,6 @@
 import { unpackKeys } from "../ledger/idempotency.ts";
-import { createRowCheck, type Note } from "./columns.ts";
-import type { Faults } from "./faults.ts";
-import type { RowsOf, StoredRow } from "./store.ts";
+import { createRowCheck, type Note, type Tables } from "./columns.ts";
+import type { StoredRow } from "./store.ts";
 
 /**
  * Compares remembered idempotency keys with the ledger. Both are read in order, side by side: one
@@ -14,14 +13,9 @@ export interface RememberedKeysCheck {
   end(lastSeq: number): Promise<void>;
 }
 
-export async function createRememberedKeysCheck(
-  rowsOf: RowsOf,
-  faults: Faults,
-): Promise<RememberedKeysCheck> {
-  const begin = createRowCheck("remembered_keys", faults);
-  const batches = rowsOf("remembered_keys")[Symbol.asyncIterator]();
-  let batch: readonly StoredRow[] = [];
-  let index = 0;
+export async function createRememberedKeysCheck(tables: Tables): Promise<RememberedKeysCheck> {
+  const begin = createRowCheck(tables, "remembered_keys");
+  const rows = rowsIn(tables);
   /** The next row of the table. */
   let next: StoredRow | undefined;
   let nextSeq = Number.POSITIVE_INFINITY;
@@ -29,14 +23,7 @@ export async function createRememberedKeysCheck(
   let current: { readonly note: Note; readonly at: number; readonly lastSeq: number } | undefined;
 
   async function advance(): Promise<void> {
-    if (index === batch.length) {
-      const found = await batches.next();
-      batch = found.done ? [] : found.value;
-      index = 0;
-    }
-    next = batch[index];
-    index += 1;
-    if (!next) index = batch.length;
+    next = (await rows.next()).value;
     nextSeq = next ? Number(next[0]) : Number.POSITIVE_INFINITY;
   }
 
@@ -86,6 +73,10 @@ export async function createRememberedKeysCheck(
       }
     },
   };
+}
+
+async function* rowsIn({ rowsOf }: Tables): AsyncGenerator<StoredRow, undefined> {
+  for await (const batch of rowsOf("remembered_keys")) yield* batch;
 }
 
 /** Checks that the keys of a commit have rows one after the other. Returns the last of these rows. */

@@ -61,28 +61,28 @@ async function checkTables(
   counts: Counts,
   faults: Faults,
 ): Promise<void> {
-  const { rowsOf } = snapshot;
-  const keyIds = await checkKeys(rowsOf, faults);
+  const tables = { rowsOf: snapshot.rowsOf, faults };
+  const keyIds = await checkKeys(tables);
   const states = createPetStates();
-  const chain = await createChainCheck(rowsOf, kept, faults);
-  const rememberedKeys = await createRememberedKeysCheck(rowsOf, faults);
+  const chain = await createChainCheck(tables, kept);
+  const rememberedKeys = await createRememberedKeysCheck(tables);
   const checkpoints = await createCheckpointsCheck(snapshot, states, faults);
   const checks = { states, keyIds, chain, rememberedKeys, checkpoints };
-  const end = await replayLedger(rowsOf, checks, faults);
+  const end = await replayLedger(tables, checks);
   await checkpoints.end(end.seq);
   counts.rows = end.rows;
   counts.seq = end.seq;
   await rememberedKeys.end(end.seq);
   const tip = await checkHead(snapshot, end, faults);
   counts.hash = chain.end(end.seq, tip?.hash);
-  await checkEpochs(rowsOf, end.seq, faults);
-  await checkRemovals(rowsOf, states, faults);
-  counts.entries = await checkEntries(rowsOf, states, faults);
-  counts.pets = await checkPets(rowsOf, states, faults);
-  await checkOrders(rowsOf, faults);
-  await checkWebhooks(rowsOf, end.seq, faults);
-  await checkAudit(rowsOf, keyIds, faults);
-  await checkUsageHistory(rowsOf, keyIds, faults);
+  await checkEpochs(tables, end.seq);
+  await checkRemovals(tables, states);
+  counts.entries = await checkEntries(tables, states);
+  counts.pets = await checkPets(tables, states);
+  await checkOrders(tables);
+  await checkWebhooks(tables, end.seq);
+  await checkAudit(tables, keyIds);
+  await checkUsageHistory(tables, keyIds);
 }
 
 /** Checks that there is one head, and that it is at the end of the ledger. Returns where it is. */

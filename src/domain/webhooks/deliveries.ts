@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LedgerParts } from "../ledger/store.ts";
 import { createAlarm, every, inBackground, whileAvailable } from "../running/background.ts";
 import { createPacer, type Pauses } from "../running/pacer.ts";
 import {
@@ -20,20 +19,6 @@ export interface Deliveries {
   stop(): Promise<void>;
 }
 
-export interface DeliveriesOptions extends DeliveryOptions {
-  readonly store: Pick<LedgerParts, "inventory"> & { readonly webhooks: WebhookStore };
-  readonly bounds: DeliveryBounds;
-}
-
-export interface DeliveryBounds {
-  /** How long a process that has died keeps its webhooks. */
-  readonly leaseMs: number;
-  /** An attempt starts only while this much of the lease is left, so that it ends before the lease. */
-  readonly leaseLeftMinMs: number;
-  /** How often leases are renewed, and the changes of operators are read. */
-  readonly renewEveryMs: number;
-}
-
 /**
  * All deliveries together take at most a third of the event loop's time, or a tenth while many changes
  * are committed, however many webhooks there are and however far they are behind.
@@ -49,9 +34,9 @@ const saveEveryMs = 500;
 /** How long a stop waits for a store that does not respond. */
 const stopPatienceMs = 2_000;
 
-export function startDeliveries(options: DeliveriesOptions): Deliveries {
-  const { store, tail, log, monotonicMs, bounds } = options;
-  const { webhooks, inventory } = store;
+export function startDeliveries(options: DeliveryOptions): Deliveries {
+  const { tail, log, monotonicMs, bounds } = options;
+  const { webhooks } = options.store;
   const holder = randomUUID();
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -65,8 +50,6 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
   const parts: DeliveryParts = {
     ...options,
     pacer: createPacer(monotonicMs, () => tail.seq, deliveryPauses),
-    leaseLeftMinMs: bounds.leaseLeftMinMs,
-    listEpochs: inventory.listEpochs,
     signal,
     save,
     saveSoon() {

@@ -1,5 +1,6 @@
 import { formatCursor } from "../ledger/cursors.ts";
-import { type EpochStart, lastCommonSeq, type Position } from "../ledger/epochs.ts";
+import { lastCommonSeq, type Position } from "../ledger/epochs.ts";
+import type { LedgerParts } from "../ledger/store.ts";
 import type { LedgerTail } from "../ledger/tail.ts";
 import {
   type Alarm,
@@ -8,7 +9,7 @@ import {
   failureDetails,
   isUnavailable,
 } from "../running/background.ts";
-import type { Clock, MaybePromise } from "../running/clock.ts";
+import type { Clock } from "../running/clock.ts";
 import type { Log } from "../running/events.ts";
 import type { Pacer } from "../running/pacer.ts";
 import { matcherOf } from "./filter.ts";
@@ -16,7 +17,7 @@ import { headersOf, type Message, scanLedger } from "./message.ts";
 import { endingOf, retryDelayMaxMs, retryDelayMs } from "./retries.ts";
 import type { WebhookAnswer, WebhookSender } from "./sender.ts";
 import { type DeliveryState, initialState, nextStep, type Step } from "./steps.ts";
-import type { Delivered } from "./store.ts";
+import type { Delivered, WebhookStore } from "./store.ts";
 import { attemptsKept, resultOf, type Webhook } from "./webhook.ts";
 
 /**
@@ -46,6 +47,8 @@ export interface Delivery {
 }
 
 export interface DeliveryOptions {
+  readonly store: Pick<LedgerParts, "inventory"> & { readonly webhooks: WebhookStore };
+  readonly bounds: DeliveryBounds;
   readonly tail: LedgerTail;
   readonly sender: Pick<WebhookSender, "send">;
   readonly clock: Clock;
@@ -56,13 +59,19 @@ export interface DeliveryOptions {
   readonly userAgent: string;
 }
 
+export interface DeliveryBounds {
+  /** How long a process that has died keeps its webhooks. */
+  readonly leaseMs: number;
+  /** An attempt starts only while this much of the lease is left, so that it ends before the lease. */
+  readonly leaseLeftMinMs: number;
+  /** How often leases are renewed, and the changes of operators are read. */
+  readonly renewEveryMs: number;
+}
+
 export interface DeliveryParts extends DeliveryOptions {
   readonly pacer: Pacer;
-  readonly listEpochs: () => MaybePromise<readonly EpochStart[]>;
   /** Aborted when the process stops. */
   readonly signal: AbortSignal;
-  /** An attempt starts only while this much of the lease is left. */
-  readonly leaseLeftMinMs: number;
   /** Saves the progress of all deliveries. Never rejects. */
   readonly save: () => Promise<void>;
   /** Saves at once, unless that was done a moment ago. The timer then saves later. */
@@ -144,7 +153,7 @@ async function run(work: Work): Promise<void> {
       now: parts.clock.now(),
       monotonicMs: parts.monotonicMs(),
       headSeq: parts.tail.seq,
-      leaseLeftMinMs: parts.leaseLeftMinMs,
+      leaseLeftMinMs: parts.bounds.leaseLeftMinMs,
     });
     if (step === "leave") {
       // The result of the last attempt is saved even if an operator has paused the webhook.
@@ -236,7 +245,7 @@ async function locate(work: Work): Promise<void> {
   const { isReset } = await tail.locate(cursor);
   if (!isReset || state.begunWith !== begunWith) return;
   if (cursor !== begunWith?.cursor) return readAgain(work);
-  const seq = lastCommonSeq(await parts.listEpochs(), tail.seq, cursor);
+  const seq = lastCommonSeq(await parts.store.inventory.listEpochs(), tail.seq, cursor);
   if (state.begunWith !== begunWith) return;
   const { id, name } = state.webhook;
   parts.log("webhook continues after lost rows", { id, name, cursor: formatCursor(cursor), seq });

@@ -2,7 +2,7 @@ import { petStatuses, quantityMax } from "../ledger/inventory.ts";
 import { causes } from "../ledger/ledger.ts";
 import { InvalidField } from "../running/errors.ts";
 import { parseInt64 } from "../values/int64.ts";
-import { checkName } from "../values/texts.ts";
+import { checkChoice, checkName } from "../values/texts.ts";
 import type { Webhook, WebhookFilter } from "./webhook.ts";
 
 /**
@@ -63,18 +63,6 @@ function checkPets(texts: readonly string[]): readonly bigint[] {
     "pets",
     `must list 1 to ${petsMax} ids of pets, which are 64-bit integers`,
   );
-}
-
-function checkChoice<T extends string>(
-  field: string,
-  names: readonly string[],
-  all: readonly T[],
-): readonly T[] {
-  const known: readonly string[] = all;
-  if (names.length === 0 || !names.every((name) => known.includes(name))) {
-    throw new InvalidField(field, `must list one or more of ${all.join(", ")}`);
-  }
-  return all.filter((one) => names.includes(one));
 }
 
 /** No quantity is below 0, so a webhook with `below` 0 would never receive anything. */

@@ -6,8 +6,8 @@ import type {
 } from "../api/contract/description.ts";
 import { feedType } from "../api/feed.ts";
 import { type Html, html } from "../pages/html.ts";
-import { headingLink, inline, prose } from "./prose.ts";
-import { constraintsOf, jsonBlock, textBlock, typeOf } from "./schema.ts";
+import { codeBlock, headingLink, inline, prose } from "./prose.ts";
+import { constraintsOf, jsonBlock, typeOf } from "./schema.ts";
 import { type Endpoint, trialForm } from "./trial-form.ts";
 
 export function operationSection(endpoint: Endpoint, base: string): Html {
@@ -102,7 +102,7 @@ function responseBody(status: string, mediaType: string, content: DescribedConte
     }
     ${Object.entries(content.examples).map(([name, { summary = sentenceCase(name), value }]) => {
       const label = `${status}: ${summary}`;
-      return html`<p class="caption">${summary}</p>${isFeed ? textBlock(String(value).trim(), label) : jsonBlock(value, label)}`;
+      return html`<p class="caption">${summary}</p>${isFeed ? codeBlock(String(value).trim(), label) : jsonBlock(value, label)}`;
     })}`;
 }
 

@@ -1,10 +1,8 @@
 import type { ApiDocument } from "../api/contract/document.ts";
 import { type Html, html } from "../pages/html.ts";
-import { errorCodeSection } from "./error-codes.ts";
-import { headerSection } from "./headers.ts";
 import { operationSection } from "./operation.ts";
-import { chapters, headingLink } from "./prose.ts";
-import { schemaSection } from "./schema.ts";
+import { chapters } from "./prose.ts";
+import { referenceSections } from "./reference.ts";
 import { sidebar } from "./sidebar.ts";
 import { searchDialog, topbar } from "./topbar.ts";
 import type { Endpoint } from "./trial-form.ts";
@@ -32,7 +30,7 @@ export const firstScriptName = "chosen-theme.ts";
 
 /** Renders the API description as HTML. The page is complete before any script runs. */
 export function referencePage(document: ApiDocument): string {
-  const { info, servers, components } = document;
+  const { info, servers } = document;
   const base = servers[0]!.url;
   const endpoints = endpointsOf(document);
   return html`<!doctype html>
@@ -57,12 +55,7 @@ export function referencePage(document: ApiDocument): string {
     <main class="content" id="content" tabindex="-1">
       ${overview(document, base)}
       ${endpoints.map((endpoint) => operationSection(endpoint, base))}
-      <section class="reference" id="schemas" aria-labelledby="schemas-title">
-        ${headingLink("h2", "schemas", "Schemas")}
-        ${Object.entries(components.schemas).map(([name, schema]) => schemaSection(name, schema))}
-      </section>
-      ${headerSection(components.headers)}
-      ${errorCodeSection(document)}
+      ${referenceSections(document)}
     </main>
   </div>
   ${searchDialog()}

@@ -48,12 +48,13 @@ export function inline(text: string): Html[] {
 
 function block(text: string): Html {
   if (text.startsWith("|")) return table(text.split("\n"));
-  if (text.startsWith("```")) return codeBlock(text.split("\n").slice(1, -1).join("\n"));
+  if (text.startsWith("```")) return codeBlock(text.split("\n").slice(1, -1).join("\n"), "Example");
   return html`<p>${inline(text)}</p>`;
 }
 
-function codeBlock(code: string): Html {
-  return html`<div class="code"><pre tabindex="0" role="group" aria-label="Example"><code>${code}</code></pre></div>`;
+/** A block that scrolls, so it can have the focus and has a name. */
+export function codeBlock(code: string | readonly Html[], label: string): Html {
+  return html`<div class="code"><pre tabindex="0" role="group" aria-label="${label}"><code>${code}</code></pre></div>`;
 }
 
 function table(lines: readonly string[]): Html {

@@ -1,8 +1,7 @@
 import type { Schema } from "../api/contract/schema.ts";
 import { type Html, html } from "../pages/html.ts";
 import { formatJson } from "./browser/json.ts";
-
-import { headingLink, inline } from "./prose.ts";
+import { codeBlock } from "./prose.ts";
 
 /** Renders the type of a value. A named schema becomes a link. */
 export function typeOf(schema: Schema): Html {
@@ -37,39 +36,11 @@ export function constraintsOf(schema: Schema): Html[] {
   return constraints.map((text) => html`<span class="constraint">${text}</span>`);
 }
 
-/** Renders one named schema: the fields of an object, or the values of an enumeration. */
-export function schemaSection(name: string, schema: Schema): Html {
-  const names = Object.keys(schema.properties ?? {});
-  const fields = Object.entries(schema.properties ?? {}).map(
-    ([field, property]) => html`<div class="definition">
-      <dt><code>${field}</code> <span class="type">${typeOf(property)}</span>
-        ${schema.required?.includes(field) ? "" : html`<span class="type">optional</span>`}</dt>
-      <dd>${inline(property.description ?? "")} ${constraintsOf(property)}</dd>
-    </div>`,
-  );
-  const id = `schema-${name}`;
-  return html`<section class="schema" id="${id}" aria-labelledby="${id}-title" data-kind="Schema" data-keywords="${names.join(" ")}">
-    ${headingLink("h3", id, name)}
-    <p>${inline(schema.description ?? "")}</p>
-    ${fields.length > 0 ? html`<dl class="fields">${fields}</dl>` : html`<p>${constraintsOf(schema)}</p>`}
-    ${schema.examples?.slice(0, 1).map((example) => jsonBlock(example, `${name} example`))}
-  </section>`;
-}
-
 export function jsonBlock(value: unknown, label: string): Html {
   const tokens = formatJson(JSON.stringify(value)).map(({ kind, text }) =>
     kind === "plain" ? html`${text}` : html`<span class="token-${kind}">${text}</span>`,
   );
-  return codeBlock(html`${tokens}`, label);
-}
-
-export function textBlock(text: string, label: string): Html {
-  return codeBlock(html`${text}`, label);
-}
-
-/** A block that scrolls, so it can have the focus and has a name. */
-function codeBlock(code: Html, label: string): Html {
-  return html`<div class="code"><pre tabindex="0" role="group" aria-label="${label}"><code>${code}</code></pre></div>`;
+  return codeBlock(tokens, label);
 }
 
 function exact(value: unknown): string {

@@ -6,8 +6,8 @@ import {
 } from "../../domain/running/background.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { Log } from "../../domain/running/events.ts";
+import type { FinishedRequest } from "../../domain/running/requests.ts";
 import { traceIdOf } from "../../domain/values/traceparent.ts";
-import type { FinishedRequest } from "./observe.ts";
 
 /** Logs when requests start and stop to get 500 or 503, once for each kind of failure. */
 export interface FailingRequests {

@@ -1,5 +1,6 @@
+import type { FinishedRequest } from "../../domain/running/requests.ts";
 import { traceIdOf } from "../../domain/values/traceparent.ts";
-import type { FinishedRequest, Observer } from "./observe.ts";
+import type { Observer } from "./observe.ts";
 
 export type LoggedRequests = "off" | "errors" | "sampled" | "all";
 

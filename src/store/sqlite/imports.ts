@@ -4,7 +4,7 @@ import type { Batches, Imported, ImportOrigin } from "../../domain/catalogue/imp
 import { type Problems, rejectProblems } from "../../domain/catalogue/import-problems.ts";
 import type { OrderRecord } from "../../domain/catalogue/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/catalogue/pets.ts";
-import { hashText, joinFields, originText } from "../../domain/ledger/chain.ts";
+import { fieldText, hashText, sourceText } from "../../domain/ledger/chain.ts";
 import type { Tip } from "../../domain/ledger/ledger.ts";
 import { assignImported, insertStaged, petDiffers } from "../pet-rows.ts";
 import { tipColumns, toTip, type Value } from "../rows.ts";
@@ -120,7 +120,7 @@ function addRows(
     )
     .iterate(newPetStock.quantity, newPetStock.status);
   const insert = createValueInserter(database);
-  const origin = originText("import", keyId, requestId, reason, at);
+  const origin = `${sourceText("import", keyId, requestId, reason)},${at}`;
   let rows = 0;
   let lastHash = hash;
   let values: Value[] = [];
@@ -130,8 +130,8 @@ function addRows(
       change as object,
     );
     rows += 1;
-    const fields = [seq + rows, petId, before, statusBefore, after, statusAfter] as const;
-    lastHash = hashText(lastHash, joinFields(...fields, origin));
+    const stocks = `${before},${fieldText(statusBefore)},${after},${fieldText(statusAfter)}`;
+    lastHash = hashText(lastHash, `[${seq + rows},${petId},${stocks},${origin}]`);
     values.push(seq + rows, petId, before, after, statusBefore, statusAfter, previous);
     values.push("import", keyId, requestId, reason, at, Buffer.from(lastHash, "hex"));
     if (rows % batchRows === 0) {

@@ -15,6 +15,9 @@ interface ClientCall {
   readonly options: Readonly<Record<string, readonly [name: string, write: Writer]>>;
 }
 
+/** `without` lists query parameters that are no options. */
+type Exception = Partial<ClientCall> & { readonly without?: readonly string[] };
+
 const text: Writer = (value) => JSON.stringify(value);
 const number: Writer = (value) => (/^\d+$/.test(value) ? value : text(value));
 const id: Writer = (value) => (/^-?\d+$/.test(value) ? `${value}n` : text(value));
@@ -24,20 +27,11 @@ const idempotencyKey: Writer = (value) => text(value.replace(/^"(.*)"$/, "$1"));
 const writes = { "Idempotency-Key": ["idempotencyKey", idempotencyKey] } as const;
 
 /** How the methods of some operations differ from the rule of `callOf`, by the id of the operation. */
-const exceptions: Readonly<Record<string, Partial<ClientCall>>> = {
+const exceptions: Readonly<Record<string, Exception>> = {
   updateInventory: {
     options: { "If-Match": ["ifMatch", text], "X-Change-Reason": ["reason", text], ...writes },
   },
-  listChanges: {
-    options: {
-      limit: ["limit", number],
-      after: ["after", number],
-      since: ["since", text],
-      until: ["until", text],
-      cause: ["cause", text],
-      key: ["key", text],
-    },
-  },
+  listChanges: { without: ["before"] },
   applyChanges: { body: "changes", options: writes },
   getLedgerHead: { method: "ledgerHead" },
   getSnapshot: { method: "snapshot", arguments: { moment: number } },
@@ -49,13 +43,15 @@ const exceptions: Readonly<Record<string, Partial<ClientCall>>> = {
  * arguments, and query parameters its options.
  */
 function callOf({ operation, fields }: Trial): ClientCall {
+  const { without = [], ...exception } = exceptions[operation] ?? {};
   const named = (place: string) => fields.filter((field) => field.in === place);
+  const options = named("query").filter(({ name }) => !without.includes(name));
   return {
     method: operation,
     arguments: Object.fromEntries(named("path").map(({ name }) => [name, id])),
     body: "whole",
-    options: Object.fromEntries(named("query").map(({ name }) => [name, [name, number]])),
-    ...exceptions[operation],
+    options: Object.fromEntries(options.map(({ name }) => [name, [name, number]])),
+    ...exception,
   };
 }
 

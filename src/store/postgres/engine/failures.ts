@@ -19,7 +19,7 @@ function isConnectionFailure(error: unknown): boolean {
 export class UnwritableServer extends ServiceError {
   /** The cause is for the operator. Clients get the message. */
   constructor(cause = "none of its hosts accepts writes") {
-    super("unavailable", unavailableMessages.unwritable, { reason: "unwritable", cause });
+    super("unavailable", unavailableMessages.unwritable, "unwritable", cause);
   }
 }
 
@@ -27,7 +27,7 @@ export class UnwritableServer extends ServiceError {
 export class UnknownOutcome extends ServiceError {
   constructor(error: unknown) {
     const { unknownOutcome } = unavailableMessages;
-    super("unavailable", unknownOutcome, { reason: "unknownOutcome", cause: causeOf(error) });
+    super("unavailable", unknownOutcome, "unknownOutcome", causeOf(error));
   }
 }
 

@@ -164,7 +164,7 @@ export function unavailableOr(error: unknown): unknown {
     return unavailable(reason, `${found[1]} (${error.code ?? `SQLite ${error.errno}`})`);
   }
   const message = fileMessages[code];
-  return message ? new ServiceError("unavailable", message, { reason: "damaged" }) : error;
+  return message ? new ServiceError("unavailable", message, "damaged") : error;
 }
 
 /** Returns `work` with its SQLite errors converted, so that callers do not depend on the engine. */

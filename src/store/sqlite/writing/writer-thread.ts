@@ -44,7 +44,7 @@ export async function startWriterThread(
     else if ("error" in reply) {
       damage ??= reply.damage;
       const { code, message, reason, cause } = reply.error;
-      caller?.reject(new ServiceError(code, message, { reason, cause }));
+      caller?.reject(new ServiceError(code, message, reason, cause));
     } else caller?.reject(new Error(reply.bug));
   }
 
