@@ -21,16 +21,16 @@ export async function* followLedger(
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<readonly NamedRow[]> {
-  const tail = createTail(store, after);
+  const readNew = createReader(store, after);
   // The first read fails like that of any other command.
-  let rows = await tail.read();
+  let rows = await readNew();
   // Also if it is empty, so that the titles of the table show that the command is running.
   yield rows;
   let isReachable = true;
   while (!signal.aborted) {
     if (rows.length === 0) await sleep(pollEveryMs, undefined, { signal }).catch(() => {});
     try {
-      rows = await tail.read();
+      rows = await readNew();
     } catch (error) {
       if (!(error instanceof ServiceError && error.code === "unavailable")) throw error;
       if (isReachable) printError("the store cannot be read; the command keeps trying");
@@ -44,8 +44,8 @@ export async function* followLedger(
   }
 }
 
-/** Reads the rows that were added since the last read. */
-function createTail({ inventory, history }: LedgerStore, after: number) {
+/** Returns a function that reads the rows which were added since its last call. */
+function createReader({ inventory, history }: LedgerStore, after: number) {
   let last = after;
   let seen: Head | undefined;
 
@@ -56,18 +56,16 @@ function createTail({ inventory, history }: LedgerStore, after: number) {
     if (!isInHistory(await inventory.listEpochs(), head.seq, seen)) throw replaced();
   }
 
-  return {
-    async read(): Promise<readonly NamedRow[]> {
-      const head = inventory.cachedHead() ?? (await inventory.readHead());
-      await assertContinued(head);
-      seen = head;
-      if (head.seq <= last) return [];
-      const upTo = Math.min(head.seq, last + rowsPerPageMax);
-      const rows = await history.listRows({ after: last, upTo }, rowsPerPageMax);
-      if (rows.at(-1)?.seq !== upTo) throw unavailable("damaged");
-      last = upTo;
-      return rows;
-    },
+  return async (): Promise<readonly NamedRow[]> => {
+    const head = inventory.cachedHead() ?? (await inventory.readHead());
+    await assertContinued(head);
+    seen = head;
+    if (head.seq <= last) return [];
+    const upTo = Math.min(head.seq, last + rowsPerPageMax);
+    const rows = await history.listRows({ after: last, upTo }, rowsPerPageMax);
+    if (rows.at(-1)?.seq !== upTo) throw unavailable("damaged");
+    last = upTo;
+    return rows;
   };
 }
 
