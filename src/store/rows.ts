@@ -14,7 +14,6 @@ import type {
   UndoRow,
 } from "../domain/ledger/ledger.ts";
 import type { VersionedEntry } from "../domain/ledger/store.ts";
-import type { EndingSecret } from "../domain/operations/inspection.ts";
 import type { MaintenanceRecord, MaintenanceTask } from "../domain/operations/maintenance.ts";
 import type { Checkpoint, CheckpointPart } from "../domain/snapshots/store.ts";
 import type { Ban, SavedUsage } from "../domain/usage/usage.ts";
@@ -76,15 +75,6 @@ export const keyColumns = `keys.id, keys.name, keys.plan, keys.per_minute, keys.
 
 export const usageColumns =
   "key_id, minute_start, minute_count, day_start, day_count, last_used_at";
-
-/** Secrets that end. The condition on their time is added by the engine. */
-export const endingSecretsFrom = `SELECT keys.id, keys.name, secrets.expires_at
-  FROM secrets JOIN keys ON keys.id = secrets.key_id
-  WHERE keys.revoked_at IS NULL AND secrets.expires_at IS NOT NULL`;
-
-export function toEndingSecret(row: Row): EndingSecret {
-  return { keyId: row[0] as string, keyName: row[1] as string, expiresAt: Number(row[2]) };
-}
 
 export const banColumns = "key_id, started_at, until, lifted_at";
 

@@ -4,12 +4,13 @@ import { type Problems, rejectProblems } from "../../domain/catalogue/import-pro
 import type { OrderRecord } from "../../domain/catalogue/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/catalogue/pets.ts";
 import type { Tip } from "../../domain/ledger/ledger.ts";
+import { auditValues } from "../audit.ts";
 import { assignImported, insertStaged, petDiffers } from "../pet-rows.ts";
 import { entryColumns, storedLedgerColumns } from "../rows.ts";
 import { orderStaging, petStaging, stockDiffers, upsertOrders } from "../staged-rows.ts";
-import { addEntry } from "./audit.ts";
 import { nowMs } from "./engine/clock.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
+import { dialect } from "./engine/scripts.ts";
 import type { Session } from "./engine/session.ts";
 import { commitTransaction } from "./engine/transaction.ts";
 import type { Epochs } from "./epochs.ts";
@@ -67,7 +68,7 @@ async function note(
   at: number,
 ): Promise<void> {
   const entry = auditEntry(actor, at, action, null, { reason, ...imported });
-  await addEntry(query, entry);
+  await query(dialect.addEntry, auditValues(entry));
 }
 
 /** The lock is held, so no other transaction adds or removes a pet in the meantime. */

@@ -6,12 +6,13 @@ import type { OrderRecord } from "../../domain/catalogue/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/catalogue/pets.ts";
 import { hashText, joinFields, originText } from "../../domain/ledger/chain.ts";
 import type { Tip } from "../../domain/ledger/ledger.ts";
+import { note as noteEntry } from "../audit.ts";
 import { assignImported, insertStaged, petDiffers } from "../pet-rows.ts";
 import { tipColumns, toTip, type Value } from "../rows.ts";
 import { orderStaging, petStaging, stockDiffers, upsertOrders } from "../staged-rows.ts";
-import { createEntryInserter } from "./audit.ts";
 import { createValueInserter } from "./commit.ts";
 import { inTransaction } from "./engine/connection.ts";
+import { createRunner, dialect } from "./engine/scripts.ts";
 import { beginUnservedEpoch, readEpoch } from "./epochs.ts";
 import { checkStaged, stageRows } from "./staging.ts";
 
@@ -72,7 +73,8 @@ function note(
   { origin: { actor, reason }, now }: Pick<LedgerOptions, "origin" | "now">,
   imported: Imported,
 ): void {
-  createEntryInserter(database)(auditEntry(actor, now(), action, null, { reason, ...imported }));
+  const entry = auditEntry(actor, now(), action, null, { reason, ...imported });
+  createRunner(database)(noteEntry(dialect, entry));
 }
 
 /** Appends a ledger row for every entry that is created or changed, and updates the entries. */

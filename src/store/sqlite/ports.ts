@@ -3,7 +3,6 @@ import type { ImportPreview } from "../../domain/catalogue/import-preview.ts";
 import { createProblems } from "../../domain/catalogue/import-problems.ts";
 import type { CatalogueStore } from "../../domain/catalogue/store.ts";
 import type { Environment } from "../../domain/keys/keys.ts";
-import type { KeyStore } from "../../domain/keys/store.ts";
 import type { Head, IdempotencyStore, InventoryStore } from "../../domain/ledger/store.ts";
 import type { Clock } from "../../domain/running/clock.ts";
 import type { CheckpointStore } from "../../domain/snapshots/store.ts";
@@ -11,7 +10,12 @@ import type { Store } from "../../domain/store.ts";
 import type { UsageStore } from "../../domain/usage/usage.ts";
 import type { TransferStore } from "../../domain/verification/store.ts";
 import type { WebhookStore } from "../../domain/webhooks/store.ts";
-import { createAuditReader } from "./audit.ts";
+import { auditReads } from "../audit.ts";
+import { keyReads, secretReads } from "../keys.ts";
+import { maintenanceReads } from "../maintenance.ts";
+import { sessionReads } from "../sessions.ts";
+import { usageHistoryReads } from "../usage.ts";
+import { webhookReads } from "../webhooks.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpointReader } from "./checkpoints.ts";
 import {
@@ -24,19 +28,16 @@ import {
   wrapMethods,
 } from "./engine/connection.ts";
 import { filesOf } from "./engine/files.ts";
+import { scriptsOn } from "./engine/scripts.ts";
 import { isServed } from "./engine/serving-lock.ts";
 import { createHistoryReader } from "./history.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
-import { createKeyReader } from "./keys.ts";
-import { createMaintenanceReader } from "./maintenance.ts";
-import { createSessionReader } from "./sessions.ts";
 import { createPreview } from "./staging.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { createUsageReader } from "./usage.ts";
-import { createUsageHistoryReader } from "./usage-history.ts";
-import { createWebhookReader } from "./webhooks.ts";
+import { createLeaseReader } from "./webhooks.ts";
 import type { Access } from "./writing/access.ts";
 import {
   busyWaitMs,
@@ -68,23 +69,28 @@ export function createPorts(parts: Parts): Omit<Store, "close"> {
     checkpoints: createCheckpointStore(parts),
     idempotency: createIdempotencyStore(parts),
     catalogue: createCatalogueStore(parts),
-    keys: createKeyStore(parts),
+    keys: {
+      ...promised(reads(parts, keyReads)),
+      // Without a promise: it is called for every request with a key that is not in memory.
+      ...reads(parts, secretReads),
+      ...writes(parts, "addKey", "changeKey", "addSecret", "revokeKey"),
+    },
     sessions: {
-      ...readable(parts, createSessionReader(database)),
+      ...reads(parts, sessionReads),
       ...writes(parts, "addSession", "removeSession"),
     },
     usage: createUsageStore(parts),
     usageHistory: {
-      ...promised(readable(parts, createUsageHistoryReader(database))),
+      ...promised(reads(parts, usageHistoryReads)),
       ...writes(parts, "addCounts", "pruneCounts"),
     },
     webhooks: createWebhookStore(parts),
     maintenance: {
-      ...promised(readable(parts, createMaintenanceReader(database))),
+      ...promised(reads(parts, maintenanceReads)),
       ...writes(parts, "startTask", "endTask", "failTask"),
     },
     audit: {
-      ...promised(readable(parts, createAuditReader(database))),
+      ...promised(reads(parts, auditReads)),
       ...writes(parts, "addEntry"),
     },
     transfer: createTransferStore(parts),
@@ -94,6 +100,11 @@ export function createPorts(parts: Parts): Omit<Store, "close"> {
 /** Returns the same reader. It throws on damaged files and converts errors of SQLite. */
 function readable<T extends object>({ access }: Parts, reader: T): T {
   return wrapMethods(reader, (method) => guarded((...args) => access.read(() => method(...args))));
+}
+
+/** Scripts that read, as such a reader. */
+function reads<S extends object>(parts: Parts, scripts: S) {
+  return readable(parts, scriptsOn(parts.database, scripts));
 }
 
 /** Returns a method of the writer as a method of the store. */
@@ -193,16 +204,6 @@ function createCatalogueStore(parts: Parts): CatalogueStore {
   };
 }
 
-function createKeyStore(parts: Parts): KeyStore {
-  const reader = createKeyReader(parts.database);
-  return {
-    ...promised(readable(parts, reader)),
-    // Without a promise: it is called for every request with a key that is not in memory.
-    findSecret: readable(parts, reader).findSecret,
-    ...writes(parts, "addKey", "changeKey", "addSecret", "revokeKey"),
-  };
-}
-
 function createUsageStore(parts: Parts): UsageStore {
   const { loadUsage, loadBans } = promised(readable(parts, createUsageReader(parts.database)));
   return {
@@ -213,17 +214,15 @@ function createUsageStore(parts: Parts): UsageStore {
 }
 
 function createWebhookStore(parts: Parts): WebhookStore {
-  const { hasUnclaimed, listHeld, ...reads } = promised(
-    readable(parts, createWebhookReader(parts.database)),
-  );
+  const { hasUnclaimed, listHeld } = readable(parts, createLeaseReader(parts.database));
   const claim = write(parts, "claimWebhooks");
   return {
-    ...reads,
+    ...promised(reads(parts, webhookReads)),
     ...writes(parts, "addWebhook", "changeWebhook", "removeWebhook"),
     ...writes(parts, "releaseWebhooks", "saveDelivered"),
     async claimWebhooks(holder) {
       // Rarely true. The service claims all the time, and each write would be flushed to disk.
-      if (await hasUnclaimed(holder)) await claim(holder);
+      if (hasUnclaimed(holder)) await claim(holder);
       return listHeld(holder);
     },
   };

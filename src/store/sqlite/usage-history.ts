@@ -1,19 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { prunedMax, type Step, type UsagePoint } from "../../domain/usage/usage-history.ts";
-import { pointColumns, toUsagePoint } from "../rows.ts";
+import { pointColumns } from "../rows.ts";
 import { inTransaction } from "./engine/connection.ts";
-
-/** Reads the counts of requests over time. */
-export function createUsageHistoryReader(database: Database) {
-  const rows = database.query(
-    `SELECT ${pointColumns} FROM usage_points WHERE key_id = ? AND step = ? AND start >= ?
-     ORDER BY start`,
-  );
-  return {
-    readCounts: (keyId: string, step: Step, from: number): UsagePoint[] =>
-      rows.values(keyId, step, from).map(toUsagePoint),
-  };
-}
 
 /** Writes the counts of requests over time. Each call is one transaction. */
 export function createUsageHistoryWriter(database: Database) {

@@ -1,11 +1,8 @@
 import type { Database } from "bun:sqlite";
-import type { AuditEntry } from "../../domain/audit/audit.ts";
 import { setBackMsMax } from "../../domain/limits/limits.ts";
 import type { Ban, SavedUsage } from "../../domain/usage/usage.ts";
 import { banColumns, toBan, toUsage, usageColumns } from "../rows.ts";
-import { createEntryInserter } from "./audit.ts";
 import { inTransaction } from "./engine/connection.ts";
-import { touchKeys } from "./keys.ts";
 
 /** Reads request counts and bans. Every method returns a value, not a promise. */
 export function createUsageReader(database: Database) {
@@ -29,8 +26,6 @@ const ifKeyExists = "WHERE EXISTS (SELECT 1 FROM keys WHERE id = ?1)";
 
 /** Writes request counts and bans. Each call is one transaction. */
 export function createUsageWriter(database: Database) {
-  const touch = database.query(touchKeys);
-  const note = createEntryInserter(database);
   const putUsage = database.query(
     `INSERT INTO usage (${usageColumns}) SELECT ?1, ?2, ?3, ?4, ?5, ?6 ${ifKeyExists}
      ON CONFLICT (key_id) DO UPDATE SET
@@ -41,9 +36,6 @@ export function createUsageWriter(database: Database) {
   const putBan = database.query(
     `INSERT INTO bans (${banColumns}) SELECT ?1, ?2, ?3, ?4 ${ifKeyExists}
      ON CONFLICT (key_id, started_at) DO NOTHING`,
-  );
-  const endBan = database.query(
-    "UPDATE bans SET lifted_at = ?1 WHERE key_id = ?2 AND until > ?1 AND lifted_at IS NULL",
   );
 
   return {
@@ -61,14 +53,6 @@ export function createUsageWriter(database: Database) {
     }),
     saveBan: inTransaction(database, (ban: Ban) => {
       putBan.run(ban.keyId, ban.startedAt, ban.until, ban.liftedAt);
-    }),
-    liftBan: inTransaction(database, (keyId: string, now: number, entry: AuditEntry): boolean => {
-      const lifted = endBan.run(now, keyId).changes > 0;
-      if (lifted) {
-        note(entry);
-        touch.run();
-      }
-      return lifted;
     }),
   };
 }

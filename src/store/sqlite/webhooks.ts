@@ -1,27 +1,12 @@
 import type { Database } from "bun:sqlite";
-import type { AuditEntry } from "../../domain/audit/audit.ts";
-import type { Delivered, WebhookChange } from "../../domain/webhooks/store.ts";
-import { attemptsKept, type Webhook, type WebhookAttempt } from "../../domain/webhooks/webhook.ts";
+import type { Delivered } from "../../domain/webhooks/store.ts";
+import { attemptsKept, type Webhook } from "../../domain/webhooks/webhook.ts";
 import { placeholders } from "../tables.ts";
-import {
-  attemptColumns,
-  attemptsToAdd,
-  columnsOf,
-  toAttempt,
-  toWebhook,
-  webhookColumns,
-} from "../webhook-rows.ts";
-import { createEntryInserter } from "./audit.ts";
+import { attemptColumns, attemptsToAdd, toWebhook, webhookColumns } from "../webhook-rows.ts";
 import { inTransaction } from "./engine/connection.ts";
 
-/** Reads webhooks. Every method returns a value, not a promise. */
-export function createWebhookReader(database: Database) {
-  const list = database.query(`SELECT ${webhookColumns} FROM webhooks ORDER BY created_at, id`);
-  const find = database.query(`SELECT ${webhookColumns} FROM webhooks WHERE id = ?`);
-  const attempts = database.query(
-    `SELECT ${attemptColumns} FROM webhook_attempts WHERE webhook_id = ?
-     ORDER BY number DESC LIMIT ?`,
-  );
+/** Reads which webhooks a process delivers. */
+export function createLeaseReader(database: Database) {
   const isUnclaimed = database.query(
     `SELECT 1 FROM webhooks WHERE state = 'active' AND lease_holder IS NOT ? LIMIT 1`,
   );
@@ -30,46 +15,9 @@ export function createWebhookReader(database: Database) {
      ORDER BY created_at, id`,
   );
   return {
-    listWebhooks: (): readonly Webhook[] => list.values().map(toWebhook),
-    findWebhook: (id: string): Webhook | undefined => find.values(id).map(toWebhook)[0],
-    listAttempts: (id: string, attemptsMax: number): readonly WebhookAttempt[] =>
-      attempts.values(id, attemptsMax).map(toAttempt),
     /** Whether there is an active webhook whose lease the process does not have. */
     hasUnclaimed: (holder: string): boolean => isUnclaimed.values(holder).length > 0,
     listHeld: (holder: string): readonly Webhook[] => held.values(holder).map(toWebhook),
-  };
-}
-
-/** Writes the changes of operators. Each call is one transaction. */
-export function createWebhookWriter(database: Database) {
-  const insert = database.query(
-    `INSERT INTO webhooks (${webhookColumns}) VALUES (${placeholders(webhookColumns)})`,
-  );
-  const remove = database.query("DELETE FROM webhooks WHERE id = ?");
-  const note = createEntryInserter(database);
-  const notedIf = (isChanged: boolean, entry: AuditEntry): boolean => {
-    if (isChanged) note(entry);
-    return isChanged;
-  };
-  return {
-    addWebhook: inTransaction(database, (webhook: Webhook, entry: AuditEntry): void => {
-      insert.run(...columnsOf(webhook).map(([, value]) => value));
-      note(entry);
-    }),
-    changeWebhook: inTransaction(
-      database,
-      (id: string, version: number, change: WebhookChange, entry: AuditEntry): boolean => {
-        const columns = columnsOf(change);
-        const assignments = ["version = version + 1", ...columns.map(([name]) => `${name} = ?`)];
-        const text = `UPDATE webhooks SET ${assignments.join()} WHERE id = ? AND version = ?`;
-        const values = columns.map(([, value]) => value);
-        return notedIf(database.query(text).run(...values, id, version).changes > 0, entry);
-      },
-    ),
-    /** The log goes with it, by the reference between the tables. */
-    removeWebhook: inTransaction(database, (id: string, entry: AuditEntry): boolean =>
-      notedIf(remove.run(id).changes > 0, entry),
-    ),
   };
 }
 

@@ -3,21 +3,24 @@ import { randomUUID } from "node:crypto";
 import type { Environment } from "../../../domain/keys/keys.ts";
 import type { Committed, Unit } from "../../../domain/ledger/ledger.ts";
 import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
-import { createAuditWriter } from "../audit.ts";
+import { auditWrites } from "../../audit.ts";
+import { keyWrites } from "../../keys.ts";
+import { maintenanceWrites } from "../../maintenance.ts";
+import { sessionWrites } from "../../sessions.ts";
+import { banWrites } from "../../usage.ts";
+import { webhookWrites } from "../../webhooks.ts";
 import { createCheckpointWriter } from "../checkpoints.ts";
 import { createLedgerWriter } from "../commit.ts";
 import { guarded, openForWriting, unknownOutcomeOr, wrapMethods } from "../engine/connection.ts";
 import { createDamageCheck, type Damage, describeDamage } from "../engine/damage.ts";
 import { filesOf, prepareFiles } from "../engine/files.ts";
 import { createOverwriteCheck } from "../engine/overwritten.ts";
+import { dialect, transactionsOn } from "../engine/scripts.ts";
 import { isServed } from "../engine/serving-lock.ts";
-import { createKeyWriter } from "../keys.ts";
-import { createMaintenanceWriter } from "../maintenance.ts";
 import { createPetWriter } from "../pets.ts";
-import { createSessionWriter } from "../sessions.ts";
 import { createUsageWriter } from "../usage.ts";
 import { createUsageHistoryWriter } from "../usage-history.ts";
-import { createDeliveryWriter, createWebhookWriter } from "../webhooks.ts";
+import { createDeliveryWriter } from "../webhooks.ts";
 
 /** The store's writing connection, as the rest of the store calls it: on this thread or another. */
 export interface Writer {
@@ -50,6 +53,15 @@ export const busyWaitMs = 8_000;
 /** A commit may get the lock this much later than it waits for it. Its caller waits longer still. */
 const graceMs = 500;
 
+const operatorWrites = {
+  ...keyWrites(dialect),
+  ...sessionWrites(dialect),
+  ...banWrites(dialect),
+  ...webhookWrites(dialect),
+  ...auditWrites(dialect),
+  ...maintenanceWrites,
+};
+
 /** How long a stranded log waits for readers of an older state before its checkpoint. */
 const readersWaitMs = 1_000;
 
@@ -62,7 +74,6 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
   const files = prepareFiles(path);
   const ledger = createLedgerWriter(database, isServed);
   const { loadIdempotency, pruneIdempotency } = ledger;
-  const { liftBan, ...counters } = createUsageWriter(database);
   const damage = createDamageCheck(
     files,
     ["database", "wal", "walIndex"],
@@ -130,19 +141,11 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
       }
     }),
     methods: {
-      ...waiting(busyWaitMs, {
-        ...createKeyWriter(database),
-        liftBan,
-        beginEpoch,
-        loadIdempotency,
-      }),
-      ...waiting(busyWaitMs, createWebhookWriter(database)),
-      ...waiting(busyWaitMs, createMaintenanceWriter(database)),
-      ...waiting(busyWaitMs, createSessionWriter(database)),
-      ...waiting(busyWaitMs, createAuditWriter(database)),
-      ...waiting(busyWaitMs, createPetWriter(database, ledger)),
+      ...waiting(busyWaitMs, { beginEpoch, loadIdempotency, ...createPetWriter(database, ledger) }),
+      ...waiting(busyWaitMs, transactionsOn(database, operatorWrites)),
       // These are tried again if they fail, so they never make an update wait.
-      ...waiting(0, { ...counters, pruneIdempotency, ...createCheckpointWriter(database) }),
+      ...waiting(0, { pruneIdempotency, ...createUsageWriter(database) }),
+      ...waiting(0, createCheckpointWriter(database)),
       ...waiting(0, createDeliveryWriter(database)),
       ...waiting(0, createUsageHistoryWriter(database)),
       inspect: guarded(assertUndamaged),

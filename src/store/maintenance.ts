@@ -1,0 +1,32 @@
+import { clockErrorMsMax, type MaintenanceStore } from "../domain/operations/maintenance.ts";
+import { maintenanceColumns, toMaintenanceRecord } from "./rows.ts";
+import { readAll, run, type ScriptsOf } from "./statements.ts";
+
+export const maintenanceReads: ScriptsOf<MaintenanceStore, "listMaintenance"> = {
+  listMaintenance: () =>
+    readAll(toMaintenanceRecord, `SELECT ${maintenanceColumns} FROM maintenance ORDER BY task`),
+};
+
+/** Locks the row, so of several instances one gets a row back. */
+const start = `INSERT INTO maintenance AS known (task, started_at) VALUES ($1, $2)
+  ON CONFLICT (task) DO UPDATE SET started_at = excluded.started_at
+    WHERE known.started_at <= $3::int8 OR known.started_at > $4::int8
+  RETURNING task`;
+const end = `INSERT INTO maintenance (task, started_at, succeeded_at, result) VALUES ($1, 0, $2, $3)
+  ON CONFLICT (task) DO UPDATE SET succeeded_at = excluded.succeeded_at, result = excluded.result`;
+const fail = `INSERT INTO maintenance (task, started_at, failed_at, error) VALUES ($1, 0, $2, $3)
+  ON CONFLICT (task) DO UPDATE SET failed_at = excluded.failed_at, error = excluded.error`;
+
+/** Records when tasks ran. Each is one transaction. */
+export const maintenanceWrites: ScriptsOf<MaintenanceStore, "startTask" | "endTask" | "failTask"> =
+  {
+    *startTask(task, now, dueAfter) {
+      return (yield* run(start, [task, now, dueAfter, now + clockErrorMsMax])).length > 0;
+    },
+    *endTask(task, now, result) {
+      yield* run(end, [task, now, result]);
+    },
+    *failTask(task, now, error) {
+      yield* run(fail, [task, now, error]);
+    },
+  };

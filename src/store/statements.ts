@@ -1,0 +1,57 @@
+import type { Row, Value } from "./rows.ts";
+
+/**
+ * A method of a store in statements that both engines know. It yields each statement and gets the rows,
+ * which SQLite returns at once and PostgreSQL later.
+ */
+export type Script<T> = Generator<Statement, T, readonly Row[]>;
+
+export interface Statement {
+  /** `$1` is the first value. PostgreSQL reads its type, as in `$1::int8`; SQLite does not need it. */
+  readonly text: string;
+  readonly values: readonly Value[];
+}
+
+/** Methods of a port as scripts. */
+export type ScriptsOf<Port, M extends keyof Port> = {
+  readonly [N in M]: Port[N] extends (...args: infer A) => infer R
+    ? (...args: A) => Script<Awaited<R>>
+    : never;
+};
+
+/** The result of a script. */
+export type Scripted<S> = S extends (...args: never[]) => Script<infer T> ? T : never;
+
+/** What the engines write each in its own way. */
+export interface Dialect {
+  /** Increments the version by which services detect changes to keys, sessions and bans. */
+  readonly touchKeys: string;
+  /** Adds an entry to the audit log. Its values are those of `auditColumns`. */
+  readonly addEntry: string;
+}
+
+export function* run(text: string, values: readonly Value[] = []): Script<readonly Row[]> {
+  return yield { text, values };
+}
+
+/** Reads rows and converts each of them. */
+export function* readAll<T>(
+  toResult: (row: Row) => T,
+  text: string,
+  values?: readonly Value[],
+): Script<T[]> {
+  return (yield* run(text, values)).map((row) => toResult(row));
+}
+
+export function* readFirst<T>(
+  toResult: (row: Row) => T,
+  text: string,
+  values?: readonly Value[],
+): Script<T | undefined> {
+  return (yield* readAll(toResult, text, values))[0];
+}
+
+/** Placeholders for the values from number `first` on, one for each column of a list. */
+export function numbered(columns: readonly unknown[], first = 1): string {
+  return columns.map((_, at) => `$${first + at}`).join(", ");
+}
