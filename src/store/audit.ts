@@ -1,7 +1,7 @@
 import type { AuditAction, AuditEntry, AuditRow, AuditStore } from "../domain/audit/audit.ts";
 import { seqMax } from "../domain/ledger/ledger.ts";
 import type { Row } from "./rows.ts";
-import { type Dialect, readAll, run, type ScriptsOf } from "./statements.ts";
+import { type Dialect, readAll, run, type Script, type ScriptsOf } from "./statements.ts";
 
 /** The columns of an entry that is added. The engine chooses `seq`. */
 export const auditColumns = "at, key_id, request_id, action, target, details";
@@ -23,7 +23,7 @@ export const auditReads: ScriptsOf<AuditStore, "listEntries"> = {
 };
 
 /** Records a change in the audit log, in the same transaction. */
-export function* note({ addEntry }: Dialect, entry: AuditEntry) {
+export function* note({ addEntry }: Dialect, entry: AuditEntry): Script<void> {
   yield* run(addEntry, auditValues(entry));
 }
 
@@ -31,7 +31,7 @@ export function* note({ addEntry }: Dialect, entry: AuditEntry) {
  * Records a change and announces it to every service. In this order: on PostgreSQL, every transaction
  * that locks the rows of both locks that of the version first.
  */
-export function* announce(dialect: Dialect, entry: AuditEntry) {
+export function* announce(dialect: Dialect, entry: AuditEntry): Script<void> {
   yield* run(dialect.touchKeys);
   yield* note(dialect, entry);
 }

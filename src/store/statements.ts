@@ -1,4 +1,5 @@
-import type { Row, Value } from "./rows.ts";
+import { int64Max } from "../domain/values/int64.ts";
+import { firstIdAfter, type Row, type Value } from "./rows.ts";
 
 /**
  * A method of a store in statements that both engines know. It yields each statement and gets the rows,
@@ -51,7 +52,13 @@ export function* readFirst<T>(
   return (yield* readAll(toResult, text, values))[0];
 }
 
-/** Placeholders for the values from number `first` on, one for each column of a list. */
-export function numbered(columns: readonly unknown[], first = 1): string {
-  return columns.map((_, at) => `$${first + at}`).join(", ");
+/** Reads a page that starts after an id, or at the smallest one: `$1`. */
+export function* readPage<T>(
+  toResult: (row: Row) => T,
+  text: string,
+  after: bigint | null,
+  values: readonly Value[],
+): Script<T[]> {
+  if (after === int64Max) return [];
+  return yield* readAll(toResult, text, [firstIdAfter(after), ...values]);
 }

@@ -1,6 +1,6 @@
 import type { WebhookStore } from "../domain/webhooks/store.ts";
 import { note } from "./audit.ts";
-import { type Dialect, numbered, readAll, readFirst, run, type ScriptsOf } from "./statements.ts";
+import { type Dialect, readAll, readFirst, run, type ScriptsOf } from "./statements.ts";
 import { attemptColumns, columnsOf, toAttempt, toWebhook, webhookColumns } from "./webhook-rows.ts";
 
 export const webhookReads: ScriptsOf<
@@ -26,7 +26,8 @@ export const webhookWrites = (
 ): ScriptsOf<WebhookStore, "addWebhook" | "changeWebhook" | "removeWebhook"> => ({
   *addWebhook(webhook, entry) {
     const values = columnsOf(webhook).map(([, value]) => value);
-    const text = `INSERT INTO webhooks (${webhookColumns}) VALUES (${numbered(values)})`;
+    const numbers = values.map((_, at) => `$${at + 1}`);
+    const text = `INSERT INTO webhooks (${webhookColumns}) VALUES (${numbers.join()})`;
     yield* run(text, values);
     yield* note(dialect, entry);
   },

@@ -10,6 +10,7 @@ import { auditReads, auditWrites } from "../audit.ts";
 import { keyReads, keyWrites, secretReads } from "../keys.ts";
 import { maintenanceReads, maintenanceWrites } from "../maintenance.ts";
 import { sessionReads, sessionWrites } from "../sessions.ts";
+import { orderStaging, petStaging } from "../staged-rows.ts";
 import { webhookReads, webhookWrites } from "../webhooks.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpoints } from "./checkpoints.ts";
@@ -29,7 +30,7 @@ import { createOverlappingCommits } from "./overlapping-commits.ts";
 import { createPets } from "./pets.ts";
 import { hasStore, migrate } from "./schema/migrations.ts";
 import { steps } from "./schema/steps.ts";
-import { createPreview } from "./staging.ts";
+import { previewImport } from "./staging.ts";
 import { createSnapshot, importTables } from "./transfer.ts";
 import { createUsage, liftBans } from "./usage.ts";
 import { createUsageHistory } from "./usage-history.ts";
@@ -103,8 +104,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
         onOwnSession((own) => importPets(own, epochs, records, problems, origin, now())),
       importOrders: (records, origin, problems = createProblems()) =>
         onOwnSession((own) => importOrders(own, records, problems, origin, now())),
-      previewPets: (...args) => onOwnSession((own) => createPreview(own).previewPets(...args)),
-      previewOrders: (...args) => onOwnSession((own) => createPreview(own).previewOrders(...args)),
+      previewPets: (...args) => onOwnSession((own) => previewImport(own, petStaging, ...args)),
+      previewOrders: (...args) => onOwnSession((own) => previewImport(own, orderStaging, ...args)),
     },
     keys: {
       ...scriptsOn(quick.query, secretReads),

@@ -9,7 +9,7 @@ import { scriptsOn } from "./engine/scripts.ts";
 import { createHistoryReader } from "./history.ts";
 import { assertOurs, versionOf } from "./schema/migrations.ts";
 import { steps } from "./schema/steps.ts";
-import { createUsageReader } from "./usage.ts";
+import { banReads } from "./usage.ts";
 
 /** How long to wait for the locks of other processes. An import holds the write lock for longer. */
 const busyWaitMs = 1_000;
@@ -53,7 +53,7 @@ function createInspection(path: string, database: Database): StoreInspection {
     hasRow: (seq: number, hash: string) =>
       createHistoryReader(database).hasRow(seq, hash) as boolean,
     listFacts: () => listFacts(first),
-    listBans: (now: number) => createUsageReader(database).loadBans(now),
+    listBans: scriptsOn(database, banReads).loadBans,
     ...scriptsOn(database, inspectionReads),
   };
   return {

@@ -5,19 +5,17 @@ import type { CatalogueStore } from "../../domain/catalogue/store.ts";
 import type { Environment } from "../../domain/keys/keys.ts";
 import type { Head, IdempotencyStore, InventoryStore } from "../../domain/ledger/store.ts";
 import type { Clock } from "../../domain/running/clock.ts";
-import type { CheckpointStore } from "../../domain/snapshots/store.ts";
 import type { Store } from "../../domain/store.ts";
-import type { UsageStore } from "../../domain/usage/usage.ts";
 import type { TransferStore } from "../../domain/verification/store.ts";
 import type { WebhookStore } from "../../domain/webhooks/store.ts";
 import { auditReads } from "../audit.ts";
+import { checkpointReads } from "../checkpoints.ts";
 import { keyReads, secretReads } from "../keys.ts";
 import { maintenanceReads } from "../maintenance.ts";
 import { sessionReads } from "../sessions.ts";
 import { usageHistoryReads } from "../usage.ts";
 import { webhookReads } from "../webhooks.ts";
 import { createCatalogueReader } from "./catalogue.ts";
-import { createCheckpointReader } from "./checkpoints.ts";
 import {
   guarded,
   openForReading,
@@ -36,8 +34,8 @@ import { createInventoryReader } from "./inventory.ts";
 import { createPreview } from "./staging.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
-import { createUsageReader } from "./usage.ts";
-import { createLeaseReader } from "./webhooks.ts";
+import { banReads, usageReads } from "./usage.ts";
+import { leaseReads } from "./webhooks.ts";
 import type { Access } from "./writing/access.ts";
 import {
   busyWaitMs,
@@ -63,10 +61,14 @@ export interface Parts {
 /** The ports of a store. Each reads on this thread and writes through the writer. */
 export function createPorts(parts: Parts): Omit<Store, "close"> {
   const { database } = parts;
+  const bans = reads(parts, banReads);
   return {
     inventory: createInventoryStore(parts),
     history: readable(parts, createHistoryReader(database)),
-    checkpoints: createCheckpointStore(parts),
+    checkpoints: {
+      ...reads(parts, checkpointReads),
+      ...writes(parts, "claim", "removeUnfinished", "addPart", "complete"),
+    },
     idempotency: createIdempotencyStore(parts),
     catalogue: createCatalogueStore(parts),
     keys: {
@@ -79,7 +81,11 @@ export function createPorts(parts: Parts): Omit<Store, "close"> {
       ...reads(parts, sessionReads),
       ...writes(parts, "addSession", "removeSession"),
     },
-    usage: createUsageStore(parts),
+    usage: {
+      ...promised(reads(parts, usageReads)),
+      loadBans: async () => bans.loadBans(parts.clock.now()),
+      ...writes(parts, "saveUsage", "saveBan", "liftBan"),
+    },
     usageHistory: {
       ...promised(reads(parts, usageHistoryReads)),
       ...writes(parts, "addCounts", "pruneCounts"),
@@ -169,16 +175,6 @@ function createIdempotencyStore(parts: Parts): IdempotencyStore {
   };
 }
 
-function createCheckpointStore(parts: Parts): CheckpointStore {
-  return {
-    ...readable(parts, createCheckpointReader(parts.database)),
-    claim: write(parts, "claimCheckpoints"),
-    removeUnfinished: write(parts, "removeUnfinishedParts"),
-    addPart: write(parts, "addCheckpointPart"),
-    complete: write(parts, "completeCheckpoint"),
-  };
-}
-
 function createCatalogueStore(parts: Parts): CatalogueStore {
   const { path, clock, isService, database, access } = parts;
   const isStoreServed = () => isService || isServed(filesOf(path));
@@ -204,18 +200,9 @@ function createCatalogueStore(parts: Parts): CatalogueStore {
   };
 }
 
-function createUsageStore(parts: Parts): UsageStore {
-  const { loadUsage, loadBans } = promised(readable(parts, createUsageReader(parts.database)));
-  return {
-    loadUsage,
-    loadBans: () => loadBans(parts.clock.now()),
-    ...writes(parts, "saveUsage", "saveBan", "liftBan"),
-  };
-}
-
 function createWebhookStore(parts: Parts): WebhookStore {
-  const { hasUnclaimed, listHeld } = readable(parts, createLeaseReader(parts.database));
-  const claim = write(parts, "claimWebhooks");
+  const { hasUnclaimed, listHeld } = reads(parts, leaseReads);
+  const claim = write(parts, "claimLeases");
   return {
     ...promised(reads(parts, webhookReads)),
     ...writes(parts, "addWebhook", "changeWebhook", "removeWebhook"),
@@ -241,7 +228,7 @@ function createTransferStore(parts: Parts): TransferStore {
             ...wrapMethods(createInventoryReader(own), guarded),
             ...wrapMethods(createHistoryReader(own), guarded),
             ...wrapMethods(createCatalogueReader(own), guarded),
-            ...wrapMethods(createCheckpointReader(own), guarded),
+            ...wrapMethods(scriptsOn(own, checkpointReads), guarded),
             rowsOf: rowsFrom(own),
             checkStructure: () => checkStructure(own),
           });

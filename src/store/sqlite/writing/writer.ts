@@ -9,7 +9,7 @@ import { maintenanceWrites } from "../../maintenance.ts";
 import { sessionWrites } from "../../sessions.ts";
 import { banWrites } from "../../usage.ts";
 import { webhookWrites } from "../../webhooks.ts";
-import { createCheckpointWriter } from "../checkpoints.ts";
+import { checkpointWrites } from "../checkpoints.ts";
 import { createLedgerWriter } from "../commit.ts";
 import { guarded, openForWriting, unknownOutcomeOr, wrapMethods } from "../engine/connection.ts";
 import { createDamageCheck, type Damage, describeDamage } from "../engine/damage.ts";
@@ -18,9 +18,9 @@ import { createOverwriteCheck } from "../engine/overwritten.ts";
 import { dialect, transactionsOn } from "../engine/scripts.ts";
 import { isServed } from "../engine/serving-lock.ts";
 import { createPetWriter } from "../pets.ts";
-import { createUsageWriter } from "../usage.ts";
-import { createUsageHistoryWriter } from "../usage-history.ts";
-import { createDeliveryWriter } from "../webhooks.ts";
+import { usageWrites } from "../usage.ts";
+import { usageHistoryWrites } from "../usage-history.ts";
+import { deliveryWrites } from "../webhooks.ts";
 
 /** The store's writing connection, as the rest of the store calls it: on this thread or another. */
 export interface Writer {
@@ -60,6 +60,13 @@ const operatorWrites = {
   ...webhookWrites(dialect),
   ...auditWrites(dialect),
   ...maintenanceWrites,
+};
+
+const repeatedWrites = {
+  ...usageWrites,
+  ...usageHistoryWrites,
+  ...checkpointWrites,
+  ...deliveryWrites,
 };
 
 /** How long a stranded log waits for readers of an older state before its checkpoint. */
@@ -144,10 +151,7 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
       ...waiting(busyWaitMs, { beginEpoch, loadIdempotency, ...createPetWriter(database, ledger) }),
       ...waiting(busyWaitMs, transactionsOn(database, operatorWrites)),
       // These are tried again if they fail, so they never make an update wait.
-      ...waiting(0, { pruneIdempotency, ...createUsageWriter(database) }),
-      ...waiting(0, createCheckpointWriter(database)),
-      ...waiting(0, createDeliveryWriter(database)),
-      ...waiting(0, createUsageHistoryWriter(database)),
+      ...waiting(0, { pruneIdempotency, ...transactionsOn(database, repeatedWrites) }),
       inspect: guarded(assertUndamaged),
       saveStrandedWal,
       close: () => database.close(),
