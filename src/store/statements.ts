@@ -20,8 +20,21 @@ export type ScriptsOf<Port, M extends keyof Port> = {
     : never;
 };
 
-/** The result of a script. */
-export type Scripted<S> = S extends (...args: never[]) => Script<infer T> ? T : never;
+/** Scripts as methods that return the result of each. */
+export type Blocking<S> = {
+  readonly [M in keyof S]: S[M] extends (...args: infer A) => Script<infer T>
+    ? (...args: A) => T
+    : never;
+};
+
+/** The same methods, each of which returns a promise. */
+export type Promised<T> = {
+  readonly [M in keyof T]: T[M] extends (...args: infer A) => infer R
+    ? (...args: A) => Promise<R>
+    : never;
+};
+
+export type Promising<S> = Promised<Blocking<S>>;
 
 /** What the engines write each in its own way. */
 export interface Dialect {

@@ -1,21 +1,21 @@
 import type { CatalogueStore } from "../../domain/catalogue/store.ts";
 import { appendRow } from "../../domain/ledger/append.ts";
-import { type AddRow, createPet, petWrites, removePet } from "../pets.ts";
+import { type AddRow, createPet, removePet } from "../pets.ts";
 import { run, type Script } from "../statements.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import { insertRows, rowArrays } from "./engine/ledger-rows.ts";
-import { dialect, runScript, type Transact, transactionsOn } from "./engine/scripts.ts";
+import { runScript, type Transact } from "./engine/scripts.ts";
 import type { Epochs } from "./epochs.ts";
 import { lockCatalogue } from "./imports.ts";
 
 const addRow = insertRows(1);
 
-/** Creates, removes and changes single pets. Each call is one transaction. */
+/** Creates and removes single pets. Each call is one transaction. */
 export function createPets(
   transact: Transact,
   epochs: Epochs,
   now: () => number | null,
-): Pick<CatalogueStore, "createPet" | "removePet" | "changePet"> {
+): Pick<CatalogueStore, "createPet" | "removePet"> {
   /** Locks the catalogue and the head, in the order in which an import locks them. */
   const withHead = <T>(script: (add: AddRow) => Script<T>): Promise<T> =>
     transact(async (query, session) => {
@@ -40,6 +40,5 @@ export function createPets(
   return {
     createPet: (...args) => withHead((add) => createPet(add, ...args)),
     removePet: (...args) => withHead((add) => removePet(add, ...args)),
-    ...transactionsOn(transact, petWrites(dialect)),
   };
 }

@@ -6,12 +6,8 @@ import type { Clock } from "../../domain/running/clock.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { Log } from "../../domain/running/events.ts";
 import type { Store } from "../../domain/store.ts";
-import { auditReads, auditWrites } from "../audit.ts";
-import { keyReads, keyWrites, secretReads } from "../keys.ts";
-import { maintenanceReads, maintenanceWrites } from "../maintenance.ts";
-import { sessionReads, sessionWrites } from "../sessions.ts";
+import { createScriptedPorts, type ScriptMethods } from "../scripted-ports.ts";
 import { orderStaging, petStaging } from "../staged-rows.ts";
-import { webhookReads, webhookWrites } from "../webhooks.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 import type { Database } from "./engine/database.ts";
@@ -84,7 +80,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 
   const { onOwnSession, transact } = createOwnSessions(database);
 
+  const methods: ScriptMethods = {
+    quick: (scripts) => scriptsOn(quick.query, scripts),
+    reads: (scripts) => scriptsOn(long.query, scripts),
+    writes: (scripts) => transactionsOn(transact, scripts),
+  };
+  const { pets, webhooks, ...scripted } = createScriptedPorts(methods, dialect);
+
   return {
+    ...scripted,
     inventory: {
       ...createInventoryReader(epochs, database.guard, quick.query, long.query),
       cachedHead: () => undefined,
@@ -99,6 +103,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     checkpoints: createCheckpoints(epochs, database.guard, long.query, now),
     catalogue: {
       ...createCatalogueReader(quick.query, long.query),
+      ...pets,
       ...createPets(transact, epochs, now),
       importPets: (records, origin, problems = createProblems()) =>
         onOwnSession((own) => importPets(own, epochs, records, problems, origin, now())),
@@ -107,30 +112,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       previewPets: (...args) => onOwnSession((own) => previewImport(own, petStaging, ...args)),
       previewOrders: (...args) => onOwnSession((own) => previewImport(own, orderStaging, ...args)),
     },
-    keys: {
-      ...scriptsOn(quick.query, secretReads),
-      ...scriptsOn(long.query, keyReads),
-      ...transactionsOn(transact, keyWrites(dialect)),
-    },
-    sessions: {
-      ...scriptsOn(quick.query, sessionReads),
-      ...transactionsOn(transact, sessionWrites(dialect)),
-    },
     usage: { ...createUsage(long.query, now), ...transactionsOn(transact, liftBans) },
     usageHistory: createUsageHistory(long.query),
-    webhooks: {
-      ...scriptsOn(long.query, webhookReads),
-      ...transactionsOn(transact, webhookWrites(dialect)),
-      ...createDeliveries(long.query, now),
-    },
-    maintenance: {
-      ...scriptsOn(long.query, maintenanceReads),
-      ...transactionsOn(transact, maintenanceWrites),
-    },
-    audit: {
-      ...scriptsOn(long.query, auditReads),
-      ...transactionsOn(transact, auditWrites(dialect)),
-    },
+    webhooks: { ...webhooks, ...createDeliveries(long.query, now) },
     transfer: {
       snapshot: (work) =>
         onOwnSession(async (session) => {

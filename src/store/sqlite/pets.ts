@@ -1,11 +1,11 @@
 import type { Database } from "bun:sqlite";
 import type { Pet } from "../../domain/catalogue/pets.ts";
 import type { RowOrigin } from "../../domain/ledger/ledger.ts";
-import { createPet, petWrites, removePet } from "../pets.ts";
+import { createPet, removePet } from "../pets.ts";
 import type { LedgerWriter } from "./commit.ts";
-import { createRunner, dialect, transactionsOn } from "./engine/scripts.ts";
+import { createRunner } from "./engine/scripts.ts";
 
-/** Creates, removes and changes single pets. Each call is one transaction. */
+/** Creates and removes single pets. Each call is one transaction. */
 export function createPetWriter(database: Database, { transact }: Pick<LedgerWriter, "transact">) {
   const run = createRunner(database);
   return {
@@ -13,6 +13,5 @@ export function createPetWriter(database: Database, { transact }: Pick<LedgerWri
       transact(now, (add) => run(createPet(add, pet, origin))),
     removePet: (petId: bigint, version: number | undefined, origin: RowOrigin, now: number) =>
       transact(now, (add) => run(removePet(add, petId, version, origin))),
-    ...transactionsOn(database, petWrites(dialect)),
   };
 }

@@ -7,15 +7,12 @@ import type { Head, IdempotencyStore, InventoryStore } from "../../domain/ledger
 import type { Clock } from "../../domain/running/clock.ts";
 import type { Store } from "../../domain/store.ts";
 import type { TransferStore } from "../../domain/verification/store.ts";
-import type { WebhookStore } from "../../domain/webhooks/store.ts";
-import { auditReads } from "../audit.ts";
 import { checkpointReads } from "../checkpoints.ts";
-import { keyReads, secretReads } from "../keys.ts";
-import { maintenanceReads } from "../maintenance.ts";
-import { sessionReads } from "../sessions.ts";
-import { usageHistoryReads } from "../usage.ts";
-import { webhookReads } from "../webhooks.ts";
+import { createScriptedPorts } from "../scripted-ports.ts";
+import type { Promising } from "../statements.ts";
+import { banWrites, usageHistoryReads } from "../usage.ts";
 import { createCatalogueReader } from "./catalogue.ts";
+import { checkpointWrites } from "./checkpoints.ts";
 import {
   guarded,
   openForReading,
@@ -26,7 +23,7 @@ import {
   wrapMethods,
 } from "./engine/connection.ts";
 import { filesOf } from "./engine/files.ts";
-import { scriptsOn } from "./engine/scripts.ts";
+import { dialect, scriptsOn } from "./engine/scripts.ts";
 import { isServed } from "./engine/serving-lock.ts";
 import { createHistoryReader } from "./history.ts";
 import { importOrders, importPets } from "./imports.ts";
@@ -34,8 +31,9 @@ import { createInventoryReader } from "./inventory.ts";
 import { createPreview } from "./staging.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
-import { banReads, usageReads } from "./usage.ts";
-import { leaseReads } from "./webhooks.ts";
+import { banReads, usageReads, usageWrites } from "./usage.ts";
+import { usageHistoryWrites } from "./usage-history.ts";
+import { deliveryWrites, leaseReads } from "./webhooks.ts";
 import type { Access } from "./writing/access.ts";
 import {
   busyWaitMs,
@@ -60,44 +58,35 @@ export interface Parts {
 
 /** The ports of a store. Each reads on this thread and writes through the writer. */
 export function createPorts(parts: Parts): Omit<Store, "close"> {
-  const { database } = parts;
-  const bans = reads(parts, banReads);
+  const { clock, database } = parts;
+  const quick = <S extends object>(scripts: S) => readable(parts, scriptsOn(database, scripts));
+  const reads = <S extends object>(scripts: S) => promised(quick(scripts));
+  const writes = <S extends object>(scripts: S) => writesOf(parts, scripts);
+  const { pets, webhooks, ...scripted } = createScriptedPorts({ quick, reads, writes }, dialect);
+  const { loadBans } = quick(banReads);
+  const { hasUnclaimed, listHeld } = quick(leaseReads);
+  const { claimLeases, ...deliveries } = writes(deliveryWrites);
   return {
+    ...scripted,
     inventory: createInventoryStore(parts),
     history: readable(parts, createHistoryReader(database)),
-    checkpoints: {
-      ...reads(parts, checkpointReads),
-      ...writes(parts, "claim", "removeUnfinished", "addPart", "complete"),
-    },
+    checkpoints: { ...quick(checkpointReads), ...writes(checkpointWrites) },
     idempotency: createIdempotencyStore(parts),
-    catalogue: createCatalogueStore(parts),
-    keys: {
-      ...promised(reads(parts, keyReads)),
-      // Without a promise: it is called for every request with a key that is not in memory.
-      ...reads(parts, secretReads),
-      ...writes(parts, "addKey", "changeKey", "addSecret", "revokeKey"),
-    },
-    sessions: {
-      ...reads(parts, sessionReads),
-      ...writes(parts, "addSession", "removeSession"),
-    },
+    catalogue: { ...createCatalogueStore(parts), ...pets },
     usage: {
-      ...promised(reads(parts, usageReads)),
-      loadBans: async () => bans.loadBans(parts.clock.now()),
-      ...writes(parts, "saveUsage", "saveBan", "liftBan"),
+      ...reads(usageReads),
+      loadBans: async () => loadBans(clock.now()),
+      ...writes({ ...usageWrites, ...banWrites(dialect) }),
     },
-    usageHistory: {
-      ...promised(reads(parts, usageHistoryReads)),
-      ...writes(parts, "addCounts", "pruneCounts"),
-    },
-    webhooks: createWebhookStore(parts),
-    maintenance: {
-      ...promised(reads(parts, maintenanceReads)),
-      ...writes(parts, "startTask", "endTask", "failTask"),
-    },
-    audit: {
-      ...promised(reads(parts, auditReads)),
-      ...writes(parts, "addEntry"),
+    usageHistory: { ...reads(usageHistoryReads), ...writes(usageHistoryWrites) },
+    webhooks: {
+      ...webhooks,
+      ...deliveries,
+      async claimWebhooks(holder) {
+        // Rarely true. The service claims all the time, and each write would be flushed to disk.
+        if (hasUnclaimed(holder)) await claimLeases(holder);
+        return listHeld(holder);
+      },
     },
     transfer: createTransferStore(parts),
   };
@@ -108,24 +97,18 @@ function readable<T extends object>({ access }: Parts, reader: T): T {
   return wrapMethods(reader, (method) => guarded((...args) => access.read(() => method(...args))));
 }
 
-/** Scripts that read, as such a reader. */
-function reads<S extends object>(parts: Parts, scripts: S) {
-  return readable(parts, scriptsOn(parts.database, scripts));
-}
-
 /** Returns a method of the writer as a method of the store. */
 function write<M extends WriterMethod>({ access, writer }: Parts, method: M) {
   return (...args: WriterArgs<M>): Promise<WriterResult<M>> =>
     access.write(() => writer.call(method, ...args));
 }
 
-type Writes<M extends WriterMethod> = {
-  readonly [N in M]: (...args: WriterArgs<N>) => Promise<WriterResult<N>>;
-};
-
-/** Several of them, under their names. */
-function writes<M extends WriterMethod>(parts: Parts, ...methods: M[]): Writes<M> {
-  return Object.fromEntries(methods.map((method) => [method, write(parts, method)])) as Writes<M>;
+/** The methods of the writer that these scripts are. */
+function writesOf<S extends object>(parts: Parts, scripts: S): Promising<S> {
+  const methods = Object.keys(scripts) as WriterMethod[];
+  return Object.fromEntries(
+    methods.map((method) => [method, write(parts, method)]),
+  ) as Promising<S>;
 }
 
 /** How long an import waits for the write lock. No client is waiting for a command. */
@@ -175,10 +158,11 @@ function createIdempotencyStore(parts: Parts): IdempotencyStore {
   };
 }
 
-function createCatalogueStore(parts: Parts): CatalogueStore {
+function createCatalogueStore(parts: Parts): Omit<CatalogueStore, "changePet"> {
   const { path, clock, isService, database, access } = parts;
   const isStoreServed = () => isService || isServed(filesOf(path));
-  const { createPet, removePet, changePet } = writes(parts, "createPet", "removePet", "changePet");
+  const createPet = write(parts, "createPet");
+  const removePet = write(parts, "removePet");
   const preview = async <T>(work: (preview: ImportPreview) => Promise<T>) =>
     useConnection(
       access.read(() => openForStaging(path)),
@@ -194,24 +178,8 @@ function createCatalogueStore(parts: Parts): CatalogueStore {
       writeAlone(parts, (own) => importOrders(own, records, problems, origin, clock.now)),
     createPet: (...args) => createPet(...args, clock.now()),
     removePet: (...args) => removePet(...args, clock.now()),
-    changePet,
     previewPets: (...args) => preview((own) => own.previewPets(...args)),
     previewOrders: (...args) => preview((own) => own.previewOrders(...args)),
-  };
-}
-
-function createWebhookStore(parts: Parts): WebhookStore {
-  const { hasUnclaimed, listHeld } = reads(parts, leaseReads);
-  const claim = write(parts, "claimLeases");
-  return {
-    ...promised(reads(parts, webhookReads)),
-    ...writes(parts, "addWebhook", "changeWebhook", "removeWebhook"),
-    ...writes(parts, "releaseWebhooks", "saveDelivered"),
-    async claimWebhooks(holder) {
-      // Rarely true. The service claims all the time, and each write would be flushed to disk.
-      if (hasUnclaimed(holder)) await claim(holder);
-      return listHeld(holder);
-    },
   };
 }
 

@@ -1,12 +1,6 @@
 import { auditColumns } from "../../audit.ts";
-import type { Dialect, Script, Scripted } from "../../statements.ts";
+import type { Dialect, Promising, Script } from "../../statements.ts";
 import type { Query, Session } from "./session.ts";
-
-type Promising<S> = {
-  readonly [M in keyof S]: S[M] extends (...args: infer A) => unknown
-    ? (...args: A) => Promise<Scripted<S[M]>>
-    : never;
-};
 
 /** Runs work in one transaction on a session of its own. */
 export type Transact = <T>(work: (query: Query, session: Session) => Promise<T>) => Promise<T>;

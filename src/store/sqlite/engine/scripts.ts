@@ -1,14 +1,8 @@
 import type { Database, SQLQueryBindings, Statement } from "bun:sqlite";
 import { auditColumns } from "../../audit.ts";
 import type { Row } from "../../rows.ts";
-import type { Dialect, Script, Scripted } from "../../statements.ts";
+import type { Blocking, Dialect, Script } from "../../statements.ts";
 import { inTransaction, wrapMethods } from "./connection.ts";
-
-type Blocking<S> = {
-  readonly [M in keyof S]: S[M] extends (...args: infer A) => unknown
-    ? (...args: A) => Scripted<S[M]>
-    : never;
-};
 
 export const dialect: Dialect = {
   touchKeys: "UPDATE head SET keys_version = keys_version + 1",

@@ -3,12 +3,8 @@ import { randomUUID } from "node:crypto";
 import type { Environment } from "../../../domain/keys/keys.ts";
 import type { Committed, Unit } from "../../../domain/ledger/ledger.ts";
 import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
-import { auditWrites } from "../../audit.ts";
-import { keyWrites } from "../../keys.ts";
-import { maintenanceWrites } from "../../maintenance.ts";
-import { sessionWrites } from "../../sessions.ts";
+import { scriptedWrites } from "../../scripted-ports.ts";
 import { banWrites } from "../../usage.ts";
-import { webhookWrites } from "../../webhooks.ts";
 import { checkpointWrites } from "../checkpoints.ts";
 import { createLedgerWriter } from "../commit.ts";
 import { guarded, openForWriting, unknownOutcomeOr, wrapMethods } from "../engine/connection.ts";
@@ -53,14 +49,7 @@ export const busyWaitMs = 8_000;
 /** A commit may get the lock this much later than it waits for it. Its caller waits longer still. */
 const graceMs = 500;
 
-const operatorWrites = {
-  ...keyWrites(dialect),
-  ...sessionWrites(dialect),
-  ...banWrites(dialect),
-  ...webhookWrites(dialect),
-  ...auditWrites(dialect),
-  ...maintenanceWrites,
-};
+const operatorWrites = { ...scriptedWrites(dialect), ...banWrites(dialect) };
 
 const repeatedWrites = {
   ...usageWrites,
