@@ -122,9 +122,9 @@ export interface LedgerRow {
   readonly before: Stock | null;
   /** The stock after the change, or null if the change removed the pet. */
   readonly after: Stock | null;
-  /** What caused the change: `api` for a request, `import` for an import by the operator, `undo` for an operator who reversed an earlier change, `console` for an operator who changed it in the console. Later versions can add causes. */
+  /** What caused the change: `api` for a request, `import` for an import by an operator, `undo` for an operator who undid an earlier change, `console` for an operator who changed the stock in the console or with the operator API. Later versions can add causes. */
   readonly cause: string;
-  /** The ID of the API key, or null if no key caused the change. */
+  /** The ID of the API key or operator key, or null if no key caused the change. */
   readonly keyId: string | null;
   /** The current name of that key, or null if the key is not known. */
   readonly keyName: string | null;
@@ -140,7 +140,7 @@ export interface LedgerRow {
 export interface LedgerHead {
   /** The number of the last row, or 0 if the ledger is empty. */
   readonly seq: number;
-  /** The hash of the last row, in hexadecimal digits. It covers all rows up to this one. The hash of an empty ledger is the SHA-256 of an empty text. */
+  /** The hash of the last row, in hexadecimal digits. It covers all rows up to this one. The hash of an empty ledger is the SHA-256 of an empty string. */
   readonly hash: string;
   /** When the last row was stored, or null if the ledger is empty. */
   readonly at: string | null;

@@ -16,7 +16,7 @@ const dayMs = 24 * hourMs;
 
 interface Issued {
   readonly id: string;
-  /** The text of the key. */
+  /** The secret of the key. */
   readonly key: string;
 }
 

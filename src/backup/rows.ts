@@ -10,9 +10,9 @@ export interface BackupTable {
   readonly isBytes: readonly boolean[];
   /** The values of columns that the file may lack. */
   readonly initial: ReadonlyMap<string, unknown>;
-  /** The table of this version with its rows. */
+  /** The table of this version that receives the rows. */
   readonly target: string;
-  /** Makes rows of that table from a row of the backup. */
+  /** Converts a row of the backup to rows of that table. */
   readonly toRows: (row: StoredRow) => readonly StoredRow[];
 }
 
@@ -22,7 +22,7 @@ export const backupTables: readonly BackupTable[] = tables.map((table) =>
 
 /**
  * The tables that a backup with these row counts must have, in order. A backup of an earlier version may
- * lack tables that were added since, or have what was there instead.
+ * lack tables that were added since, or have the tables that they replaced.
  */
 export function tablesFor(rows: Readonly<Record<string, number>>): readonly BackupTable[] {
   return tables.flatMap(({ former, ...table }) => {
@@ -49,7 +49,7 @@ export function tableLine({ name, columns }: BackupTable): string {
 
 /**
  * The values to add to each row of a table that starts with this line: those of columns that the file
- * does not have. Undefined if the line is not that of the table.
+ * does not have. Undefined if the line belongs to another table.
  */
 export function missingValues(table: BackupTable, line: string | undefined): unknown[] | undefined {
   if (line === tableLine(table)) return [];

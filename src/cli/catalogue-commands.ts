@@ -19,7 +19,8 @@ const importFlags = {
   "dry-run": { description: "Show what would change, and change nothing." },
   differences: {
     placeholder: "N",
-    description: "Differences that --dry-run lists at most. Default: 50, or all with --json.",
+    description:
+      "Maximum number of differences that --dry-run lists. Default: 50, or all with --json.",
   },
   json,
   name: {

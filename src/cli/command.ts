@@ -52,12 +52,12 @@ interface Definition<F extends Flags, O extends readonly Operand[]> {
   readonly topic: Topic;
   /** One or two command lines that work as they are, apart from the names in them. */
   readonly examples: readonly string[];
-  /** None unless given. */
+  /** By default, none. */
   readonly operands?: O;
   readonly flags: F;
   /** Set for a command that changes a store. If it is interrupted before that, it says so. */
   readonly changes?: true;
-  /** The settings that have an effect on this command. Help lists them. Those of one store unless given. */
+  /** The settings that affect this command, for its help. By default, those of a store. */
   readonly settings?: readonly SettingName[];
   /** Returns the exit code. */
   readonly run: (

@@ -41,7 +41,7 @@ export const commands: readonly Command[] = [
   }),
   command({
     name: "quickstart",
-    summary: "Same as `serve`, but adds sample data and a key to an empty store.",
+    summary: "Same as `serve`, but adds sample data and two keys to an empty store.",
     topic: "serve",
     examples: ["petstore quickstart --port 9000"],
     flags: {},
@@ -50,7 +50,7 @@ export const commands: readonly Command[] = [
   }),
   command({
     name: "health",
-    summary: "Asks the service with these settings on this machine whether it is ready.",
+    summary: "Checks whether the service on this machine is ready.",
     topic: "maintenance",
     examples: ["petstore health", "petstore health --port 9000 --json"],
     flags: { json },
@@ -111,13 +111,13 @@ export const commands: readonly Command[] = [
   }),
   command({
     name: "undo",
-    summary: "Gives a pet the stock that it had before a ledger row, as a new row.",
+    summary: "Undoes a change: a new ledger row gives the pet its earlier stock.",
     topic: "history",
     examples: ["petstore undo 1200", "petstore undo 1200 --force --reason recounted"],
     operands: [{ name: "SEQ", description: "Number of the ledger row." }],
     flags: {
       force: { description: "Undo the row even if the pet was changed since." },
-      reason: { placeholder: "TEXT", description: "Reason of the new row. Default: undo of SEQ." },
+      reason: { placeholder: "TEXT", description: "Reason for the new row. Default: undo of SEQ." },
       json,
     },
     changes: true,

@@ -43,7 +43,7 @@ function printProblems(problems: readonly string[]): void {
 
 type Row = ReturnType<typeof toRow>;
 
-/** What is printed of a setting. The value is null if it is off, and the source for a default. */
+/** A setting as it is printed. `value` is null if it is off, and `source` is null for a default. */
 function toRow({ setting, text, ...read }: ReadSetting, all: readonly ReadSetting[]) {
   const environment = all.find(({ name }) => name === "environment")?.value;
   const value = hideSecrets(setting, text);

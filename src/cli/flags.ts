@@ -89,7 +89,7 @@ function invalid(command: Command, problem: string): ServiceError {
   return new ServiceError("invalid_request", `${problem}; see petstore help ${command.name}`);
 }
 
-/** Converts the texts of flags. The domain rejects NaN and names the rule. */
+/** These functions convert the values of flags. The domain rejects NaN and names the rule. */
 
 export function parseCount(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;

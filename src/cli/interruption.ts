@@ -83,7 +83,7 @@ function onSignal(signal: Signal): void {
  */
 const repeatMs = 250;
 
-/** Returns a function to call with each signal. It returns whether it is the first, a repetition of it or a later one. */
+/** Returns a function to call for each signal. It tells the first, its repetitions and later ones apart. */
 export function createSignalCounter(): () => "first" | "repeated" | "later" {
   let firstAt: number | undefined;
   return () => {
@@ -94,7 +94,7 @@ export function createSignalCounter(): () => "first" | "repeated" | "later" {
   };
 }
 
-/** Whether the process was started by `nohup`, so that it survives its terminal. */
+/** Whether the process ignores SIGHUP, for example because `nohup` started it. */
 export function isIgnored(signal: keyof typeof signalNumbers): boolean {
   if (signal !== "SIGHUP") return false;
   try {

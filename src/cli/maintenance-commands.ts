@@ -28,7 +28,7 @@ export const maintenanceCommands: readonly Command[] = [
   }),
   command({
     name: "restore",
-    summary: "Verifies a backup and makes it the store. Never replaces a store.",
+    summary: "Verifies a backup and makes it the store. Never replaces an existing store.",
     topic: "maintenance",
     examples: [
       "petstore restore monday.petstore",
@@ -63,7 +63,7 @@ export const maintenanceCommands: readonly Command[] = [
     topic: "maintenance",
     examples: ["petstore upgrade --check"],
     flags: {
-      check: { description: "Required, because nothing is migrated: the next start does that." },
+      check: { description: "Required: this command only checks. The next start migrates." },
       json,
     },
     run: upgrade,

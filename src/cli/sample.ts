@@ -8,7 +8,7 @@ import type { Store } from "../domain/store.ts";
 
 export const samplePlan = "business";
 
-/** The texts of the first keys, which are shown only once. */
+/** The secrets of the first keys, which are shown only once. */
 export interface FirstKeys {
   readonly api: string;
   readonly operator: string;

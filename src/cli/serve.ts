@@ -16,7 +16,7 @@ export function serve({ settings }: Input): Promise<number> {
 }
 
 /**
- * Serves like `serve`, after adding sample data and a key to an empty store. Says what to do next.
+ * Serves like `serve`, after adding sample data and two keys to an empty store. Says what to do next.
  * `npm start` runs it.
  */
 export function quickstart({ settings }: Input): Promise<number> {
@@ -86,8 +86,8 @@ function untilStopped(service: Service, log: ServiceLog): Promise<number> {
 }
 
 /**
- * The command line that started this program, up to the name of the command. An executable that
- * contains the program has its first argument inside itself.
+ * The command line that started this program, up to the name of the command. A compiled executable
+ * contains its script, so the path of the script is not part of its command line.
  */
 export function currentProgram(): readonly string[] {
   const [, script = ""] = process.argv;

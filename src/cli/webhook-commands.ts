@@ -71,14 +71,14 @@ export const webhookCommands: readonly Command[] = [
   }),
   command({
     name: "webhooks rotate",
-    summary: "Gives a webhook a new secret. During the overlap, the old secret also signs.",
+    summary: "Gives a webhook a new secret. During the overlap, messages are signed with both.",
     topic: "webhooks",
     examples: ["petstore webhooks rotate wh_0aBcDeFgHiJkLmNo --overlap 1h"],
     operands: id,
     flags: {
       overlap: {
         placeholder: "DURATION",
-        description: `How long the old secret also signs, such as 30m, 24h or 7d. Default: ${defaultOverlapMs / 3_600_000}h.`,
+        description: `How long messages are also signed with the old secret, such as 30m, 24h or 7d. Default: ${defaultOverlapMs / 3_600_000}h.`,
       },
       json,
     },

@@ -26,7 +26,7 @@ export async function listen<T>(
   }
 }
 
-/** Loads the certificate if one is set. Called before the store is opened: a wrong path creates none. */
+/** Loads the certificate if one is set. Call it first, so that a wrong path does not create a store. */
 export async function openTls({ config, log }: ServiceOptions): Promise<Certificate | undefined> {
   const { tlsCertFile: certFile, tlsKeyFile: keyFile, certificateCheckMs } = config;
   if (certFile === "") return undefined;

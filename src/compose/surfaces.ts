@@ -55,7 +55,7 @@ function rejectSharedPaths(surfaces: Served["surfaces"]): void {
   }
 }
 
-/** What follows the requests of a service, for logs, metrics and traces. `opened` closes it. */
+/** Opens what observes the requests of a service, for logs, metrics and traces. `opened` closes it. */
 export function openObservers(
   { config, observer, log, requestLines }: ServiceOptions,
   metrics: Metrics | undefined,

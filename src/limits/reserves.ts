@@ -70,9 +70,9 @@ function createReturns(store: Pick<SharedUsageStore, "giveBack">) {
 }
 
 /**
- * Requests of busy keys that the database has counted in advance for this process. A request that
- * finds one in the reserve of its key is admitted without a query. They are counted already, so all
- * processes together never admit more than the limit.
+ * Requests of busy keys that the database has counted in advance for this process. While the reserve of
+ * a key is not empty, its requests are admitted without a query. Reserved requests are already counted,
+ * so all processes together never admit more than the limit.
  *
  * A process reserves at most a thousandth of what is left. Keys with limits below 8,000 therefore
  * have no reserve, and the headers of their responses are exact on every instance.
@@ -118,7 +118,7 @@ export function createReserves(store: Pick<SharedUsageStore, "giveBack">, log: L
     },
     /**
      * How many more requests should be counted in advance. `usage` is what is known of the key. Call it
-     * before a statement that counts, and `ended` after that, so that the reserve stays meanwhile.
+     * before a statement that counts, and `ended` after it. In between, the reserve is not returned.
      */
     wanted(keyId: string, limits: Limits, usage: Usage | undefined): number {
       const reserve = reserves.get(keyId);
@@ -138,8 +138,8 @@ export function createReserves(store: Pick<SharedUsageStore, "giveBack">, log: L
       if (reserve) reserve.isCounting = false;
     },
     /**
-     * Adds `granted` requests, which the database has counted in `usage`. Returns all that are in
-     * reserve and counted there.
+     * Adds `granted` requests, which the database has counted in `usage`. Returns the size of the
+     * reserve, all of which is counted there.
      */
     add(keyId: string, usage: Usage, granted: number): number {
       const reserve = reserves.get(keyId);

@@ -100,12 +100,12 @@ function createKnownUsage(clock: Clock | undefined) {
 
   return {
     /**
-     * The database's time, or later. An earlier time could treat a window as exhausted that is over. A
-     * later time only causes a query.
+     * The database's time, or later. With an earlier time, a window that is over could count as
+     * exhausted. A later time only causes a query.
      */
     now: (): number => (clock ? clock.now() : Math.ceil(performance.now() + clockOffset)),
     get: (keyId: string) => cache.get(keyId),
-    /** Only this usage may reject a request. */
+    /** Only fresh usage may reject a request. */
     isFresh: (usage: Usage) => fresh.has(usage),
     put(keyId: string, usage: Usage, now: number, sentAt: number): void {
       clockOffset = now - sentAt;
@@ -124,10 +124,9 @@ function createKnownUsage(clock: Clock | undefined) {
 }
 
 /**
- * The rate limiter of several processes, which count in the database that they share. A request that
- * must be rejected, because a window is known to be exhausted or a ban to be in force, is rejected
- * without a query. A request of a busy key is admitted without one if the database has counted it in
- * advance.
+ * The rate limiter of several processes, which count in a shared database. If a window is known to be
+ * exhausted or a ban to be in force, a request is rejected without a query. A request of a busy key is
+ * admitted without a query if the database has counted it in advance.
  *
  * Time is the database's, so that the clocks of the instances do not matter.
  */

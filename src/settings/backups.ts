@@ -16,7 +16,7 @@ export const backupsSettings = {
     placeholder: "N",
     default: "48",
     description:
-      "How many of its own backups the service keeps. It deletes older ones, unless the store lacks their last ledger row.",
+      "How many of its own backups the service keeps. It deletes older ones, but none with ledger rows that the store lacks.",
     unit: "backups",
     read: readCount,
   }),
@@ -25,7 +25,7 @@ export const backupsSettings = {
     placeholder: "FOLDER",
     default: "./data/backups",
     description:
-      "Folder for the backups that the service makes. While it has backups of a missing store, that store is not created: it was lost.",
+      "Folder for the backups that the service makes. If the store is missing but has backups here, the service does not start with an empty one.",
     read: readNonEmpty,
   }),
 } as const;

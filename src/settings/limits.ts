@@ -40,7 +40,7 @@ export const limitsSettings = {
     flag: "ban-strikes-min",
     placeholder: "N",
     default: "20",
-    description: "Minimum of the number of strikes within one minute that leads to a ban.",
+    description: "Fewest strikes within one minute that lead to a ban.",
     unit: "strikes",
     read: readCount,
   }),
@@ -73,7 +73,7 @@ export const limitsSettings = {
     placeholder: "N",
     default: "10000",
     description:
-      "Changes that may wait for a transaction. Further updates get 503. One key may have at most as many as are still free: half if it is alone. At least 1000.",
+      "Changes that may wait for a transaction. Further updates get 503. One key may have about half of them, and fewer while other keys wait. At least 1000.",
     unit: "changes",
     read: readChangesWaiting,
   }),

@@ -126,7 +126,7 @@ export const webhooksSettings = {
   webhooksAllowInsecure: setting({
     flag: "webhooks-allow-insecure",
     default: "off",
-    description: "Allows `http://` addresses for webhooks. The variable is `on` or `off`.",
+    description: "Allows `http://` addresses for webhooks.",
     read: readSwitch,
   }),
   webhooksAllowedNetworks: setting({

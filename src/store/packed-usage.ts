@@ -1,10 +1,10 @@
 import type { Row } from "./rows.ts";
 
 /**
- * Stores and backups of 0.7.0 to 0.9.0 have the table `usage_history`. Each of its rows has the 60
- * minutes of an hour or the days of a month, packed: for every slot with requests, the number of empty
- * slots before it, the admitted and the refused requests. Each number has seven bits in a byte, the
- * lowest first, and the eighth bit is set if more follow.
+ * Stores and backups of 0.7.0 to 0.9.0 have the table `usage_history`. Each of its rows packs the 60
+ * minutes of an hour or the days of a month. For every minute or day with requests it has three numbers:
+ * the empty ones before it, the admitted and the refused requests. Each byte holds seven bits of a
+ * number, the lowest first, and its eighth bit is set if more follow.
  */
 export const packedColumns = "key_id, span, start, counts";
 

@@ -15,14 +15,14 @@ type Stored = string | number | null;
 interface StoredKind {
   readonly type: "text" | "int8";
   readonly read: (stored: unknown) => unknown;
-  /** What a new pet has that gives no value. */
+  /** The value for a new pet that does not give one. */
   readonly initial: Stored;
 }
 
 const read = (stored: unknown) => stored;
 
 const kinds: Readonly<Record<FieldKind, StoredKind>> = {
-  // Every new pet gives one. SQLite checks that a column is not null before it skips a known pet.
+  // Required for a new pet. For a known pet, SQLite checks NOT NULL before it skips the row.
   text: { read, type: "text", initial: "" },
   optionalText: { read, type: "text", initial: null },
   texts: { read: (stored) => JSON.parse(stored as string), type: "text", initial: "[]" },
@@ -42,7 +42,7 @@ export const detailTypes = fields.map(({ type }) => type);
 /** The columns of the table `pets`. */
 export const petTableColumns = ["pet_id", ...detailColumns].join(", ");
 
-/** The values of a pet whose backup was made before it had these columns. */
+/** The values for pets in backups that do not have these columns yet. */
 export const initialDetails: ReadonlyMap<string, Stored> = new Map(
   fields
     .filter(({ kind }) => initialValues[kind] !== undefined)
@@ -76,8 +76,8 @@ function toStored(value: PetDetails[keyof PetDetails] | undefined): Stored {
 }
 
 /**
- * The columns of `staged_pets` after the id: the rows of an import. A field that is not given is null.
- * Where null is also a value, another column tells the two apart.
+ * The columns of `staged_pets` after the id. The table has the rows of an import. A field that is not given
+ * is null. If null is also a valid value, another column tells the two apart.
  */
 export const stagedColumns = [
   "line int8",
@@ -100,7 +100,7 @@ export function stagedValues(record: PetRecord): Value[] {
   return values;
 }
 
-/** Whether a staged row changes a pet. Fields that it does not give are null and compare as null. */
+/** Whether a staged row changes a pet, in SQL. Fields that it does not give are null and never differ. */
 export const petDiffers = `(${fields
   .map(({ column, isNullable }) =>
     isNullable
@@ -109,7 +109,7 @@ export const petDiffers = `(${fields
   )
   .join(" OR ")})`;
 
-/** The value of each field after an import: SQL. */
+/** The value of each field after an import, in SQL. */
 const imported = fields.map(({ column, isNullable }) =>
   isNullable
     ? `CASE WHEN s.${column}_given THEN s.${column} ELSE p.${column} END`
@@ -126,10 +126,10 @@ export const insertStaged = `INSERT INTO pets (${petTableColumns})
   SELECT pet_id, ${fields.map(({ column, initial }) => `coalesce(${column}, ${initial === null ? "NULL" : `'${initial}'`})`).join(", ")}
   FROM staged_pets s`;
 
-/** The fields as an import compares them: the old and the new value, and how to show one. */
+/** The fields as an import compares them: name, old and new value, and how to read a value. */
 export const comparedFields = fields.map(
   ({ name, column, read }, at) => [name, `p.${column}`, imported[at]!, read] as const,
 );
 
-/** Fields that a new pet must give. */
+/** Fields that are required for a new pet. */
 export const requiredFields = fields.filter(({ kind }) => initialValues[kind] === undefined);

@@ -38,20 +38,20 @@ export interface Staging<T> {
   readonly columns: string;
   /** The values of all columns. */
   readonly values: (record: T) => Value[];
-  /** What is wrong with rows that are read together with the store. */
+  /** Checks that compare the rows with the store. */
   readonly checks: readonly StagedCheck[];
   readonly fields: readonly Field[];
   /** Selects what is new or differs: the id, whether it is new, and each field's old and new value. */
   readonly different: string;
 }
 
-/** A query whose last column is the number of all its rows, of which it returns the first. */
+/** A query that returns the first bad rows. Its last column is the number of all bad rows. */
 export interface StagedCheck {
   readonly text: string;
   readonly toProblem: (row: Row) => Problem;
 }
 
-/** Adds the problems that checks find. */
+/** Adds the problems that checks have found. */
 export function* findProblems(checks: readonly StagedCheck[], problems: Problems): Script<void> {
   for (const { text, toProblem } of checks) {
     const rows = yield* run(text);
@@ -60,7 +60,7 @@ export function* findProblems(checks: readonly StagedCheck[], problems: Problems
   }
 }
 
-/** Adds the problems of staged rows with the store. Throws if the import has problems. */
+/** Checks staged rows against the store, and adds their problems. Throws if the import has problems. */
 export function* checkStaged(
   { checks }: Pick<Staging<never>, "checks">,
   problems: Problems,
@@ -79,7 +79,7 @@ type Field = readonly [
 const asStored = (stored: unknown) => stored;
 const numberOf = (stored: unknown) => Number(stored);
 
-/** Numbered, because SQLite returns rows by the names of their columns. */
+/** Columns need different names, because SQLite returns rows by the names of their columns. */
 const numbered = (fields: readonly Field[]) =>
   fields.map(([, before, after], at) => `${before} AS before${at}, ${after} AS after${at}`).join();
 
@@ -166,7 +166,7 @@ export function noteImport(
   return note(dialect, auditEntry(actor, at, action, null, { reason, ...imported }));
 }
 
-/** Passes the differences of the rows on, and counts them. `staged` is the number of all rows. */
+/** Passes on the differences, and counts new and changed rows. `staged` is the number of all rows. */
 export async function takeDifferences(
   { fields }: Pick<Staging<never>, "fields">,
   batches: AsyncIterable<readonly Row[]>,

@@ -13,7 +13,7 @@ import {
 } from "./rows.ts";
 import { webhookColumns } from "./webhook-rows.ts";
 
-/** The columns of a table. Those in `bytes` have bytes, all others texts and integers. */
+/** The columns of a table. Those in `bytes` contain bytes, all others strings and integers. */
 export interface TableColumns {
   readonly name: string;
   readonly columns: string;
@@ -28,7 +28,7 @@ export interface Table extends TableColumns {
   readonly order: string;
   /** Which rows are transferred; all if undefined. */
   readonly where?: string;
-  /** What earlier versions had instead, and still is in their backups. */
+  /** The table that earlier versions had instead. Their backups still have it. */
   readonly former?: TableColumns & { readonly toRows: (row: Row) => readonly Row[] };
   /** The version that added the table. Backups of earlier versions do not have it. */
   readonly since?: string;

@@ -70,7 +70,7 @@ export async function exchange(
   throw new AttemptFailure("the host does not resolve");
 }
 
-/** Begins a request on a connection of its own. The address that was checked replaces the host. */
+/** Begins a request on a new connection, to the checked address instead of the host. */
 function open(
   url: ReceiverUrl,
   address: string,
@@ -92,7 +92,7 @@ function open(
     agent: false,
     signal,
     maxHeaderSize: headBytesMax,
-    // Accepts bare line feeds and other small faults. Nothing follows the response on its connection.
+    // Accepts bare line feeds and other small faults. That is safe: the connection has only one response.
     insecureHTTPParser: true,
     // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 changes the default.
     rejectUnauthorized: true,
@@ -102,7 +102,7 @@ function open(
   });
 }
 
-/** Checks address and certificate again, before anything is sent. The runtime should have done so. */
+/** Checks address and certificate before anything is sent, in case the runtime has not. */
 function findProblem(socket: Socket, url: ReceiverUrl, address: string) {
   if (!isSameAddress(socket.remoteAddress ?? "", address)) {
     return new AttemptFailure(`the connection does not lead to ${address}`);
@@ -116,7 +116,7 @@ function findProblem(socket: Socket, url: ReceiverUrl, address: string) {
 function responseTo(sent: ClientRequest): Promise<ReceiverResponse> {
   return new Promise((resolve, reject) => {
     sent.once("response", (response) => resolve(readResponse(response)));
-    // Without a bound, 1xx could follow 1xx until the time is over.
+    // Without a limit, a receiver could send 1xx responses until the time is over.
     sent.on("information", () => {
       if (sent.socket!.bytesRead > headBytesMax) sent.destroy(headTooLong());
     });
@@ -147,9 +147,9 @@ async function readResponse(response: IncomingMessage): Promise<ReceiverResponse
 }
 
 /**
- * Decodes at most `answerBytesMax` bytes to text of at most as many bytes. Invalid UTF-8 becomes
- * U+FFFD, which is longer than one byte. NUL does too, because PostgreSQL cannot store it. A
- * character that is cut at the end is left out.
+ * Decodes at most `answerBytesMax` bytes to text of at most as many bytes. Invalid UTF-8 becomes U+FFFD,
+ * which is longer than one byte. So does NUL, because PostgreSQL cannot store it. A character that is
+ * cut off at the end is left out.
  */
 function toText(bytes: Buffer): string {
   const isCut = bytes.length === answerBytesMax;

@@ -26,7 +26,7 @@ const messages: Readonly<Record<string, string>> = {
 export function explainFailure(error: unknown, host: string): string {
   if (error instanceof AttemptFailure) return error.message;
   const { code = "unknown error", message } = error as { code?: string; message?: string };
-  // The runtime gives this the code of a reset.
+  // The runtime uses the code of a reset for this too.
   if (message === "socket hang up") return "the connection closed before a response";
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return `the certificate is not valid for ${host}`;
   if (/^(?:ERR_SSL_|EPROTO)/.test(code)) return `the TLS handshake failed (${code})`;

@@ -27,8 +27,8 @@ export interface WebhookSenderOptions {
 }
 
 /**
- * Creates a sender that resolves the host once per attempt. `fetch` resolves it again after any check, so
- * a name server could give it another address than the one that was checked.
+ * Creates a sender that resolves the host once per attempt, and connects to the address that it has checked.
+ * `fetch` would resolve the host again, and a name server could then return another address.
  */
 export function createWebhookSender({
   allowInsecure,
@@ -39,8 +39,8 @@ export function createWebhookSender({
   now = Date.now,
 }: WebhookSenderOptions): WebhookSender {
   /**
-   * Returns the addresses of a receiver, in the order of the resolver; none if it does not resolve. One
-   * forbidden address is enough to contact none of them.
+   * Returns the addresses of a receiver, in the order of the resolver; none if it does not resolve. If one
+   * address is forbidden, none of them is contacted.
    */
   async function resolve({ host, isLiteral }: ReceiverUrl, signal: AbortSignal) {
     const { promise: aborted, reject } = Promise.withResolvers<never>();
@@ -52,12 +52,12 @@ export function createWebhookSender({
     return { addresses, forbidden };
   }
 
-  /** Does work that ends when `outer` aborts, and when the time of an attempt is over. */
+  /** Does work until `outer` aborts or the time of an attempt is over. */
   async function within<T>(
     outer: AbortSignal | undefined,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    // Not AbortSignal.any: its memory would be kept as long as `outer`, which lives until the stop.
+    // Not AbortSignal.any: its memory is kept as long as `outer`, which lives until the service stops.
     const attempt = new AbortController();
     const end = (message: string) => attempt.abort(new AttemptFailure(message));
     const cancel = () => end("the attempt was cancelled");

@@ -78,7 +78,7 @@ describe.each(engines)("sessions on %s", (engine) => {
     expectError(await who(cookie), "unauthorized");
   });
 
-  test("a session ends with the text of the key that started it", async () => {
+  test("a session ends with the secret that started it", async () => {
     const { store, clock } = service;
     const rotate = (overlapMs: number) =>
       rotateKey(store, "production", clock.now(), operator.id, commandLine, overlapMs);

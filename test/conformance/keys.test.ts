@@ -26,7 +26,7 @@ onEveryEngine("keys", (service) => {
     );
   });
 
-  test("[open.key-storage] only a key's SHA-256 is stored; its text is in no file and no log", async () => {
+  test("[open.key-storage] only a key's SHA-256 is stored; its secret is in no file and no log", async () => {
     const { id, text } = await service().issueKey({ name: "till" });
     await ask(text);
     await ask(`${text}x`);

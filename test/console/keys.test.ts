@@ -143,7 +143,7 @@ describe.each(engines)("the keys of a store on %s", (engine) => {
     for (let strike = 0; strike < 3; strike += 1) expect(await use(text)).toBe(429);
     await open(`/keys/${id}`);
     await page.getByText("This key is banned").waitFor();
-    const until = page.locator(".ban-notice time");
+    const until = page.getByRole("region", { name: "Ban" }).locator("time");
     const ends = Date.parse((await until.getAttribute("datetime"))!);
     expect(ends).toBeGreaterThan(service.clock.now());
     await page.getByText("2 of 2").waitFor();

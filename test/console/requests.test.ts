@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { drillCommand } from "../../src/console/backups/state-cards.tsx";
 import { ApiError, request, requestPage } from "../../src/console/client/api.ts";
+import { lookForRenames } from "../../src/console/client/renames.ts";
 import { retryDelayMs } from "../../src/console/client/retries.ts";
 import { loadState, outdatedSince, reload, table } from "../../src/console/stock/state.ts";
 import { changeNumber, formatCount } from "../../src/console/texts/formats.ts";
@@ -77,6 +78,7 @@ test("stock that cannot be loaded again stays in view, marked, until it can", as
     failures -= 1;
     return failures >= 0 ? busy() : Response.json({ entries: [{ ...entry, quantity }] });
   });
+  await lookForRenames();
   await reload();
   expect(loadState.value).toEqual({ kind: "ready" });
   const seen: unknown[] = [];

@@ -72,7 +72,7 @@ test("a revoked key is soon refused by every instance, even if all connections a
   await until(areBack, 10_000, "every instance counts again");
 });
 
-test("a rotated key's new text works on every instance at once; old texts and expired keys stop working in time", async () => {
+test("a rotated key's new secret works on every instance at once; old secrets and expired keys stop working in time", async () => {
   const { id, key } = await fleet.issueKey(...boundless);
   expect(await responses(key)).toEqual([200, 200, 200]);
   const ends = Date.now() + 10_000;

@@ -54,7 +54,7 @@ test("rows of the ledger can be neither changed nor deleted while its triggers e
 async function fill(store: Store): Promise<void> {
   const key = { id: "key_a", name: "till", plan: "business", limits: plans.business } as const;
   const times = { createdAt: testStart, expiresAt: null, revokedAt: null };
-  await store.keys.addKey({ ...key, scopes, ...times }, digestOf("a key's text"), anEntry);
+  await store.keys.addKey({ ...key, scopes, ...times }, digestOf("a secret"), anEntry);
   for (const petId of [1n, 2n, 3n, 4n]) {
     await store.catalogue.importPets(
       once([petRow({ petId, quantity: Number(petId) })]),

@@ -72,7 +72,7 @@ export const defaultBounds = {
   inodesMin: 1_000,
   /** The median of several flushes to disk. Every update waits for one. */
   flushMsMax: 20,
-  /** The difference to the clock of the database server, or to a time in the store. */
+  /** The difference from the clock of the database server, or from a time in the store. */
   clockMsMax: 2_000,
   /** Certificates and keys that expire within this time get a warning. */
   endingMs: 14 * dayMs,

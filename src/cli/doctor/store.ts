@@ -117,7 +117,7 @@ async function checkClock(inspection: StoreInspection, bounds: Bounds): Promise<
   return ok("clock", serverNow === undefined ? "no time in the store is in the future" : "in step");
 }
 
-/** Opens an existing store for looking at it, and does not migrate it. Ends within `deadlineMs`. */
+/** Opens an existing store to inspect it, without migrating it. Ends within `deadlineMs`. */
 export async function inspectStore(config: Config, deadlineMs: number): Promise<StoreInspection> {
   const path = sqlitePath(config);
   if (path === undefined) {

@@ -21,7 +21,7 @@ export const noFilter = {
 
 const isTime = (text: string) => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
 
-/** The name of each field in an address, and which texts are valid there. */
+/** The query parameter of each field in an address, and whether a value is valid there. */
 const rules: Record<keyof ChangeFilter, readonly [string, (text: string) => boolean]> = {
   petId: ["pet", (text) => /^-?\d{1,19}$/.test(text)],
   keyId: ["key", (text) => /^key_\w+$/.test(text)],

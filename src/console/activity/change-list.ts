@@ -1,12 +1,11 @@
 import { batch, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { messageOf } from "../client/api.ts";
-import { listen, whenListening } from "../client/live.ts";
-import { retryDelayMs } from "../client/retries.ts";
+import { Follower } from "../client/follower.ts";
 import type { LedgerRow } from "../client/types.ts";
 import type { LoadState } from "../parts/loaded.tsx";
 import { type ChangeFilter, filterQuery, matchesFilter } from "./change-filter.ts";
-import { type LedgerRange, listOlder, rangeOf } from "./older-changes.ts";
+import { type LedgerRange, listOlder, type OlderChanges, rangeOf } from "./older-changes.ts";
 
 /** More rows than this make the page slow. The oldest ones are dropped and can be loaded again. */
 const rowsMax = 1_000;
@@ -17,138 +16,88 @@ export class ChangeList {
   readonly filter: ChangeFilter;
   readonly state = signal<LoadState>({ kind: "loading" });
   readonly rows = signal<readonly LedgerRow[]>([]);
-  /** New rows that are not shown yet, because the person reads. */
-  readonly held = signal<readonly LedgerRow[]>([]);
-  readonly isHeld = signal(false);
-  readonly isEnd = signal(false);
-  readonly isLoadingOlder = signal(false);
-  readonly olderError = signal("");
+  /** New rows that are not shown, because the person is reading. Undefined if they are shown at once. */
+  readonly held = signal<readonly LedgerRow[] | undefined>(undefined);
   /** All changes from this number on were examined. */
   readonly before = signal(0);
-  /** Rows up to this one were there when the list was loaded. Later ones are new. */
-  readonly loadedUpTo = signal(0);
+  /** The first row of the filter, and its end when the list was loaded. Rows after the end are new. */
+  readonly range = signal<LedgerRange>({ low: 1, high: 1 });
+  readonly follower: Follower<OlderChanges & { readonly range: LedgerRange }>;
   readonly #count: number;
-  #range: LedgerRange = { low: 1, high: 1 };
-  #early: LedgerRow[] | undefined = [];
-  #leaving = new AbortController();
-  #failures = 0;
-  #retry: ReturnType<typeof setTimeout> | undefined;
-  #stopListening: () => void = () => undefined;
 
   /** Loads `count` changes at a time. */
   constructor(filter: ChangeFilter, count: number) {
     this.filter = filter;
     this.#count = count;
-  }
-
-  async start(): Promise<void> {
-    this.#stopListening = listen({
-      rows: (rows) => this.#receive(rows),
-      reset: () => void this.reload(),
-    });
-    await whenListening();
-    await this.reload();
-  }
-
-  stop(): void {
-    this.#stopListening();
-    clearTimeout(this.#retry);
-    this.#leaving.abort();
-  }
-
-  /** Loads the newest changes again. */
-  async reload(): Promise<void> {
-    clearTimeout(this.#retry);
-    this.#leaving.abort();
-    this.#leaving = new AbortController();
-    const { signal: leaving } = this.#leaving;
-    this.#early = [];
-    try {
-      this.#range = await rangeOf(this.filter, leaving);
-      const { high } = this.#range;
-      const found = await listOlder(this.filter, this.#range, high, this.#count, leaving);
-      if (leaving.aborted) return;
-      batch(() => {
-        this.rows.value = found.rows;
-        this.held.value = [];
-        this.isEnd.value = found.isEnd;
-        this.before.value = found.before;
-        this.loadedUpTo.value = high - 1;
-        this.olderError.value = "";
+    this.follower = new Follower({
+      load: async (leaving) => {
+        const range = await rangeOf(filter, leaving);
+        return { range, ...(await listOlder(filter, range, count, leaving)) };
+      },
+      show: ({ range, rows, before }, early) => {
+        this.range.value = range;
+        this.rows.value = rows;
+        this.before.value = before;
+        this.held.value &&= [];
         this.state.value = { kind: "ready" };
-        this.#failures = 0;
-        const early = this.#early ?? [];
-        this.#early = undefined;
         this.#receive(early);
-      });
-    } catch (error) {
-      if (leaving.aborted) return;
-      // What is shown stays until the service is back.
-      if (this.state.value.kind !== "ready") {
+      },
+      receive: (changes) => this.#receive(changes),
+      failed: (error) => {
+        // What is shown stays until the service is back.
+        if (this.state.value.kind === "ready") return;
         this.state.value = { kind: "failed", message: messageOf(error) };
-      }
-      this.#failures += 1;
-      this.#retry = setTimeout(() => this.reload(), retryDelayMs(this.#failures));
-    }
+      },
+    });
+  }
+
+  /** True if there are no older changes. */
+  get isEnd(): boolean {
+    return this.before.value <= this.range.value.low;
   }
 
   async loadOlder(): Promise<void> {
-    if (this.isLoadingOlder.value) return;
-    const { signal: leaving } = this.#leaving;
-    this.isLoadingOlder.value = true;
-    this.olderError.value = "";
-    const before = this.before.value;
-    try {
-      const found = await listOlder(this.filter, this.#range, before, this.#count, leaving);
-      // If the list was cut meanwhile, these rows do not follow its last one any more.
-      if (leaving.aborted || before !== this.before.value) return;
-      batch(() => {
-        this.rows.value = [...this.rows.value, ...found.rows];
-        this.before.value = found.before;
-        this.isEnd.value = found.isEnd;
-      });
-    } catch (error) {
-      if (!leaving.aborted) this.olderError.value = messageOf(error);
-    } finally {
-      this.isLoadingOlder.value = false;
-    }
+    const { signal: leaving } = this.follower;
+    const { value: high } = this.before;
+    const range = { low: this.range.value.low, high };
+    const found = await listOlder(this.filter, range, this.#count, leaving);
+    // If the list was cut meanwhile, these rows no longer follow its last one.
+    if (leaving.aborted || high !== this.before.value) return;
+    batch(() => {
+      this.rows.value = [...this.rows.value, ...found.rows];
+      this.before.value = found.before;
+    });
   }
 
   hold(): void {
-    this.isHeld.value = true;
+    this.held.value = [];
   }
 
   /** Shows the rows that were held back, and new ones from now on. */
   release(): void {
-    const waiting = this.held.value;
+    const { value: waiting = [] } = this.held;
     batch(() => {
-      this.isHeld.value = false;
-      this.held.value = [];
+      this.held.value = undefined;
       this.#add(waiting);
     });
   }
 
   #receive(rows: readonly LedgerRow[]): void {
-    if (this.#early) {
-      this.#early.push(...rows);
-      return;
-    }
+    const { value: held } = this.held;
     // A row that arrives while the list is loaded can be in both.
-    const newest = this.held.value[0]?.seq ?? this.rows.value[0]?.seq ?? 0;
+    const newest = held?.[0]?.seq ?? this.rows.value[0]?.seq ?? 0;
     const fresh = rows.filter((row) => row.seq > newest && matchesFilter(this.filter, row));
     if (fresh.length === 0) return;
     const newestFirst = fresh.reverse();
     // One more than the page shows: then the list is cut, and no row is missing in between.
-    if (this.isHeld.value) this.held.value = [...newestFirst, ...this.held.value].slice(0, heldMax);
+    if (held) this.held.value = [...newestFirst, ...held].slice(0, heldMax);
     else this.#add(newestFirst);
   }
 
   #add(newestFirst: readonly LedgerRow[]): void {
     const rows = [...newestFirst, ...this.rows.value];
     this.rows.value = rows.length > rowsMax ? rows.slice(0, rowsShownAfterDrop) : rows;
-    if (rows.length <= rowsMax) return;
-    this.before.value = this.rows.value.at(-1)!.seq;
-    this.isEnd.value = false;
+    if (rows.length > rowsMax) this.before.value = this.rows.value.at(-1)!.seq;
   }
 }
 
@@ -159,8 +108,8 @@ const rowsShownAfterDrop = 500;
 export function useChangeList(filter: ChangeFilter, count: number): ChangeList {
   const list = useMemo(() => new ChangeList(filter, count), [filterQuery(filter)]);
   useEffect(() => {
-    void list.start();
-    return () => list.stop();
+    void list.follower.start();
+    return () => list.follower.stop();
   }, [list]);
   return list;
 }

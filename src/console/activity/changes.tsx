@@ -1,6 +1,7 @@
 import { Button, LinkButton } from "../parts/button.tsx";
 import { Empty, NotLoaded } from "../parts/empty.tsx";
 import { FieldError } from "../parts/fields.tsx";
+import { useSubmission } from "../parts/submission.ts";
 import { changeNumber } from "../texts/formats.ts";
 import { isFiltered } from "./change-filter.ts";
 import type { ChangeList } from "./change-list.ts";
@@ -22,7 +23,7 @@ export function Changes({ list, caption, hasPets = true, hasMoments = false }: P
       <NotLoaded
         title="The changes could not be loaded"
         message={state.message}
-        retry={() => void list.reload()}
+        retry={() => void list.follower.reload()}
       />
     );
   }
@@ -33,13 +34,14 @@ export function Changes({ list, caption, hasPets = true, hasMoments = false }: P
         <ChangeTable
           caption={caption}
           rows={rows}
-          newAfter={list.loadedUpTo.value}
+          newAfter={list.range.value.high - 1}
           hasPets={hasPets}
           hasMoments={hasMoments}
         />
       )}
-      {rows.length === 0 && list.isEnd.value && <Nothing list={list} hasPets={hasPets} />}
-      <Older list={list} />
+      {rows.length === 0 && list.isEnd && <Nothing list={list} hasPets={hasPets} />}
+      {/* It starts anew when the list is loaded again. */}
+      {!list.isEnd && <Older key={list.range.value} list={list} />}
     </>
   );
 }
@@ -72,12 +74,12 @@ function Nothing({ list, hasPets }: Pick<Props, "list" | "hasPets">) {
 }
 
 function Older({ list }: { readonly list: ChangeList }) {
-  if (list.isEnd.value) return null;
+  const { isBusy, error, run } = useSubmission();
   return (
     <div class="row">
-      {list.olderError.value !== "" && <FieldError>{list.olderError.value}</FieldError>}
-      <Button isDisabled={list.isLoadingOlder.value} onClick={() => list.loadOlder()}>
-        {list.isLoadingOlder.value ? "Loading…" : "Show older changes"}
+      {error.value !== "" && <FieldError>{error.value}</FieldError>}
+      <Button isDisabled={isBusy.value} onClick={() => run(() => list.loadOlder())}>
+        {isBusy.value ? "Loading…" : "Show older changes"}
       </Button>
       <span class="small muted">
         Includes everything from change {changeNumber(list.before.value)}

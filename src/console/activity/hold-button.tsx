@@ -16,7 +16,7 @@ export function HoldButton({ list }: { readonly list: ChangeList }) {
   useEffect(() => {
     const holdIfScrolled = () => {
       const isDown = window.scrollY > scrolledMin;
-      if (isDown && !list.isHeld.peek()) {
+      if (isDown && !list.held.peek()) {
         isScrolled.current = true;
         list.hold();
       } else if (window.scrollY === 0 && isScrolled.current) {
@@ -27,8 +27,8 @@ export function HoldButton({ list }: { readonly list: ChangeList }) {
     window.addEventListener("scroll", holdIfScrolled, { passive: true });
     return () => window.removeEventListener("scroll", holdIfScrolled);
   }, [list]);
-  const count = list.held.value.length;
-  if (!list.isHeld.value) {
+  const { value: held } = list.held;
+  if (!held) {
     return (
       <Button
         onClick={() => {
@@ -50,7 +50,7 @@ export function HoldButton({ list }: { readonly list: ChangeList }) {
         window.scrollTo(0, 0);
       }}
     >
-      {count === 0 ? "Continue" : `Show ${formatCount(count)} new`}
+      {held.length === 0 ? "Continue" : `Show ${formatCount(held.length)} new`}
     </Button>
   );
 }

@@ -1,4 +1,4 @@
-import { ApiError, request, requestPage } from "../client/api.ts";
+import { ApiError, type PageOf, request, requestPage } from "../client/api.ts";
 import type { LedgerRow } from "../client/types.ts";
 import { type ChangeFilter, matchesFilter } from "./change-filter.ts";
 
@@ -10,8 +10,6 @@ export interface OlderChanges {
   readonly rows: readonly LedgerRow[];
   /** All changes from this number on were examined. */
   readonly before: number;
-  /** True if there are no older ones. */
-  readonly isEnd: boolean;
 }
 
 /** The part of the ledger in which to look: rows from `low` to `high` - 1. */
@@ -45,18 +43,17 @@ async function firstSince(time: string, signal: AbortSignal): Promise<number | u
   return first?.seq;
 }
 
-/** Returns about `count` changes that match, before the row `before`. */
+/** Returns about `count` changes that match: the newest ones of a range. */
 export async function listOlder(
   filter: ChangeFilter,
-  { low }: LedgerRange,
-  before: number,
+  { low, high }: LedgerRange,
   count: number,
   signal: AbortSignal,
 ): Promise<OlderChanges> {
-  if (filter.petId !== "") return listOlderOfPet(filter, { low, high: before }, count, signal);
+  if (filter.petId !== "") return listOlderOfPet(filter, { low, high }, count, signal);
   const isNarrow = filter.keyId !== "" || filter.cause !== "";
   const rows: LedgerRow[] = [];
-  let end = before;
+  let end = high;
   let size = isNarrow ? pageRowsMax : count;
   for (
     let requests = 0;
@@ -69,7 +66,7 @@ export async function listOlder(
     end = after + 1;
     size = Math.min(rowsExaminedMax, size * 2);
   }
-  return { rows, before: end, isEnd: end <= low };
+  return { rows, before: end };
 }
 
 /** All changes that match between two rows, without these, oldest first. */
@@ -86,10 +83,7 @@ async function listRange(
   const rows: LedgerRow[] = [];
   let path: string | undefined = `/changes?${query}`;
   while (path !== undefined) {
-    const page: Awaited<ReturnType<typeof requestPage<LedgerRow>>> = await requestPage(
-      path,
-      signal,
-    );
+    const page: PageOf<LedgerRow> = await requestPage(path, signal);
     rows.push(...page.items);
     path = page.next;
   }
@@ -115,13 +109,13 @@ async function listOlderOfPet(
     const page = await requestPage<LedgerRow>(path, signal).catch(noHistory);
     rows.push(...page.items.filter((row) => matchesFilter(filter, row)));
     before = page.items.at(-1)?.seq ?? low;
-    if (page.next === undefined) return { rows, before: low, isEnd: true };
+    if (page.next === undefined) return { rows, before: low };
   }
-  return { rows, before, isEnd: before <= low };
+  return { rows, before };
 }
 
 /** A pet that never existed has no changes. */
-function noHistory(error: unknown) {
+function noHistory(error: unknown): PageOf<LedgerRow> {
   if (error instanceof ApiError && error.status === 404) return { items: [], next: undefined };
   throw error;
 }

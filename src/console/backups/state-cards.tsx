@@ -12,20 +12,15 @@ const drillDaysMax = 35;
 export function LastCard({ last, files, everySeconds }: Backups) {
   const now = useNow(minuteMs).value;
   const at = newest(last?.succeededAt, files[0]?.createdAt);
-  const ageSeconds = at === undefined ? 0 : Math.max(0, (now - Date.parse(at)) / 1_000);
   // One backup may be late or fail. Two in a row are a problem.
-  const isOld = everySeconds !== null && ageSeconds > 2 * everySeconds;
+  const isOld = everySeconds !== null && ageSeconds(at, now) > 2 * everySeconds;
   return (
     <Card title="Last backup">
-      {at === undefined ? (
-        <p class="stat">None</p>
-      ) : (
-        <>
-          <p class={`stat ${isOld ? "is-late" : ""}`}>{ageText(at, now)}</p>
-          <p class="small muted">
-            <Time at={at} />
-          </p>
-        </>
+      <p class={`stat ${isOld ? "is-late" : ""}`}>{ageText(at, now)}</p>
+      {at && (
+        <p class="small muted">
+          <Time at={at} />
+        </p>
       )}
       {isOld && <p class="small is-late">It is older than the schedule allows.</p>}
       <Failure runs={last} />
@@ -34,16 +29,11 @@ export function LastCard({ last, files, everySeconds }: Backups) {
 }
 
 export function ScheduleCard({ everySeconds, keep }: Backups) {
+  const every = everySeconds && formatSeconds(everySeconds).replace(/^1 (?=\w+$)/, "");
   return (
     <Card title="Schedule">
-      {everySeconds === null ? (
-        <p class="stat">Off</p>
-      ) : (
-        <>
-          <p class="stat">Every {formatSeconds(everySeconds).replace(/^1 (?=\w+$)/, "")}</p>
-          <p class="small muted">The last {countOf(keep, "backup")} are kept.</p>
-        </>
-      )}
+      <p class="stat">{every ? `Every ${every}` : "Off"}</p>
+      {every && <p class="small muted">The last {countOf(keep, "backup")} are kept.</p>}
     </Card>
   );
 }
@@ -51,20 +41,15 @@ export function ScheduleCard({ everySeconds, keep }: Backups) {
 /** Whether a backup was restored as a test, and when. */
 export function DrillCard({ drill, files, folder }: Backups) {
   const now = useNow(minuteMs).value;
-  const at = drill?.succeededAt ?? undefined;
-  const ageSeconds = at === undefined ? 0 : Math.max(0, (now - Date.parse(at)) / 1_000);
-  const isOld = at === undefined || ageSeconds > drillDaysMax * 86_400;
+  const at = drill?.succeededAt;
+  const isOld = !at || ageSeconds(at, now) > drillDaysMax * 86_400;
   return (
     <Card title="Last drill">
-      {at === undefined ? (
-        <p class="stat">None</p>
-      ) : (
-        <>
-          <p class="stat">{ageText(at, now)}</p>
-          <p class="small muted">
-            A backup was restored as a test, without a fault: <Time at={at} />
-          </p>
-        </>
+      <p class="stat">{ageText(at, now)}</p>
+      {at && (
+        <p class="small muted">
+          A backup was restored as a test, without a fault: <Time at={at} />
+        </p>
       )}
       <Failure runs={drill} />
       {isOld && (
@@ -88,24 +73,28 @@ function Failure({ runs }: { readonly runs: MaintenanceRuns | null }) {
   );
 }
 
+type MaybeTime = string | null | undefined;
+
 /** For example "3 hours ago". */
-function ageText(at: string, now: number): string {
-  return capitalized(relativeTime(Date.parse(at), now));
+function ageText(at: MaybeTime, now: number): string {
+  return at ? capitalized(relativeTime(Date.parse(at), now)) : "None";
 }
 
-function newest(...times: (string | null | undefined)[]): string | undefined {
-  return times
-    .filter((time) => typeof time === "string")
-    .sort((a, b) => Date.parse(b) - Date.parse(a))[0];
+function ageSeconds(at: MaybeTime, now: number): number {
+  return at ? (now - Date.parse(at)) / 1_000 : 0;
 }
 
-/** The command that restores a backup as a test, from any folder of the machine of the service. */
+function newest(...times: MaybeTime[]): MaybeTime {
+  return times.filter((at) => at).sort((a, b) => Date.parse(b!) - Date.parse(a!))[0];
+}
+
+/** The command that drills a backup. It works in any folder of the service's machine. */
 export function drillCommand(folder: string, name: string | undefined): string {
   if (name === undefined) return "petstore drill FILE";
   return `petstore drill ${quoted(`${folder}/${name}`)}`;
 }
 
-/** A shell would split a path with spaces, or worse. */
+/** Quotes a path for the shell, which would split it at spaces or run parts of it. */
 function quoted(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

@@ -77,7 +77,7 @@ function Files({ files, folder }: Backups) {
 const columns: readonly Column<BackupFile>[] = [
   {
     title: "File",
-    class: "mono backup-name",
+    class: "mono",
     isMain: true,
     cell: ({ name }) => <bdi>{name}</bdi>,
   },

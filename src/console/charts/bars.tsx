@@ -41,11 +41,10 @@ export function BarChart(props: Props) {
   const plot = layOut({ width, height, from: bars.from, until, max: bars.max });
   const isUtc = stepMs >= dayMs;
   const timeOf = (bar: number) => periodText(bars.from + bar * bars.stepMs, bars.stepMs);
-  const valuesOf = (bar: number) => bars.sums.map((sums) => sums[bar] ?? 0);
   return (
     <figure class="chart">
       {series.length > 1 && <Legend series={series} />}
-      <div ref={element} class="chart-size" style={{ height: `${height}px` }}>
+      <div ref={element} style={{ height: `${height}px` }}>
         {width > 0 && (
           <Readout
             title={title}
@@ -55,20 +54,13 @@ export function BarChart(props: Props) {
             xOf={(bar) => plot.x(bars.from + (bar + 0.5) * bars.stepMs)}
             linesOf={(bar) => [
               timeOf(bar),
-              ...valuesOf(bar).map((value, place) => {
-                return `${formatCount(value)} ${series[place]!.name}`;
-              }),
+              ...series.map(({ name }, place) => `${formatCount(bars.sums[place]![bar]!)} ${name}`),
             ]}
           >
             <svg width={width} height={height} aria-hidden="true">
               <Axes plot={plot} isUtc={isUtc} />
               {barPaths(plot, bars).map((path, place) => (
-                <path
-                  key={series[place]!.name}
-                  class={`chart-color-${series[place]!.color}`}
-                  fill="currentColor"
-                  d={path}
-                />
+                <path key={series[place]!.name} fill={colorOf(series[place]!)} d={path} />
               ))}
             </svg>
             {bars.max === 0 && <p class="chart-empty">{emptyText}</p>}
@@ -121,13 +113,17 @@ function Legend({ series }: { readonly series: readonly Series[] }) {
     <figcaption class="chart-legend row small">
       {series.map(({ name, color, values }) => (
         <span key={name}>
-          <span class={`legend-mark chart-color-${color}`} />
+          <span class="legend-mark" style={{ background: colorOf({ color }) }} />
           <strong>{formatCount(values.reduce((sum, value) => sum + value, 0))}</strong>{" "}
           <span class="muted">{name}</span>
         </span>
       ))}
     </figcaption>
   );
+}
+
+function colorOf({ color }: Pick<Series, "color">): string {
+  return `var(--chart-${color})`;
 }
 
 /** One path for each series, because hundreds of elements would be slow. */

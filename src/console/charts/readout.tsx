@@ -5,7 +5,7 @@ import type { Plot } from "./plot.tsx";
 interface Props {
   readonly title: string;
   readonly plot: Plot;
-  /** The number of values that can be read. */
+  /** The number of values that can be read, at least one. */
   readonly count: number;
   /** The value at a horizontal place, in pixels. */
   readonly indexAt: (x: number) => number;
@@ -22,9 +22,9 @@ interface Props {
  */
 export function Readout({ title, plot, count, indexAt, xOf, linesOf, children }: Props) {
   const chosen = useSignal<number | undefined>(undefined);
-  const last = Math.max(0, count - 1);
+  const last = count - 1;
   const index = Math.min(chosen.value ?? last, last);
-  const lines = count > 0 ? linesOf(index) : [];
+  const lines = linesOf(index);
   const move = (event: PointerEvent) => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     chosen.value = Math.max(0, Math.min(last, indexAt(event.clientX - box.left)));
@@ -38,7 +38,7 @@ export function Readout({ title, plot, count, indexAt, xOf, linesOf, children }:
   const hide = () => {
     chosen.value = undefined;
   };
-  const isShown = chosen.value !== undefined && count > 0;
+  const isShown = chosen.value !== undefined;
   const x = isShown ? xOf(index) : 0;
   const isRight = x > (plot.left + plot.right) / 2;
   return (

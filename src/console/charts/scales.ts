@@ -52,9 +52,8 @@ export function timeTicks(
     stepMs === undefined
       ? monthTimes(zone.toWall(from), zone.toWall(until), count)
       : stepTimes(zone.toWall(from), zone.toWall(until), stepMs);
-  const kind = stepMs === undefined ? "month" : stepMs < minuteMs ? "second" : "minute";
   return times
-    .map((wall) => ({ at: zone.fromWall(wall), label: labelOf(wall, kind, stepMs) }))
+    .map((wall) => ({ at: zone.fromWall(wall), label: labelOf(wall, stepMs) }))
     .filter(({ at }) => at >= from && at <= until);
 }
 
@@ -102,11 +101,11 @@ function format(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat(undefined, { ...options, timeZone: "UTC" });
 }
 
-function labelOf(wall: number, kind: "second" | "minute" | "month", stepMs = Infinity): string {
-  if (kind === "month") {
+function labelOf(wall: number, stepMs: number | undefined): string {
+  if (stepMs === undefined) {
     const isJanuary = new Date(wall).getUTCMonth() === 0;
     return (isJanuary ? formats.year : formats.month).format(wall);
   }
-  const isMidnight = wall % dayMs === 0;
-  return (isMidnight || stepMs >= dayMs ? formats.day : formats[kind]).format(wall);
+  if (stepMs >= dayMs || wall % dayMs === 0) return formats.day.format(wall);
+  return (stepMs < minuteMs ? formats.second : formats.minute).format(wall);
 }

@@ -14,7 +14,7 @@ interface StepPoint {
 
 interface Props {
   readonly title: string;
-  /** By ascending time. */
+  /** At least one, by ascending time. */
   readonly points: readonly StepPoint[];
   /** The end of the time axis, in milliseconds. */
   readonly until: number;
@@ -25,14 +25,14 @@ const height = 240;
 /** A number over time that changes in steps. Gaps are times without a number. */
 export function StepChart({ title, points, until }: Props) {
   const { element, width } = useWidth();
-  const from = points[0]?.at ?? until;
+  const from = points[0]!.at;
   const max = Math.max(0, ...points.map(({ value }) => value ?? 0));
   // Right after the first change there is no time to draw yet.
   const plot = layOut({ width, height, from, until: Math.max(until, from + 1_000), max });
   const { line, area } = stepPaths(plot, points);
   return (
     <figure class="chart">
-      <div ref={element} class="chart-size" style={{ height: `${height}px` }}>
+      <div ref={element} style={{ height: `${height}px` }}>
         {width > 0 && (
           <Readout
             title={title}
@@ -42,9 +42,7 @@ export function StepChart({ title, points, until }: Props) {
             xOf={(index) => plot.x(points[index]!.at)}
             linesOf={(index) => {
               const { at, value, note } = points[index]!;
-              return [dayAndTime(at), value === null ? "none" : formatCount(value), note].filter(
-                (text) => text !== "",
-              );
+              return [dayAndTime(at), value === null ? "none" : formatCount(value), note];
             }}
           >
             <svg width={width} height={height} aria-hidden="true">

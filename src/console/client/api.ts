@@ -1,6 +1,7 @@
 import { withLocalTimes } from "../texts/times.ts";
 import { formatExactly, parseExactly } from "./exact-json.ts";
 import { pause, retryDelayMs } from "./retries.ts";
+import type { ErrorBody } from "./types.ts";
 
 /** An error whose message is for the person who reads the page. */
 export class ShownError extends Error {}
@@ -110,10 +111,8 @@ export async function fetchResponse(path: string, options: RequestOptions = {}):
 const attemptsMax = 3;
 
 async function toError(response: Response): Promise<ApiError> {
-  const { code = "unknown", message = "" } = (await response.json().catch(() => ({}))) as {
-    code?: string;
-    message?: string;
-  };
+  const body: Partial<ErrorBody> = await response.json().catch(() => ({}));
+  const { code = "unknown", message = "" } = body;
   if (response.status === 401) sessionEnded();
   const text = message || `The service answered with status ${response.status}.`;
   // What is wrong with a request may contain a time as an example of the form to use.
@@ -125,10 +124,6 @@ async function toError(response: Response): Promise<ApiError> {
 function toFailure(error: unknown, signal: AbortSignal | undefined): ApiError {
   if (error instanceof ApiError) return error;
   if (signal?.aborted) throw error;
-  return offline();
-}
-
-function offline(): ApiError {
   return new ApiError("offline", "The service cannot be reached. Check your connection.", 0);
 }
 

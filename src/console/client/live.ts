@@ -53,15 +53,15 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let silence: ReturnType<typeof setTimeout> | undefined;
 let opened = Promise.withResolvers<void>();
 
-/** Opens the feed, after signing in. */
-export function startLive(): void {
+/** Opens the feed, after signing in. Returns a function that closes it, for signing out. */
+export function startLive(): () => void {
   document.addEventListener("visibilitychange", visibilityChanged);
   window.addEventListener("online", reconnectNow);
   connect();
+  return stop;
 }
 
-/** Closes the feed, after signing out. */
-export function stopLive(): void {
+function stop(): void {
   document.removeEventListener("visibilitychange", visibilityChanged);
   window.removeEventListener("online", reconnectNow);
   clearTimeout(hiding);

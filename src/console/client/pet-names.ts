@@ -15,7 +15,6 @@ const wanted = new Set<string>();
 /** What the current request asks for. */
 const asked = new Set<string>();
 let isAsking = false;
-let stopListening: (() => void) | undefined;
 
 /** The API takes this many ids at once. */
 const idsMax = 200;
@@ -42,22 +41,21 @@ export async function describePets(petIds: readonly string[]): Promise<readonly 
   return found;
 }
 
-/** Starts to follow the feed, after signing in. */
-export function startPetNames(): void {
-  stopListening = listen({
+/** Starts to follow the feed, after signing in. Returns a function that stops. */
+export function startPetNames(): () => void {
+  const stopListening = listen({
     // A pet that is created again can have another name.
     rows: (rows) =>
       forget(rows.filter(({ before, after }) => !before || !after).map(({ petId }) => petId)),
     reset: () => forget([...names.peek().keys(), ...asked]),
   });
-}
-
-/** Nothing of one session is left for the next person. */
-export function stopPetNames(): void {
-  stopListening?.();
-  wanted.clear();
-  asked.clear();
-  names.value = new Map();
+  return () => {
+    // Nothing of one session is left for the next person.
+    stopListening();
+    wanted.clear();
+    asked.clear();
+    names.value = new Map();
+  };
 }
 
 onRenamed((renamed) => forget(renamed ?? [...names.peek().keys(), ...asked]));

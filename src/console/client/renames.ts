@@ -3,8 +3,8 @@ import { request } from "./api.ts";
 import { connection } from "./live.ts";
 import type { AuditRow } from "./types.ts";
 
-// The feed has changes of stock only. That somebody gave a pet another name is in the audit log, so the
-// page looks there when the person comes back to it, and when the feed is connected again.
+// The feed has changes of stock only. The audit log has changes of names, so the page reads it when the
+// person returns to the page, and when the feed is connected again.
 
 /** The pets that may have other names now. Undefined: any of them. */
 type Renamed = ReadonlySet<string> | undefined;
@@ -12,39 +12,37 @@ type Renamed = ReadonlySet<string> | undefined;
 const rowsMax = 50;
 const handlers = new Set<(renamed: Renamed) => void>();
 
-/** The last row that was read. Undefined before the first look. */
+/** The last row that was read. Undefined before the first read. */
 let lastSeq: number | undefined;
 let isLooking = false;
 let looked = Promise.withResolvers<void>();
-let stopFollowing: () => void = () => undefined;
 
 /** Calls the handler when pets may have other names. */
 export function onRenamed(handler: (renamed: Renamed) => void): void {
   handlers.add(handler);
 }
 
-/** Resolves when every later change of a name will be found. */
+/** Resolves after the first read. Every change of a name after that will be found. */
 export function whenWatchingNames(): Promise<void> {
   return looked.promise;
 }
 
-/** Starts to look, after signing in. */
-export function startRenames(): void {
+/** Starts to read the audit log, after signing in. Returns a function that stops. */
+export function startRenames(): () => void {
   window.addEventListener("focus", lookForRenames);
   void lookForRenames();
-  stopFollowing = effect(() => {
+  const stopFollowing = effect(() => {
     if (connection.value.kind === "live") void lookForRenames();
   });
+  return () => {
+    window.removeEventListener("focus", lookForRenames);
+    stopFollowing();
+    lastSeq = undefined;
+    looked = Promise.withResolvers();
+  };
 }
 
-export function stopRenames(): void {
-  window.removeEventListener("focus", lookForRenames);
-  stopFollowing();
-  lastSeq = undefined;
-  looked = Promise.withResolvers();
-}
-
-/** Looks now. Never fails. */
+/** Reads the audit log now. Never throws. */
 export async function lookForRenames(): Promise<void> {
   if (isLooking) return;
   isLooking = true;
@@ -52,7 +50,7 @@ export async function lookForRenames(): Promise<void> {
   try {
     read(await request<readonly AuditRow[]>(`/audit?limit=${rowsMax}`));
   } catch {
-    // After a failed first look, every row is news to the next one.
+    // If the first read fails, the next one treats every row as new.
     lastSeq ??= -1;
   } finally {
     isLooking = false;

@@ -49,7 +49,7 @@ export function isOwnKey(id: string): boolean {
   return value.kind === "in" && value.session.operator.id === id;
 }
 
-/** Calls the handler when the session has ended: nothing of one session is left for the next person. */
+/** Calls the handler when the session has ended, so that nothing is left for the next person. */
 export function onSignOut(handler: () => void): void {
   effect(() => {
     if (session.value.kind === "out") untracked(handler);

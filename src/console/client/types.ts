@@ -34,17 +34,17 @@ export interface KeyLimits {
 export interface KeyUse {
   /** Requests that were counted. */
   readonly used: number;
-  /** The limit. After a change of plan, more can be used. */
+  /** The limit. After a change to a smaller plan, `used` can be larger. */
   readonly limit: number;
   /** When the count starts again. */
   readonly resetsAt: string;
 }
 
-/** One text of a key. The text itself is not stored. */
+/** One secret of a key. The secret itself is not stored. */
 export interface KeySecret {
-  /** When it was made. */
+  /** When it was created. */
   readonly createdAt: string;
-  /** Until when it is accepted, or null if it does not end by itself. */
+  /** When it expires, or null if it does not. */
   readonly expiresAt: string | null;
 }
 
@@ -61,10 +61,10 @@ export type KeyScopes =
   | "history:read"
   | "operator";
 
-/** Whether the key is accepted, and why not. */
+/** `active` if the key is accepted. Otherwise, why it is not. */
 export type KeyState = "active" | "banned" | "expired" | "revoked";
 
-/** A key as it is now. */
+/** A key in its current state. */
 export interface Key {
   /** The ID of the key. */
   readonly id: string;
@@ -88,23 +88,23 @@ export interface Key {
   readonly lastUsedAt: string | null;
   /** When the ban ends, or null if there is none. */
   readonly bannedUntil: string | null;
-  /** The use of this UTC minute. With several instances, the last requests of others can be missing. */
+  /** The requests in this UTC minute. With several instances, the latest requests to the others can be missing. */
   readonly minute: KeyUse;
-  /** The use of this UTC day. */
+  /** The requests in this UTC day. */
   readonly day: KeyUse;
-  /** The texts of the key that are accepted, the oldest first. There are two after a rotation. */
+  /** The secrets of the key that are accepted, the oldest first. During a rotation, there are several. */
   readonly secrets: readonly KeySecret[];
 }
 
-/** A new key, with its text. */
+/** A new key with its secret. */
 export interface IssuedKey extends Key {
-  /** The text of the key. It is shown only now. */
+  /** The secret of the key. It is shown only in this response. */
   readonly key: string;
 }
 
-/** A key with its new text. */
+/** A key with its new secret. */
 export interface RotatedKey extends IssuedKey {
-  /** Until when the earlier text is accepted. */
+  /** When the old secret expires. */
   readonly oldValidUntil: string;
 }
 
@@ -115,32 +115,32 @@ export type NewKeyScopes =
   | "orders:read"
   | "history:read";
 
-/** What a new key can do. Unknown fields are rejected. */
+/** A key to create. Unknown fields are rejected. */
 export interface NewKey {
-  /** A name for people. */
+  /** The name of the key, for operators. */
   readonly name: string;
   readonly plan?: KeyPlan;
   /** Requests per minute. Only for the plan `enterprise`, which requires it. */
   readonly perMinute?: number;
   /** Requests per day. Only for the plan `enterprise`, which requires it. */
   readonly perDay?: number;
-  /** What the key can do. A new key can do everything by default. Not for operator keys. */
+  /** What the key can do. By default, a new key has all scopes. Not for operator keys. */
   readonly scopes?: readonly NewKeyScopes[];
   /** When the key expires. Null for never. */
   readonly expiresAt?: string | null;
   readonly kind?: KeyKind;
 }
 
-/** The fields to change. Others stay. Unknown fields are rejected. */
+/** The fields to change. Other fields stay as they are. Unknown fields are rejected. */
 export interface KeyChange {
-  /** A name for people. */
+  /** The name of the key, for operators. */
   readonly name?: string;
   readonly plan?: KeyPlan;
   /** Requests per minute. Only for the plan `enterprise`, which requires it. */
   readonly perMinute?: number;
   /** Requests per day. Only for the plan `enterprise`, which requires it. */
   readonly perDay?: number;
-  /** What the key can do. A new key can do everything by default. Not for operator keys. */
+  /** What the key can do. By default, a new key has all scopes. Not for operator keys. */
   readonly scopes?: readonly NewKeyScopes[];
   /** When the key expires. Null for never. */
   readonly expiresAt?: string | null;
@@ -148,7 +148,7 @@ export interface KeyChange {
 
 /** How to rotate a key. Unknown fields are rejected. */
 export interface KeyRotation {
-  /** How long the earlier text is still accepted. */
+  /** How long the old secret is still accepted. */
   readonly overlapSeconds?: number;
 }
 
@@ -166,7 +166,7 @@ export interface AuditRow {
   readonly requestId: string | null;
   /** What was done: `key.created`, `key.changed`, `key.rotated`, `key.revoked`, `ban.lifted`, `webhook.created`, `webhook.rotated`, `webhook.paused`, `webhook.resumed`, `webhook.replayed`, `webhook.removed`, `pet.changed`, `pets.imported`, `orders.imported`, `session.started`, `session.ended`, `backup.made`. Later versions can add actions. */
   readonly action: string;
-  /** The ID of what was changed, or null if there is no single one. */
+  /** The ID of the key, webhook or pet, the name of the backup, or null if there is no single one. */
   readonly target: string | null;
   /** What was changed. It never contains secrets. */
   readonly details: Readonly<Record<string, unknown>>;
@@ -190,7 +190,7 @@ export interface StockTotals {
   readonly sold: StockTotal;
 }
 
-/** How many webhooks are in which state. */
+/** The number of webhooks in each state. */
 export interface WebhookCounts {
   /** Webhooks that deliver. */
   readonly active: number;
@@ -235,15 +235,15 @@ export interface Service {
   readonly schema: number;
   /** When this instance was started. */
   readonly startedAt: string;
-  /** The time of the service. */
+  /** The current time of the service. */
   readonly now: string;
   /** The end of the ledger. */
   readonly ledger: LedgerHead;
   /** The stock by status. */
   readonly stock: StockTotals;
-  /** The changes in each of the last 60 minutes, the oldest first. The last minute is not over. */
+  /** The changes in each of the last 60 minutes, the oldest first. The last value is the current minute so far. */
   readonly changesPerMinute: readonly number[];
-  /** The same as `/readyz`. */
+  /** Whether `/readyz` returns 200. */
   readonly isReady: boolean;
   /** The webhooks. */
   readonly webhooks: WebhookCounts;
@@ -253,15 +253,15 @@ export interface Service {
   readonly attention: readonly Attention[];
 }
 
-/** A rule that a row of the file breaks. */
+/** A problem with a row of the file. */
 export interface ImportProblem {
   /** The line on which the row starts. */
   readonly line: number;
-  /** Null if the problem is the whole row, or the file. */
+  /** The column. Null if the problem concerns the whole row or the file. */
   readonly column: string | null;
   /** The value, shortened. Null if there is none. */
   readonly value: string | null;
-  /** The rest of a sentence after column and value. */
+  /** The rule that is broken: the end of a sentence that starts with column and value. */
   readonly rule: string;
 }
 
@@ -301,9 +301,9 @@ export interface Import {
   readonly dryRun: boolean;
   /** How many pets or orders are new. */
   readonly created: number;
-  /** How many exist and differ. */
+  /** How many existing ones change. */
   readonly changed: number;
-  /** How many exist and are the same. */
+  /** How many existing ones stay the same. */
   readonly unchanged: number;
   /** If there is a problem, no row is imported. */
   readonly problems: ImportProblems;
@@ -349,11 +349,11 @@ export interface Webhook {
   readonly behind: number;
   /** Attempts that failed since the last success. */
   readonly failures: number;
-  /** When the first of them failed. */
+  /** When the first of these attempts failed. */
   readonly failingSince: string | null;
-  /** When the next attempt is made, if it waits for one. */
+  /** When the next attempt is made. Null if none is scheduled. */
   readonly nextAttemptAt: string | null;
-  /** Until when the previous secret signs, too. */
+  /** Until when messages are also signed with the previous secret. */
   readonly oldSecretUntil: string | null;
 }
 
@@ -369,11 +369,11 @@ export interface WebhookAttempt {
   readonly lastSeq: number;
   /** How many changes the message has. */
   readonly changes: number;
-  /** How long the attempt took. */
+  /** How long the attempt took, in milliseconds. */
   readonly durationMs: number;
-  /** The HTTP status. Null if there was no complete response. */
+  /** The HTTP status. Null if no response arrived. */
   readonly status: number | null;
-  /** Why there was no complete response. Null if there was one. */
+  /** Why no response arrived. Null if one did. */
   readonly error: string | null;
   /** The beginning of the response body. */
   readonly answer: string;
@@ -381,13 +381,13 @@ export interface WebhookAttempt {
 
 /** A webhook and its last attempts. */
 export interface WebhookWithAttempts extends Webhook {
-  /** The newest first. */
+  /** The last attempts, the newest first. */
   readonly attempts: readonly WebhookAttempt[];
 }
 
 /** A webhook and its new secret. */
 export interface WebhookWithSecret extends Webhook {
-  /** Signs the messages. It is shown only in this response. */
+  /** The secret that signs the messages. It is shown only in this response. */
   readonly secret: string;
 }
 
@@ -415,15 +415,15 @@ export interface NewWebhook {
   readonly from?: number | null;
 }
 
-/** Where to deliver from. Unknown fields are rejected. */
+/** Where to start. Unknown fields are rejected. */
 export interface Replay {
   /** The ledger row of the first change to deliver. */
   readonly from: number;
 }
 
-/** How long both secrets sign. Unknown fields are rejected. */
+/** How to rotate the secret of a webhook. Unknown fields are rejected. */
 export interface SecretRotation {
-  /** How long the previous secret also signs. */
+  /** How long messages are also signed with the previous secret. */
   readonly overlapSeconds?: number;
 }
 
@@ -439,7 +439,7 @@ export interface BackupFile {
 
 /** The last runs of a task. */
 export interface MaintenanceRuns {
-  /** When the service last started it. Null if only commands have done it. */
+  /** When the service last started it. Null if only commands have run it. */
   readonly startedAt: string | null;
   /** When it last succeeded. */
   readonly succeededAt: string | null;
@@ -453,13 +453,13 @@ export interface MaintenanceRuns {
 export interface Backups {
   /** The folder on the machine of the service. */
   readonly folder: string;
-  /** How often the service makes a backup. Null without a schedule. */
+  /** The time between two scheduled backups, in seconds. Null without a schedule. */
   readonly everySeconds: number | null;
   /** How many backups the service keeps. */
   readonly keep: number;
-  /** The last backups. Null if there was none. */
+  /** The last runs of the backup. Null if there were none. */
   readonly last: MaintenanceRuns | null;
-  /** The last drills. Null if there was none. */
+  /** The last runs of the drill. Null if there were none. */
   readonly drill: MaintenanceRuns | null;
   /** The newest first, at most 1,000. */
   readonly files: readonly BackupFile[];
@@ -495,7 +495,7 @@ export interface StockList {
   readonly entries: readonly NamedEntry[];
 }
 
-/** A change to the stock of one pet. It has `quantity` or `delta`, or `status`, or one of the two and `status`. Unknown fields are rejected. */
+/** A change to the stock of one pet. It has `quantity` or `delta` or neither, and can have `status`. At least one of the three is required. Unknown fields are rejected. */
 export interface StockUpdate {
   /** The new number in stock: the total. */
   readonly quantity?: number;
@@ -509,7 +509,7 @@ export interface StockUpdate {
   readonly reason?: string;
 }
 
-/** A change to the stock of one pet. It has `quantity` or `delta`, or `status`, or one of the two and `status`. Unknown fields are rejected. */
+/** A change to the stock of one pet. It has `quantity` or `delta` or neither, and can have `status`. At least one of the three is required. Unknown fields are rejected. */
 export interface StockChange {
   /** The ID of the pet. */
   readonly petId: string;
@@ -545,7 +545,7 @@ export interface PetDetails extends PetName {
   readonly version: number;
 }
 
-/** What people recognise a pet by. */
+/** The name and the category of a pet. */
 export interface PetName {
   /** The ID of the pet. */
   readonly petId: string;
@@ -602,7 +602,7 @@ export interface Undo {
   readonly force?: boolean;
 }
 
-/** What one point covers, in UTC. */
+/** The length of a point. Minutes and days are in UTC. */
 export type UsageStep = "minute" | "day";
 
 /** The requests of one key over time. */
@@ -610,15 +610,15 @@ export interface Usage {
   readonly step: UsageStep;
   /** When the first point starts. */
   readonly from: string;
-  /** The requests that were admitted, by point. The last point is the current one. */
+  /** The admitted requests at each point. The last point is the current one. */
   readonly admitted: readonly number[];
-  /** The requests that were refused because of the rate limit or a ban. */
+  /** The requests at each point that were refused because of the rate limit or a ban. */
   readonly refused: readonly number[];
 }
 
 /** The requests of all keys over time. */
 export interface TotalUsage extends Usage {
-  /** The requests without a valid key. They are in no other list. */
+  /** The requests at each point without a valid key. The other lists do not include them. */
   readonly withoutKey: readonly number[];
 }
 
@@ -659,7 +659,7 @@ export interface ErrorBody {
 export interface LedgerHead {
   /** The number of the last row, or 0 if the ledger is empty. */
   readonly seq: number;
-  /** The hash of the last row, in hexadecimal digits. It covers all rows up to this one. The hash of an empty ledger is the SHA-256 of an empty text. */
+  /** The hash of the last row, in hexadecimal digits. It covers all rows up to this one. The hash of an empty ledger is the SHA-256 of an empty string. */
   readonly hash: string;
   /** When the last row was stored, or null if the ledger is empty. */
   readonly at: string | null;
@@ -675,9 +675,9 @@ export interface LedgerRow {
   readonly before: Stock | null;
   /** The stock after the change, or null if the change removed the pet. */
   readonly after: Stock | null;
-  /** What caused the change: `api` for a request, `import` for an import by the operator, `undo` for an operator who reversed an earlier change, `console` for an operator who changed it in the console. Later versions can add causes. */
+  /** What caused the change: `api` for a request, `import` for an import by an operator, `undo` for an operator who undid an earlier change, `console` for an operator who changed the stock in the console or with the operator API. Later versions can add causes. */
   readonly cause: string;
-  /** The ID of the API key, or null if no key caused the change. */
+  /** The ID of the API key or operator key, or null if no key caused the change. */
   readonly keyId: string | null;
   /** The current name of that key, or null if the key is not known. */
   readonly keyName: string | null;

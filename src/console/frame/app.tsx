@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
-import { startLive, stopLive } from "../client/live.ts";
-import { startPetNames, stopPetNames } from "../client/pet-names.ts";
-import { startRenames, stopRenames } from "../client/renames.ts";
+import { startLive } from "../client/live.ts";
+import { startPetNames } from "../client/pet-names.ts";
+import { startRenames } from "../client/renames.ts";
 import { restoreSession, session } from "../client/session.ts";
 import { announcement } from "../page/messages.ts";
 import { Button } from "../parts/button.tsx";
@@ -15,13 +15,9 @@ export function App() {
   const isSignedIn = state.kind === "in";
   useEffect(() => {
     if (!isSignedIn) return undefined;
-    startLive();
-    startRenames();
-    startPetNames();
+    const stops = [startLive(), startRenames(), startPetNames()];
     return () => {
-      stopPetNames();
-      stopRenames();
-      stopLive();
+      for (const stop of stops.reverse()) stop();
     };
   }, [isSignedIn]);
   return (

@@ -1,32 +1,27 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { connection, reconnectNow } from "../client/live.ts";
+import { type Connection, connection, reconnectNow } from "../client/live.ts";
 import { Button } from "../parts/button.tsx";
 import { dayAndTime } from "../texts/times.ts";
 
+const connectionBadges: Readonly<
+  Record<Connection["kind"], readonly [tone: string, text: string]>
+> = {
+  connecting: ["", "Connecting"],
+  live: ["success", "Live"],
+  lost: ["danger", "Reconnecting"],
+  paused: ["", "Paused"],
+};
+
 /** Shows whether changes arrive as they happen. */
 export function ConnectionBadge() {
-  const state = connection.value;
-  if (state.kind === "live") {
-    return (
-      <span class="badge success" data-connection="live" title="Changes appear as they happen.">
-        <span class="dot" />
-        Live
-      </span>
-    );
-  }
-  if (state.kind === "lost") {
-    return (
-      <span class="badge danger" data-connection="lost">
-        <span class="dot" />
-        Reconnecting
-      </span>
-    );
-  }
+  const { kind } = connection.value;
+  const [tone, text] = connectionBadges[kind];
+  const title = kind === "live" ? "Changes appear as they happen." : undefined;
   return (
-    <span class="badge" data-connection={state.kind}>
+    <span class={`badge ${tone}`} data-connection={kind} title={title}>
       <span class="dot" />
-      {state.kind === "paused" ? "Paused" : "Connecting"}
+      {text}
     </span>
   );
 }

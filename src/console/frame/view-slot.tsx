@@ -1,29 +1,17 @@
-import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { Component, type ComponentChildren } from "preact";
 import { Button } from "../parts/button.tsx";
-import type { View, ViewModule, ViewProps } from "../parts/view.ts";
-import { ErrorBoundary } from "./error-boundary.tsx";
+import { useLoaded } from "../parts/loaded.tsx";
+import type { View, ViewProps } from "../parts/view.ts";
 
 /** Loads the code of a view and shows it. */
 export function ViewSlot({ view, rest, query }: ViewProps & { readonly view: View }) {
-  const loaded = useSignal<ViewModule | undefined>(undefined);
-  const isFailed = useSignal(false);
-  useEffect(() => {
-    view.load().then(
-      (module) => {
-        loaded.value = module;
-      },
-      () => {
-        isFailed.value = true;
-      },
-    );
-  }, [view, loaded, isFailed]);
-  if (isFailed.value) return <NotLoaded />;
-  if (!loaded.value) return <p class="loading">Loading…</p>;
-  const Component = loaded.value.default;
+  const state = useLoaded(view.load).state.value;
+  if (state.kind === "failed") return <NotLoaded />;
+  if (state.kind === "loading") return <p class="loading">Loading…</p>;
+  const Shown = state.value.default;
   return (
     <ErrorBoundary>
-      <Component rest={rest} query={query} />
+      <Shown rest={rest} query={query} />
     </ErrorBoundary>
   );
 }
@@ -42,4 +30,34 @@ function NotLoaded() {
       </Button>
     </div>
   );
+}
+
+interface ErrorBoundaryProps {
+  readonly children: ComponentChildren;
+}
+
+/** Keeps the frame usable if a view has a bug. */
+class ErrorBoundary extends Component<ErrorBoundaryProps, { isBroken: boolean }> {
+  override state = { isBroken: false };
+
+  static override getDerivedStateFromError(): { isBroken: boolean } {
+    return { isBroken: true };
+  }
+
+  override componentDidCatch(error: unknown): void {
+    console.error(error);
+  }
+
+  override render() {
+    if (!this.state.isBroken) return this.props.children;
+    return (
+      <div class="empty" role="alert">
+        <h1 class="view-title">This page has a problem</h1>
+        <p>What you saved is safe. Show the page again, or open another one.</p>
+        <Button kind="primary" onClick={() => this.setState({ isBroken: false })}>
+          Show the page again
+        </Button>
+      </div>
+    );
+  }
 }

@@ -24,7 +24,7 @@ export function BanNotice({ entry, until, lifted }: Props) {
       lifted();
     });
   return (
-    <section class="notice danger spread ban-notice" aria-label="Ban">
+    <section class="notice danger spread" aria-label="Ban">
       <div>
         <p>
           <strong>This key is banned</strong> until <Time at={until} />. It ends in{" "}

@@ -1,11 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { request } from "../client/api.ts";
 import type { IssuedKey, KeyKind } from "../client/types.ts";
-import { IssueDialog } from "../parts/dialog-form.tsx";
-import { ShownOnce } from "../parts/shown-once.tsx";
-import { ExpiryField } from "./expiry-field.tsx";
-import { NameField, TermsFields } from "./key-fields.tsx";
-import { readKeyForm } from "./key-form.ts";
+import { ChoiceList } from "../parts/choices.tsx";
+import { IssueDialog, type Issued } from "../parts/issue-dialog.tsx";
+import { ExpiryField, NameField, readKeyForm, TermsFields } from "./key-form.tsx";
 
 interface Props {
   readonly close: () => void;
@@ -21,12 +19,22 @@ const kinds: readonly (readonly [KeyKind, string])[] = [
 export function CreateKey({ close, created }: Props) {
   const kind = useSignal<KeyKind>("api");
   const isOperator = kind.value === "operator";
-  async function issue(form: FormData): Promise<IssuedKey> {
-    const input = readKeyForm(form, isOperator);
-    const body = isOperator ? { ...input, kind: "operator" } : input;
-    const issued = await request<IssuedKey>("/keys", { method: "POST", body });
+  async function issue(form: FormData): Promise<Issued> {
+    const body = { ...readKeyForm(form, isOperator), kind: kind.value };
+    const { key, name } = await request<IssuedKey>("/keys", { method: "POST", body });
     created();
-    return issued;
+    return {
+      ...{ title: "Your new key", what: "key", secret: key },
+      children: (
+        <>
+          <p>
+            {isOperator ? "The operator" : "The client"} <bdi>“{name}”</bdi>{" "}
+            {isOperator ? "signs in to this console with it." : "sends it with every request:"}
+          </p>
+          {!isOperator && <code class="small">Authorization: Bearer {"<key>"}</code>}
+        </>
+      ),
+    };
   }
   return (
     <IssueDialog
@@ -35,24 +43,16 @@ export function CreateKey({ close, created }: Props) {
       busyAction="Creating…"
       close={close}
       issue={issue}
-      shown={(issued) => <NewKey issued={issued} close={close} />}
     >
       <NameField />
-      <fieldset class="choices">
-        <legend class="label">For</legend>
-        {kinds.map(([name, text]) => (
-          <label class="choice" key={name}>
-            <input
-              type="radio"
-              name="kind"
-              value={name}
-              checked={kind.value === name}
-              onChange={() => (kind.value = name)}
-            />
-            <span>{text}</span>
-          </label>
-        ))}
-      </fieldset>
+      <ChoiceList
+        legend="For"
+        type="radio"
+        name="kind"
+        choices={kinds}
+        isChosen={(one) => one === "api"}
+        choose={(one) => (kind.value = one)}
+      />
       {isOperator ? (
         <p class="notice">
           An operator key opens this console. Its owner can change everything, including other keys.
@@ -62,18 +62,5 @@ export function CreateKey({ close, created }: Props) {
       )}
       <ExpiryField />
     </IssueDialog>
-  );
-}
-
-function NewKey({ issued, close }: { readonly issued: IssuedKey; readonly close: () => void }) {
-  const isOperator = issued.kind === "operator";
-  return (
-    <ShownOnce title="Your new key" what="key" secret={issued.key} close={close}>
-      <p>
-        {isOperator ? "The operator" : "The client"} <bdi>“{issued.name}”</bdi>{" "}
-        {isOperator ? "signs in to this console with it." : "sends it with every request:"}
-      </p>
-      {!isOperator && <code class="small">Authorization: Bearer {"<key>"}</code>}
-    </ShownOnce>
   );
 }

@@ -3,18 +3,16 @@ import { AuditOfTarget } from "../audit/of-target.tsx";
 import type { Key } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { Button } from "../parts/button.tsx";
-import { Card } from "../parts/card.tsx";
+import { Card, Facts } from "../parts/card.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
+import { Time } from "../parts/time.tsx";
 import { ViewHead } from "../parts/view-head.tsx";
 import { BanNotice } from "./ban-notice.tsx";
-import { EditKey } from "./edit-key.tsx";
-import { KeyFacts } from "./facts.tsx";
-import { StateBadge } from "./key-table.tsx";
-import { LimitBar } from "./limit-bar.tsx";
-import { RevokeKey } from "./revoke-key.tsx";
-import { RotateKey } from "./rotate-key.tsx";
+import { EditKey, RevokeKey, RotateKey } from "./dialogs.tsx";
+import { LimitBar, StateBadge } from "./key-table.tsx";
 import { SecretTimeline } from "./secret-timeline.tsx";
+import { limitsText, planTitle } from "./terms.ts";
 import { UsageCard } from "./usage-card.tsx";
 
 /** Everything about one key. */
@@ -103,5 +101,45 @@ function LoadedKey({ entry, reload }: Props) {
       {open.value === "rotate" && <RotateKey entry={entry} close={close} />}
       {open.value === "revoke" && <RevokeKey entry={entry} close={close} />}
     </>
+  );
+}
+
+function KeyFacts({ entry }: { readonly entry: Key }) {
+  const { id, kind, plan, limits, scopes, createdAt, expiresAt, revokedAt, lastUsedAt } = entry;
+  const isOperator = kind === "operator";
+  const planText = (
+    <>
+      {planTitle(plan)}
+      <span class="muted">: {limitsText(limits)}</span>
+    </>
+  );
+  return (
+    <Facts
+      facts={[
+        ["Id", <span class="mono">{id}</span>],
+        ["Plan", planText],
+        ["Scopes", isOperator ? "Everything in the operator API" : <ScopeBadges scopes={scopes} />],
+        ["Last use", lastUsedAt ? <Time at={lastUsedAt} isRelative /> : "Never used"],
+        ["Created", <Time at={createdAt} />],
+        revokedAt
+          ? ["Revoked", <Time at={revokedAt} />]
+          : ["Expires", expiresAt ? <Time at={expiresAt} /> : "Never"],
+        isOperator
+          ? ["Actions", <a href={hrefOf(`/audit?keyId=${id}`)}>What this operator did</a>]
+          : undefined,
+      ]}
+    />
+  );
+}
+
+function ScopeBadges({ scopes }: { readonly scopes: readonly string[] }) {
+  return (
+    <span class="row">
+      {scopes.map((scope) => (
+        <span key={scope} class="badge mono">
+          {scope}
+        </span>
+      ))}
+    </span>
   );
 }

@@ -1,15 +1,13 @@
-import type { Key } from "../client/types.ts";
+import type { Key, KeyUse } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
-import { capitalized } from "../texts/formats.ts";
-import { LimitBar } from "./limit-bar.tsx";
+import { capitalized, formatCount } from "../texts/formats.ts";
 import { planTitle, scopeMeanings } from "./terms.ts";
 
 export function KeyTable({ keys }: { readonly keys: readonly Key[] }) {
   return (
     <Table
-      class="card-table key-table"
       rows={keys}
       keyOf={({ id }) => id}
       mark={({ id }) => ({ "data-key": id })}
@@ -21,7 +19,7 @@ export function KeyTable({ keys }: { readonly keys: readonly Key[] }) {
 const columns: readonly Column<Key>[] = [
   {
     title: "Name",
-    class: "key-name",
+    class: "row-name key-name",
     isMain: true,
     cell: ({ id, name }) => (
       <>
@@ -42,7 +40,7 @@ const columns: readonly Column<Key>[] = [
   { title: "State", cell: (key) => <State entry={key} /> },
   {
     title: "Last use",
-    class: "last-use",
+    class: "nowrap",
     cell: ({ lastUsedAt }) =>
       lastUsedAt ? <Time at={lastUsedAt} isRelative /> : <span class="muted">never</span>,
   },
@@ -114,5 +112,26 @@ function Scopes({ kind, scopes }: Pick<Key, "kind" | "scopes">) {
         </span>
       ))}
     </span>
+  );
+}
+
+const nearShare = 0.8;
+
+/** How much of a limit is used. The color changes near the limit. */
+export function LimitBar({ label, used, limit }: KeyUse & { readonly label: string }) {
+  const share = used / limit;
+  const tone = share >= 1 ? "danger" : share >= nearShare ? "warning" : "";
+  return (
+    <div class="limit-bar" data-tone={tone}>
+      <span class="limit-text small">
+        {formatCount(used)} <span class="muted">of {formatCount(limit)}</span>
+      </span>
+      <progress
+        class={`meter ${tone}`}
+        aria-label={label}
+        value={Math.min(used, limit)}
+        max={limit}
+      />
+    </div>
   );
 }

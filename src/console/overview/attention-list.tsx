@@ -1,6 +1,7 @@
 import type { Attention } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { Icon } from "../parts/icon.tsx";
+import { capitalized } from "../texts/formats.ts";
 import { withLocalTimes } from "../texts/times.ts";
 
 /** What somebody should look at, problems first. */
@@ -25,21 +26,10 @@ export function AttentionList({ items }: { readonly items: readonly Attention[] 
               </span>
               {withLocalTimes(text)}
             </span>
-            <Action view={view} />
+            {view !== "overview" && <a href={hrefOf(`/${view}`)}>Open {capitalized(view)}</a>}
           </li>
         ))}
       </ul>
     </section>
   );
-}
-
-const titles: Readonly<Record<string, string>> = {
-  keys: "Keys",
-  webhooks: "Webhooks",
-  backups: "Backups",
-};
-
-function Action({ view }: Pick<Attention, "view">) {
-  const title = titles[view];
-  return title === undefined ? null : <a href={hrefOf(`/${view}`)}>Open {title}</a>;
 }

@@ -48,12 +48,8 @@ function Ledger({ seq, at }: Service["ledger"]) {
 
 function webhookText({ active, paused, disabled, failing }: Service["webhooks"]): string {
   // Webhooks that fail are active, too. Each one is counted once.
-  const working = active - failing;
-  const parts = [
-    ...(working > 0 ? [`${working} active`] : []),
-    ...(failing > 0 ? [`${failing} failing`] : []),
-    ...(paused > 0 ? [`${paused} paused`] : []),
-    ...(disabled > 0 ? [`${disabled} disabled`] : []),
-  ];
-  return parts.length === 0 ? "None" : parts.join(", ");
+  const parts = Object.entries({ active: active - failing, failing, paused, disabled })
+    .filter(([, count]) => count > 0)
+    .map(([state, count]) => `${count} ${state}`);
+  return parts.join(", ") || "None";
 }

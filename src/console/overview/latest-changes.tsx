@@ -23,7 +23,7 @@ export function LatestChanges() {
       {state.kind === "loading" && <p class="loading">Loading the changes…</p>}
       {state.kind === "failed" && <p role="alert">{state.message}</p>}
       {rows.length > 0 && (
-        <ChangeTable caption="Latest changes" rows={rows} newAfter={list.loadedUpTo.value} />
+        <ChangeTable caption="Latest changes" rows={rows} newAfter={list.range.value.high - 1} />
       )}
       {state.kind === "ready" && rows.length === 0 && (
         <p class="muted">

@@ -2,7 +2,7 @@ import { Sparkline } from "../charts/sparkline.tsx";
 import type { Service } from "../client/types.ts";
 import { petStatusValues } from "../client/types.ts";
 import { StatusBadge } from "../parts/status.tsx";
-import { capitalized, formatCount } from "../texts/formats.ts";
+import { capitalized, countOf, formatCount } from "../texts/formats.ts";
 
 /** The stock by status, and how much has changed lately. */
 export function StockTiles({ facts }: { readonly facts: Service }) {
@@ -20,9 +20,7 @@ export function StockTiles({ facts }: { readonly facts: Service }) {
               <StatusBadge status={status} />
             </h2>
             <p class="stat">{formatCount(quantity)}</p>
-            <p class="small muted">
-              in {formatCount(entries)} {entries === 1 ? "entry" : "entries"}
-            </p>
+            <p class="small muted">in {countOf(entries, "entry", "entries")}</p>
             <progress
               class="meter"
               aria-label={`${capitalized(status)}: part of the whole stock`}

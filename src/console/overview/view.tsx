@@ -1,17 +1,19 @@
 import { useEffect } from "preact/hooks";
+import { UsageChart } from "../charts/usage.tsx";
 import { listen } from "../client/live.ts";
 import type { Service } from "../client/types.ts";
+import { Card } from "../parts/card.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
 import { AttentionList } from "./attention-list.tsx";
 import { Health } from "./health.tsx";
 import { LatestChanges } from "./latest-changes.tsx";
-import { Requests } from "./requests.tsx";
 import { StockTiles } from "./stock-tiles.tsx";
 
 const pollMs = 15_000;
 /** After a change, the numbers are loaded again, but not more often than this. */
 const reloadMsMin = 2_000;
+const requestsTitle = "Requests in the last 24 hours";
 
 /** What an operator looks at first. */
 export default function OverviewView() {
@@ -39,7 +41,13 @@ export default function OverviewView() {
             <AttentionList items={facts.attention} />
             <StockTiles facts={facts} />
             <div class="overview-columns">
-              <Requests />
+              <Card title={requestsTitle}>
+                <UsageChart
+                  path="/usage?step=minute"
+                  title={requestsTitle}
+                  emptyText="No requests yet"
+                />
+              </Card>
               <Health facts={facts} />
             </div>
             <LatestChanges />

@@ -18,9 +18,9 @@ interface ButtonProps extends Look {
   readonly title?: string;
 }
 
-/** A button that submits no form. Without content it shows only its icon. */
+/** A button that does not submit a form. Without content, it shows only its icon. */
 export function Button(props: ButtonProps) {
-  const { onClick, isDisabled = false, label, title } = props;
+  const { onClick, isDisabled = false, label, title, icon, children } = props;
   return (
     <button
       type="button"
@@ -30,16 +30,19 @@ export function Button(props: ButtonProps) {
       disabled={isDisabled}
       onClick={() => void onClick()}
     >
-      <Content {...props} />
+      {icon && <Icon name={icon} />}
+      {children}
     </button>
   );
 }
 
 /** A link to another view that looks like a button. */
 export function LinkButton(props: Look & { readonly to: string }) {
+  const { to, icon, children } = props;
   return (
-    <a class={classOf(props)} href={hrefOf(props.to)}>
-      <Content {...props} />
+    <a class={classOf(props)} href={hrefOf(to)}>
+      {icon && <Icon name={icon} />}
+      {children}
     </a>
   );
 }
@@ -47,13 +50,4 @@ export function LinkButton(props: Look & { readonly to: string }) {
 function classOf({ kind, isSmall = false, children, class: extra = "" }: Look): string {
   const isBare = children === undefined;
   return `button ${kind ?? ""} ${isSmall ? "small" : ""} ${isBare ? "icon-only" : ""} ${extra}`;
-}
-
-function Content({ icon, children }: Look) {
-  return (
-    <>
-      {icon && <Icon name={icon} />}
-      {children}
-    </>
-  );
 }

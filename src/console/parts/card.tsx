@@ -3,7 +3,7 @@ import { useId } from "preact/hooks";
 
 interface CardProps {
   readonly title: string;
-  /** At the other end of the line of the title. */
+  /** Shown at the end of the title's line. */
   readonly aside?: ComponentChildren;
   readonly class?: string;
   readonly children: ComponentChildren;
@@ -34,7 +34,7 @@ export function Card({ title, aside, class: kind = "", children }: CardProps) {
 
 type Fact = readonly [title: ComponentChildren, value: ComponentChildren];
 
-/** What is known about something. */
+/** A list of titles with values. */
 export function Facts({ facts }: { readonly facts: readonly (Fact | undefined)[] }) {
   const known = facts.filter((fact) => fact !== undefined);
   return (

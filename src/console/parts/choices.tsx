@@ -5,7 +5,7 @@ export type Choices<Value extends string> = readonly (readonly [value: Value, te
 
 interface SelectProps<Value extends string> {
   readonly choices: Choices<Value>;
-  /** The chosen value or, without `choose`, the one that is chosen at first. */
+  /** The chosen value or, without `choose`, the initial one. */
   readonly value?: Value;
   readonly choose?: (value: Value) => void;
   readonly id?: string;
@@ -17,7 +17,7 @@ interface SelectProps<Value extends string> {
   readonly field?: Ref<HTMLSelectElement>;
 }
 
-/** A list of which one is chosen. */
+/** A list from which one value is chosen. */
 export function Select<Value extends string>(props: SelectProps<Value>) {
   const { choices, value, choose, id, name, label, isDisabled = false, field = null } = props;
   return (
@@ -59,7 +59,7 @@ interface GroupProps<Value> {
   readonly class?: string;
 }
 
-/** Buttons of which some, mostly one, are chosen. */
+/** Buttons that choose values: usually one, sometimes several. */
 export function ButtonGroup<Value>(props: GroupProps<Value>) {
   const { label, choices, isChosen, choose } = props;
   return (
@@ -74,6 +74,40 @@ export function ButtonGroup<Value>(props: GroupProps<Value>) {
         >
           {text}
         </button>
+      ))}
+    </fieldset>
+  );
+}
+
+interface ListProps<Value> {
+  readonly legend: string;
+  readonly type: "radio" | "checkbox";
+  /** The name in the form's data. */
+  readonly name: string;
+  readonly choices: readonly (readonly [value: Value, text: ComponentChildren])[];
+  /** Whether a value is chosen initially. */
+  readonly isChosen?: (value: Value) => boolean;
+  readonly choose?: (value: Value) => void;
+}
+
+/** Choices in a form, all of which are visible. */
+export function ChoiceList<Value extends string>(props: ListProps<Value>) {
+  const { legend, type, name, choices, isChosen, choose } = props;
+  return (
+    <fieldset class="choices">
+      <legend class="label">{legend}</legend>
+      {choices.map(([value, text]) => (
+        <label key={value} class="choice">
+          <input
+            class="checkbox"
+            type={type}
+            name={name}
+            value={value}
+            defaultChecked={isChosen?.(value) ?? false}
+            onChange={() => choose?.(value)}
+          />
+          <span class="choice-text">{text}</span>
+        </label>
       ))}
     </fieldset>
   );

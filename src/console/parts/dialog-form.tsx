@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -69,21 +68,4 @@ export function FormDialog({ title, isWide = false, ...form }: DialogProps) {
       <DialogForm {...form} />
     </Dialog>
   );
-}
-
-interface IssueProps<T> extends Omit<DialogProps, "submit"> {
-  /** Sends the form. */
-  readonly issue: (form: FormData) => Promise<T>;
-  /** Shows what the response contains, once. */
-  readonly shown: (issued: T) => ComponentChildren;
-}
-
-/** A dialog whose request returns a secret. Nothing remembers it after the dialog is closed. */
-export function IssueDialog<T>({ issue, shown, ...dialog }: IssueProps<T>) {
-  const issued = useSignal<T | undefined>(undefined);
-  if (issued.value) return <>{shown(issued.value)}</>;
-  const submit = async (form: FormData) => {
-    issued.value = await issue(form);
-  };
-  return <FormDialog {...dialog} submit={submit} />;
 }

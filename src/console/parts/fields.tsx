@@ -5,7 +5,7 @@ interface Props {
   /** The name in the form's data. */
   readonly name: string;
   readonly label: ComponentChildren;
-  /** The value at first. */
+  /** The initial value. */
   readonly value?: string | undefined;
   readonly hint?: string | undefined;
   readonly placeholder?: string;

@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import { messageOf } from "../client/api.ts";
 import { NotLoaded } from "./empty.tsx";
 
-/** How far something is that the page loads. */
+/** Whether something that the page loads is there. */
 export type LoadState =
   | { readonly kind: "loading" }
   | { readonly kind: "failed"; readonly message: string }

@@ -12,7 +12,7 @@ export function PetName({ petId }: { readonly petId: string }) {
   );
 }
 
-/** A name in a sentence. Its own direction does not change that of the sentence. */
+/** A name in a sentence. A name in a right-to-left script does not change the direction of the sentence. */
 export function Name({ children }: { readonly children: string }) {
   return (
     <bdi>

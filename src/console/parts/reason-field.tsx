@@ -1,6 +1,6 @@
 import { TextField } from "./fields.tsx";
 
-/** The API counts code points, of which a text never has more than units. */
+/** Browsers count UTF-16 units, the API code points. A text never has more code points than units. */
 export const reasonCharactersMax = 200;
 const label = "Reason (optional)";
 

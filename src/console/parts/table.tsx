@@ -7,9 +7,9 @@ export interface Column<Row> {
   readonly class?: string;
   /** True if only screen readers need the title. */
   readonly isTitleHidden?: boolean;
-  /** True for numbers, which are aligned at their ends. */
+  /** True for numbers, which are aligned to the right. */
   readonly isNumber?: boolean;
-  /** True for what a row is about. On a phone, the other cells have their titles before them. */
+  /** True for the column that names the row. On a phone, the other cells start with their titles. */
   readonly isMain?: boolean;
 }
 

@@ -22,7 +22,7 @@ export function Time({ at, isRelative = false, isShort = false }: Props) {
   );
 }
 
-/** The current time, once a second, for what counts down or grows older on the page. */
+/** The current time, updated once a second, for countdowns and ages on the page. */
 export function useNow(everyMs = 1_000): Signal<number> {
   const now = useSignal(Date.now());
   useEffect(() => {

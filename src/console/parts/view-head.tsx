@@ -4,7 +4,7 @@ interface Props {
   readonly title: string;
   /** Beside the title, for example a badge. */
   readonly badges?: ComponentChildren;
-  /** At the other end, for example buttons. */
+  /** At the other end of the line, for example buttons. */
   readonly children?: ComponentChildren;
 }
 

@@ -8,7 +8,7 @@ export interface ViewProps {
   readonly query: URLSearchParams;
 }
 
-export interface ViewModule {
+interface ViewModule {
   readonly default: ComponentType<ViewProps>;
   /** Keys and what they do, for the keyboard help. */
   readonly shortcuts?: readonly Shortcut[];

@@ -27,11 +27,11 @@ export function countChanges(batches: readonly Batch[]): number {
 
 /** Sends batches one after the other, and keeps those that may not have been applied. */
 export class Sending {
-  /** Changes sent, and all of them. Undefined if nothing is being sent. */
+  /** How many changes were applied, of how many. Undefined if nothing is being sent. */
   readonly progress: Signal<{ readonly applied: number; readonly total: number } | undefined> =
     signal(undefined);
   readonly error = signal("");
-  /** What is left. After the connection was lost, it is sent again as it was. */
+  /** Batches that may not have been applied. After a lost connection, they are sent again unchanged. */
   readonly rest = signal<readonly Batch[]>([]);
 
   /** Calls `applied` with each batch that is in the ledger. Returns true if all of them are. */
@@ -51,7 +51,7 @@ export class Sending {
           body: { changes: batch.changes },
           idempotencyKey: batch.key,
         });
-        // The rest must not be sent in the name of the next person.
+        // Another person has signed in, and must not send the rest.
         if (session.value !== sender) return false;
         for (const entry of entries) table.value.update(entry);
         touched();

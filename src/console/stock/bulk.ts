@@ -48,7 +48,7 @@ export async function sendBulk(batches: readonly Batch[]): Promise<void> {
   const { error, rest } = bulk;
   if (error.value === "") return;
   if (applied > 0) error.value = `${formatCount(applied)} entries were changed. ${error.value}`;
-  // The table was loaded again meanwhile: without selected rows, the bar does not show the error.
+  // If no row is selected any more, the bar does not show the error.
   if (selected.value.size > 0 || rest.value.length > 0) return;
   showError(error.value);
   error.value = "";

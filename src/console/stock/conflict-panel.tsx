@@ -12,18 +12,12 @@ interface Props {
   readonly theirs: LedgerRow;
   /** In pixels, below the row. Undefined inside a sheet. */
   readonly top?: number;
-  /** Called when the person has decided and nothing is left to do. */
-  readonly done: () => void;
 }
 
 /** Shows both changes and who made the other one. Nothing is saved before the person decides. */
-export function ConflictPanel({ edit, theirs, top, done }: Props) {
+export function ConflictPanel({ edit, theirs, top }: Props) {
   const who = whoOf(theirs);
   const isRemoved = theirs.after === null;
-  const drop = () => {
-    takeTheirs();
-    done();
-  };
   return (
     <section
       class={`conflict ${top === undefined ? "" : "popup"}`}
@@ -31,7 +25,7 @@ export function ConflictPanel({ edit, theirs, top, done }: Props) {
       role="alertdialog"
       aria-label="Somebody else changed this entry"
       onKeyDown={(event) => {
-        if (event.key === "Escape") drop();
+        if (event.key === "Escape") takeTheirs();
       }}
     >
       <p class="conflict-title">
@@ -65,17 +59,11 @@ export function ConflictPanel({ edit, theirs, top, done }: Props) {
       </dl>
       <div class="row">
         {!isRemoved && (
-          <Button
-            kind="primary"
-            isSmall
-            onClick={async () => {
-              if (await keepMine()) done();
-            }}
-          >
+          <Button kind="primary" isSmall onClick={keepMine}>
             Save mine
           </Button>
         )}
-        <Button isSmall onClick={drop}>
+        <Button isSmall onClick={takeTheirs}>
           {isRemoved ? "Close" : "Keep theirs"}
         </Button>
       </div>

@@ -1,7 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { NamedEntry } from "../client/types.ts";
 import { FieldError } from "../parts/fields.tsx";
 import { formatCount } from "../texts/formats.ts";
 import { CountStop, type Stop } from "./count-stop.tsx";
@@ -9,6 +8,7 @@ import { CountSummary } from "./count-summary.tsx";
 import { counts, recordCount } from "./counting.ts";
 import { isDoubtful, parseQuantity, quantityRule } from "./quantities.ts";
 import { loadState, revision, table } from "./state.ts";
+import type { Entry } from "./table.ts";
 
 /** Scan or type an id, type the count, and go on with the next one. A scanner ends with Enter. */
 export function CountPanel() {
@@ -103,7 +103,7 @@ export function CountPanel() {
 }
 
 interface DoubtProps {
-  readonly current: NamedEntry;
+  readonly current: Entry;
   readonly counted: number;
 }
 
@@ -117,7 +117,7 @@ function Doubt({ current, counted }: DoubtProps) {
 }
 
 interface CountFormProps {
-  readonly entry: NamedEntry;
+  readonly entry: Entry;
   readonly field: RefObject<HTMLInputElement | null>;
   readonly isDisabled: boolean;
   readonly record: (event: Event) => void;

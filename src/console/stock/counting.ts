@@ -7,7 +7,14 @@ import { type Batch, countChanges, Sending, toBatches } from "./batches.ts";
 import { type Count, noCounts, readCounts, repeatMsMax, writeCounts } from "./count-storage.ts";
 import { rowFilter, table, updateOrder } from "./state.ts";
 
-export type CountFilter = "all" | "counted" | "uncounted" | "different";
+/** Which entries to show, by their counts. */
+const filters = {
+  all: undefined,
+  counted: (count?: Count) => count !== undefined,
+  uncounted: (count?: Count) => count === undefined,
+  different: (count?: Count) => count !== undefined && isDifferent(count),
+};
+export type CountFilter = keyof typeof filters;
 
 /** True at /console/stock/count. */
 export const isCounting = signal(false);
@@ -20,13 +27,17 @@ export const sending = new Sending();
 const sentAt = signal(0);
 export const countFilter = signal<CountFilter>("all");
 
-/** The entries whose count differs from what was expected, and that still exist. */
-export const differences = computed(() =>
-  [...counts.value].filter(
-    ([petId, { counted, expected }]) =>
-      counted !== expected && table.value.findRow(petId) !== undefined,
-  ),
+/** The counts of entries that still exist. */
+const known = computed(() =>
+  [...counts.value].filter(([petId]) => table.value.findRow(petId) !== undefined),
 );
+
+/** Those that differ from what was expected. */
+export const differences = computed(() => known.value.filter(([, count]) => isDifferent(count)));
+
+function isDifferent({ counted, expected }: Count): boolean {
+  return counted !== expected;
+}
 
 export function recordCount(row: number, counted: number): void {
   const { ids, quantities, names } = table.value;
@@ -36,9 +47,9 @@ export function recordCount(row: number, counted: number): void {
   announce(`${names[row]}: ${counted}${difference === 0 ? "" : `, difference ${difference}`}`);
 }
 
-function forgetCount(petId: string): void {
+function forgetCounts(petIds: readonly string[]): void {
   const next = new Map(counts.value);
-  next.delete(petId);
+  for (const petId of petIds) next.delete(petId);
   counts.value = next;
 }
 
@@ -54,32 +65,23 @@ export function discardCounts(): void {
  * pets may have been sold since they were counted.
  */
 export async function applyCounts(reason: string, withMatches: boolean): Promise<void> {
-  const { findRow, quantities } = bound(table.value);
-  const wanted = withMatches
-    ? [...counts.value].filter(([petId]) => findRow(petId) !== undefined)
-    : differences.value;
-  const impossible = wanted.filter(
-    ([petId, { counted, expected }]) => quantities[findRow(petId)!]! + counted - expected < 0,
-  );
-  if (impossible.length > 0) {
-    for (const [petId] of impossible) forgetCount(petId);
-    sending.error.value = `${formatCount(impossible.length)} entries changed too much since they were counted. Count them again: ${impossible
-      .map(([petId]) => petId)
-      .slice(0, 5)
-      .join(", ")}.`;
-    return;
-  }
+  const entries = table.value;
+  const wanted = withMatches ? known.value : differences.value;
   const changes = wanted.map(([petId, { counted, expected }]) => ({
     petId,
     delta: counted - expected,
     reason,
   }));
+  const impossible = changes
+    .filter(({ petId, delta }) => entries.quantities[entries.findRow(petId)!]! + delta < 0)
+    .map(({ petId }) => petId);
+  if (impossible.length > 0) {
+    forgetCounts(impossible);
+    sending.error.value = `${formatCount(impossible.length)} entries changed too much since they were counted. Count them again: ${impossible.slice(0, 5).join(", ")}.`;
+    return;
+  }
   sentAt.value = Date.now();
   await send(toBatches(changes));
-}
-
-function bound(entries: typeof table.value) {
-  return { findRow: (petId: string) => entries.findRow(petId), quantities: entries.quantities };
 }
 
 /** Sends what is left after the connection was lost. Nothing is applied twice. */
@@ -94,11 +96,9 @@ export async function continueApplying(): Promise<void> {
 }
 
 async function send(batches: readonly Batch[]): Promise<void> {
-  const isSent = await sending.send(batches, ({ changes }) => {
-    const next = new Map(counts.value);
-    for (const { petId } of changes) next.delete(petId);
-    counts.value = next;
-  });
+  const isSent = await sending.send(batches, ({ changes }) =>
+    forgetCounts(changes.map(({ petId }) => petId)),
+  );
   if (!isSent) return;
   discardCounts();
   navigate("/stock");
@@ -130,19 +130,10 @@ effect(() => {
 
 effect(() => {
   const kind = isCounting.value ? countFilter.value : "all";
-  const known = counts.value;
-  const entries = table.value;
-  const isCounted = (row: number) => known.has(entries.ids[row]!);
-  const filters: Record<CountFilter, ((row: number) => boolean) | undefined> = {
-    all: undefined,
-    counted: isCounted,
-    uncounted: (row) => !isCounted(row),
-    different: (row) => {
-      const count = known.get(entries.ids[row]!);
-      return count !== undefined && count.counted !== count.expected;
-    },
-  };
-  rowFilter.value = filters[kind];
+  const isShown = filters[kind];
+  const counted = counts.value;
+  const { ids } = table.value;
+  rowFilter.value = isShown && ((row) => isShown(counted.get(ids[row]!)));
 });
 
 /** Shows another part of the entries while counting. */

@@ -6,7 +6,7 @@ import { statusChoices } from "../parts/status.tsx";
 import { formatCount } from "../texts/formats.ts";
 import { counts, isCounting } from "./counting.ts";
 import { cancelEditing, changeEditing, type Editing, saveEditing } from "./editing.ts";
-import { cellId, leaveEdit } from "./keyboard.ts";
+import { cellId } from "./focus.ts";
 
 interface Props {
   readonly edit: Editing;
@@ -70,25 +70,15 @@ export function EditFields({ edit, index }: Props) {
           icon="check"
           label="Save"
           isDisabled={isSaving}
-          onClick={async () => {
-            if (await saveEditing()) leaveEdit(edit);
-          }}
+          onClick={saveEditing}
         />
-        <Button
-          isSmall
-          icon="close"
-          label="Cancel"
-          onClick={() => {
-            cancelEditing();
-            leaveEdit(edit);
-          }}
-        />
+        <Button isSmall icon="close" label="Cancel" onClick={cancelEditing} />
       </div>
     </>
   );
 }
 
-/** What was counted, and how much that is more or less than expected. */
+/** The counted quantity, and its difference from the expected one. */
 export function CountedCell({ petId }: { readonly petId: string }) {
   const count = counts.value.get(petId);
   if (!count) return <div role="gridcell" class="cell cell-counted" />;

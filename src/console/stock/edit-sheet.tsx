@@ -68,7 +68,7 @@ function Sheet({ edit }: { readonly edit: Editing }) {
             onInput={(event) => changeEditing({ reason: event.currentTarget.value })}
           />
         </div>
-        {theirs && <ConflictPanel edit={edit} theirs={theirs} done={() => undefined} />}
+        {theirs && <ConflictPanel edit={edit} theirs={theirs} />}
         <div class="dialog-actions">
           <Button onClick={cancelEditing}>Cancel</Button>
           <button type="submit" class="button primary" disabled={isSaving || theirs !== undefined}>

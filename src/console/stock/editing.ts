@@ -1,18 +1,21 @@
 import { batch, computed, signal } from "@preact/signals";
 import { ApiError, createIdempotencyKey, messageOf, request } from "../client/api.ts";
+import { listen } from "../client/live.ts";
 import { onSignOut, session } from "../client/session.ts";
-import type { LedgerRow, NamedEntry, PetStatus, VersionedItem } from "../client/types.ts";
+import type { LedgerRow, PetStatus, VersionedItem } from "../client/types.ts";
 import { announce, showError, showSuccess } from "../page/messages.ts";
 import { isNarrow } from "../parts/layout.ts";
 import { whoOf } from "../parts/origins.ts";
 import { capitalized, formatCount } from "../texts/formats.ts";
+import { leaveEdit } from "./focus.ts";
 import { parseQuantity, quantityRule } from "./quantities.ts";
-import { onChange, table, touched, visible } from "./state.ts";
+import { table, touched, visible } from "./state.ts";
+import type { Entry } from "./table.ts";
 
 /** An edit in progress. Nothing that arrives changes what the person typed. */
 export interface Editing {
   /** The entry as it was when the edit began, or when the person decided to overwrite a change. */
-  readonly base: NamedEntry;
+  readonly base: Entry;
   readonly field: "quantity" | "status";
   /** True if the edit began on a phone, in a sheet. Only a tap opens a sheet, because it takes the focus. */
   readonly isInSheet: boolean;
@@ -75,18 +78,26 @@ export function changeEditing(fields: Partial<Editing>): void {
   if (editing.value) editing.value = { ...editing.value, error: "", ...fields };
 }
 
+/** Drops what the person typed. */
 export function cancelEditing(): void {
+  const edit = editing.value;
   editing.value = undefined;
+  if (edit) leave(edit);
 }
 
-/** Saves what the person typed. Returns true when it is saved, and the edit has ended with that. */
-export async function saveEditing(): Promise<boolean> {
+/** Gives the focus back. A sheet does so by itself. */
+function leave({ base, field, isInSheet }: Editing): void {
+  if (!isInSheet) leaveEdit(base.petId, field);
+}
+
+/** Saves what the person typed. The edit ends when it is saved. */
+export async function saveEditing(): Promise<void> {
   const edit = editing.value;
-  if (!edit || edit.isSaving || edit.theirs) return false;
+  if (!edit || edit.isSaving || edit.theirs) return;
   const quantity = parseQuantity(edit.quantity);
   if (quantity === undefined) {
     changeEditing({ error: quantityRule });
-    return false;
+    return;
   }
   changeEditing({ isSaving: true });
   const { value: sender } = session;
@@ -104,7 +115,7 @@ export async function saveEditing(): Promise<boolean> {
       idempotencyKey: keyOf(JSON.stringify([base.petId, body])),
     });
     // The toast could undo the change in the name of the next person.
-    if (session.value !== sender) return false;
+    if (session.value !== sender) return;
     // The person may have cancelled, and edit another row by now.
     const isOpen = isEdited(base);
     batch(() => {
@@ -113,10 +124,9 @@ export async function saveEditing(): Promise<boolean> {
       touched();
     });
     report(base, saved);
-    return isOpen;
+    if (isOpen) leave(edit);
   } catch (error) {
     await failed(base, error);
-    return false;
   }
 }
 
@@ -131,7 +141,7 @@ function keyOf(text: string): string {
   return lastSave.key;
 }
 
-function report(base: NamedEntry, saved: VersionedItem): void {
+function report(base: Entry, saved: VersionedItem): void {
   const parts = [
     ...(saved.quantity === base.quantity
       ? []
@@ -153,7 +163,7 @@ async function undo(seq: number): Promise<void> {
   }
 }
 
-async function failed(base: NamedEntry, error: unknown): Promise<void> {
+async function failed(base: Entry, error: unknown): Promise<void> {
   const isConflict = error instanceof ApiError && error.code === "version_conflict";
   const theirs = isConflict ? await lastChangeOf(base.petId) : undefined;
   if (!isEdited(base)) return;
@@ -161,7 +171,7 @@ async function failed(base: NamedEntry, error: unknown): Promise<void> {
 }
 
 /** Whether the edit that began with this entry is still open. */
-function isEdited(base: NamedEntry): boolean {
+function isEdited(base: Entry): boolean {
   return editing.value?.base === base;
 }
 
@@ -173,21 +183,28 @@ async function lastChangeOf(petId: string): Promise<LedgerRow | undefined> {
 }
 
 /** Keeps what the person typed and lets it replace the other change. */
-export async function keepMine(): Promise<boolean> {
+export async function keepMine(): Promise<void> {
   const edit = editing.value;
-  if (!edit?.theirs?.after) return false;
+  if (!edit?.theirs?.after) return;
   const base = { ...edit.base, ...edit.theirs.after, version: edit.theirs.seq };
   editing.value = { ...edit, base, theirs: undefined };
-  return saveEditing();
+  await saveEditing();
 }
 
-/** Drops what the person typed. */
 export function takeTheirs(): void {
-  editing.value = undefined;
+  cancelEditing();
   announce("Your change was dropped.");
 }
 
-onChange((change) => {
+listen({
+  rows(changes) {
+    for (const change of changes) noticeChange(change);
+  },
+  reset: () => undefined,
+});
+
+/** Tells the person if somebody else changes the edited entry. */
+function noticeChange(change: LedgerRow): void {
   const edit = editing.value;
   if (change.petId !== edit?.base.petId || change.seq <= edit.base.version || edit.isSaving) return;
   changeEditing({ theirs: change });
@@ -196,6 +213,6 @@ onChange((change) => {
     ? `changed this entry meanwhile: ${formatCount(after.quantity)}, ${capitalized(after.status)}`
     : "removed this entry meanwhile";
   announce(`${whoOf(change)} ${what}.`);
-});
+}
 
-onSignOut(cancelEditing);
+onSignOut(() => (editing.value = undefined));

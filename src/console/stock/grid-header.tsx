@@ -22,16 +22,16 @@ export function GridHeader() {
             onClick={toggleAll}
           />
         </div>
-        <Heading column="id" title="Id" kind="id" />
-        <Heading column="name" title="Name" kind="name" />
-        <Heading column="quantity" title="Quantity" kind="quantity" />
+        <Heading column="id" title="Id" />
+        <Heading column="name" title="Name" />
+        <Heading column="quantity" title="Quantity" />
         {isCounting.value && (
           <div role="columnheader" class="cell cell-counted">
             Counted
           </div>
         )}
-        <Heading column="status" title="Status" kind="status" />
-        <Heading column="change" title="Last change" kind="change" />
+        <Heading column="status" title="Status" />
+        <Heading column="change" title="Last change" />
         <div role="columnheader" class="cell cell-actions">
           <span class="visually-hidden">Details</span>
         </div>
@@ -43,17 +43,16 @@ export function GridHeader() {
 interface HeadingProps {
   readonly column: SortColumn;
   readonly title: string;
-  readonly kind: string;
 }
 
-function Heading({ column, title, kind }: HeadingProps) {
+function Heading({ column, title }: HeadingProps) {
   const { column: current, isDescending } = sort.value;
   const isCurrent = column === current;
   const direction = isDescending ? "descending" : "ascending";
   return (
     <div
       role="columnheader"
-      class={`cell cell-${kind}`}
+      class={`cell cell-${column}`}
       aria-sort={isCurrent ? direction : undefined}
     >
       <button

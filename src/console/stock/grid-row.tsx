@@ -1,13 +1,14 @@
 import { hrefOf } from "../page/router.ts";
 import { Icon } from "../parts/icon.tsx";
 import { isNarrow } from "../parts/layout.ts";
+import { whoOf } from "../parts/origins.ts";
 import { StatusBadge } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { changeNumber, formatCount } from "../texts/formats.ts";
 import { counts, isCounting } from "./counting.ts";
 import { CountedCell, EditFields } from "./edit-fields.tsx";
 import { type Editing, tryEditing } from "./editing.ts";
-import { cellId } from "./keyboard.ts";
+import { cellId } from "./focus.ts";
 import { active, type Column, selected, selectRange, startRange, toggle } from "./selection.ts";
 import { openPetDialog, revision, table } from "./state.ts";
 
@@ -87,8 +88,8 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
               {change ? (
                 <>
                   <Time at={change.at} isShort />
-                  <bdi class="muted changed-by" title={change.reason ?? change.by}>
-                    {change.by}
+                  <bdi class="muted changed-by" title={change.reason ?? whoOf(change)}>
+                    {whoOf(change)}
                   </bdi>
                 </>
               ) : (

@@ -5,9 +5,10 @@ import { useRowWindow } from "../parts/virtual-rows.ts";
 import { ConflictPanel } from "./conflict-panel.tsx";
 import { isCounting } from "./counting.ts";
 import { editing, editPlace } from "./editing.ts";
+import { focusRequests, giveFocus } from "./focus.ts";
 import { GridHeader } from "./grid-header.tsx";
 import { GridRow } from "./grid-row.tsx";
-import { focusRequests, giveFocus, handleKey, leaveEdit } from "./keyboard.ts";
+import { handleKey } from "./keyboard.ts";
 import { active, columns, selected } from "./selection.ts";
 import { isOrderStale, table, updateOrder, visible } from "./state.ts";
 
@@ -74,7 +75,6 @@ export function Grid() {
           edit={edit}
           theirs={edit.theirs}
           top={headerHeight + (editedIndex + 1) * size}
-          done={() => leaveEdit(edit)}
         />
       )}
     </div>

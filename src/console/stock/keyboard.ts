@@ -1,7 +1,7 @@
-import { signal } from "@preact/signals";
 import { navigate } from "../page/router.ts";
 import { headerHeight, rowHeight } from "../parts/layout.ts";
-import { cancelEditing, type Editing, editing, saveEditing, tryEditing } from "./editing.ts";
+import { cancelEditing, saveEditing, tryEditing } from "./editing.ts";
+import { focusCell, isInEdit } from "./focus.ts";
 import {
   active,
   type Column,
@@ -13,43 +13,6 @@ import {
   toggleAll,
 } from "./selection.ts";
 import { openPetDialog, table, visible } from "./state.ts";
-
-export function cellId(index: number, column: Column): string {
-  return `cell-${index}-${column}`;
-}
-
-/** Counts the times at which a cell is to get the focus. */
-export const focusRequests = signal(0);
-let wanted: string | undefined;
-
-/** Moves the focus to a cell when the rows are drawn next. */
-export function focusCell(index: number, column: Column): void {
-  active.value = { index, column };
-  wanted = cellId(index, column);
-  focusRequests.value += 1;
-}
-
-/** Called when the rows are drawn, before the next key is pressed. A cell never gets the focus later. */
-export function giveFocus(): void {
-  if (wanted !== undefined) document.getElementById(wanted)?.focus({ preventScroll: true });
-  wanted = undefined;
-}
-
-/** Gives the focus back when an edit has ended, unless the person has gone on to another field. */
-export function leaveEdit({ base, field }: Editing): void {
-  if (!isInEdit()) return;
-  const row = table.value.findRow(base.petId);
-  const index = row === undefined ? -1 : visible.value.indexOf(row);
-  if (index >= 0) focusCell(index, field);
-  else document.querySelector<HTMLElement>(".search-field input")?.focus();
-}
-
-/** Whether the focus is in the edit. A field that is disabled or gone leaves it to the whole page. */
-function isInEdit(): boolean {
-  const { activeElement } = document;
-  const parts = "body, .edit-cell *, .conflict *, .unfinished-edit *";
-  return activeElement === null || activeElement.matches(parts);
-}
 
 /** The keys of the grid (WAI-ARIA, the grid pattern). */
 export function handleKey(event: KeyboardEvent, scroller: HTMLElement): void {
@@ -73,17 +36,13 @@ export function handleKey(event: KeyboardEvent, scroller: HTMLElement): void {
 function handleEditKey(event: KeyboardEvent, target: HTMLElement): void {
   // Enter and Escape choose and close in the open list of a select. They save and cancel nothing.
   if (isOpenList(target)) return;
-  const edit = editing.value;
-  if (!edit) return;
   if (event.key === "Escape") {
     event.preventDefault();
     cancelEditing();
-    leaveEdit(edit);
   } else if (event.key === "Enter" && !target.matches("button")) {
     event.preventDefault();
-    void saveEditing().then((isSaved) => {
-      if (isSaved) leaveEdit(edit);
-      else if (isInEdit()) document.querySelector<HTMLElement>(".conflict button")?.focus();
+    void saveEditing().then(() => {
+      if (isInEdit()) document.querySelector<HTMLElement>(".conflict button")?.focus();
     });
   }
 }

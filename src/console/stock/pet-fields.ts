@@ -103,7 +103,7 @@ export async function removePet({ petId, version }: PetDetails, reason: string):
 
 /** The feed has no names, so the response is shown at once. */
 function show(pet: PetDetails): PetDetails {
-  table.value.describe(table.value.add(pet), pet);
+  table.value.rename(table.value.add(pet), pet.name);
   touched();
   updateOrder();
   return pet;

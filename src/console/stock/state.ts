@@ -1,9 +1,8 @@
 import { batch, computed, signal } from "@preact/signals";
 import { messageOf, request } from "../client/api.ts";
-import { listen, whenListening } from "../client/live.ts";
+import { Follower } from "../client/follower.ts";
 import { describePets } from "../client/pet-names.ts";
 import { onRenamed, whenWatchingNames } from "../client/renames.ts";
-import { pause, retryDelayMs } from "../client/retries.ts";
 import { onSignOut } from "../client/session.ts";
 import {
   type LedgerRow,
@@ -71,54 +70,38 @@ export function updateOrder(): void {
   });
 }
 
-/** Called with every change, after it was applied. */
-const changeHandlers = new Set<(change: LedgerRow) => void>();
+let isFollowing = false;
 
-export function onChange(handler: (change: LedgerRow) => void): void {
-  changeHandlers.add(handler);
-}
-
-let stopListening: (() => void) | undefined;
-/** Counts the attempts to load. Only the last one is used. */
-let loading = 0;
-let failures = 0;
-
-/** Loads all entries, unless they are there, and follows the feed from then on. */
-export async function loadStock(): Promise<void> {
-  if (stopListening) return;
-  stopListening = listen({ rows: receive, reset: () => void reload() });
-  await Promise.all([whenListening(), whenWatchingNames()]);
-  await reload();
-}
-
-export async function reload(): Promise<void> {
-  loading += 1;
-  const attempt = loading;
-  early = [];
-  try {
-    const { entries } = await request<StockList>("/stock");
-    if (attempt !== loading) return;
-    const fresh = new StockTable(entries);
-    batch(() => {
-      table.value = fresh;
-      loadState.value = { kind: "ready" };
-      outdatedSince.value = undefined;
-      failures = 0;
-      const waiting = early ?? [];
-      early = undefined;
-      receive(waiting);
-      updateOrder();
-    });
-    void explainLastChanges(fresh);
-  } catch (error) {
-    if (attempt !== loading) return;
+const follower = new Follower({
+  async load(signal) {
+    await whenWatchingNames();
+    return request<StockList>("/stock", { signal });
+  },
+  show({ entries }, early) {
+    table.value = new StockTable(entries);
+    loadState.value = { kind: "ready" };
+    outdatedSince.value = undefined;
+    receive(early);
+    updateOrder();
+    void explainLastChanges(table.value);
+  },
+  receive,
+  failed(error) {
     // The page keeps what it shows, and says that changes may be missing.
     if (loadState.value.kind === "ready") outdatedSince.value ??= Date.now();
     else loadState.value = { kind: "failed", message: messageOf(error) };
-    failures += 1;
-    await pause(retryDelayMs(failures));
-    if (attempt === loading) await reload();
-  }
+  },
+});
+
+/** Loads all entries, unless they are there, and follows the feed from then on. */
+export async function loadStock(): Promise<void> {
+  if (isFollowing) return;
+  isFollowing = true;
+  await follower.start();
+}
+
+export async function reload(): Promise<void> {
+  await follower.reload();
 }
 
 /** How many changes the API returns at once. */
@@ -134,21 +117,13 @@ async function explainLastChanges(entries: StockTable): Promise<void> {
   if (entries === table.value) revision.value += 1;
 }
 
-/** Changes that arrive while the entries are being loaded. They are applied afterwards. */
-let early: LedgerRow[] | undefined;
-
 function receive(changes: readonly LedgerRow[]): void {
-  if (early) {
-    early.push(...changes);
-    return;
-  }
   const unknown = new Set<string>();
   batch(() => {
     for (const change of changes) {
       const row = table.value.apply(change);
       if (change.after === null) updateOrder();
       else if (row === undefined) unknown.add(change.petId);
-      for (const handler of changeHandlers) handler(change);
     }
     touched();
   });
@@ -174,7 +149,7 @@ async function addPet(petId: string): Promise<void> {
 }
 
 onRenamed((renamed) => {
-  if (!stopListening) return;
+  if (!isFollowing) return;
   if (renamed) void describeAgain([...renamed]);
   else void reload();
 });
@@ -186,7 +161,7 @@ async function describeAgain(petIds: readonly string[]): Promise<void> {
   if (!found) return reload();
   for (const pet of found) {
     const row = from.findRow(pet.petId);
-    if (row !== undefined) from.describe(row, pet);
+    if (row !== undefined) from.rename(row, pet.name);
   }
   batch(() => {
     revision.value += 1;
@@ -205,10 +180,9 @@ export function touched(): void {
 }
 
 onSignOut(() => {
-  if (!stopListening) return;
-  stopListening();
-  stopListening = undefined;
-  loading += 1;
+  if (!isFollowing) return;
+  isFollowing = false;
+  follower.stop();
   batch(() => {
     table.value = new StockTable();
     loadState.value = { kind: "loading" };

@@ -5,14 +5,11 @@ import {
   petStatusValues,
   type VersionedItem,
 } from "../client/types.ts";
-import { whoOf } from "../parts/origins.ts";
 
-/** Who made the last change of a row, and when. */
-export interface LastChange {
-  readonly seq: number;
-  readonly at: string;
-  readonly by: string;
-  readonly reason: string | null;
+/** The page shows no categories. */
+export type Entry = Omit<NamedEntry, "category">;
+
+interface LastChange extends LedgerRow {
   /** True if it happened while the page was open. */
   readonly isLive: boolean;
 }
@@ -24,7 +21,6 @@ export interface LastChange {
 export class StockTable {
   readonly ids: string[] = [];
   readonly names: string[] = [];
-  readonly categories: (string | null)[] = [];
   readonly quantities: number[] = [];
   /** Indexes into `petStatusValues`. */
   readonly statusCodes: number[] = [];
@@ -42,7 +38,7 @@ export class StockTable {
   readonly #rows = new Map<string, number>();
   #removedCount = 0;
 
-  constructor(entries: readonly NamedEntry[] = []) {
+  constructor(entries: readonly Entry[] = []) {
     for (const entry of entries) this.add(entry);
   }
 
@@ -56,11 +52,10 @@ export class StockTable {
     return row === undefined || this.isRemoved[row] ? undefined : row;
   }
 
-  entryAt(row: number): NamedEntry {
+  entryAt(row: number): Entry {
     return {
       petId: this.ids[row]!,
       name: this.names[row]!,
-      category: this.categories[row]!,
       quantity: this.quantities[row]!,
       status: this.statusAt(row),
       version: this.versions[row]!,
@@ -72,22 +67,20 @@ export class StockTable {
   }
 
   /** Adds an entry, or replaces the one with its id unless that is newer. */
-  add(entry: NamedEntry): number {
+  add(entry: Entry): number {
     const known = this.#rows.get(entry.petId);
     const row = known ?? this.#append(entry.petId);
     if (known !== undefined && entry.version < this.versions[row]!) return row;
     if (this.isRemoved[row]) this.#removedCount -= 1;
     this.isRemoved[row] = false;
-    this.describe(row, entry);
+    this.rename(row, entry.name);
     this.#setStock(row, entry);
     return row;
   }
 
-  /** Changes what is not stock. */
-  describe(row: number, { name, category }: Pick<NamedEntry, "name" | "category">): void {
+  rename(row: number, name: string): void {
     if (this.names[row] !== name) this.#rowsByName = undefined;
     this.names[row] = name;
-    this.categories[row] = category;
     this.foldedNames[row] = foldCase(name);
     this.searchTexts[row] = `${this.ids[row]} ${this.foldedNames[row]}`;
   }
@@ -102,26 +95,25 @@ export class StockTable {
     return this.#rowsByName;
   }
 
-  /** Applies the result of a request. Returns false if the row is newer, or unknown. */
-  update(entry: VersionedItem): boolean {
+  /** Applies the result of a request, unless the row is newer or unknown. */
+  update(entry: VersionedItem): void {
     const row = this.findRow(entry.petId);
-    if (row === undefined || entry.version <= this.versions[row]!) return false;
-    this.#setStock(row, entry);
-    return true;
+    if (row !== undefined && entry.version > this.versions[row]!) this.#setStock(row, entry);
   }
 
   /** Applies a change of the feed. Returns its row, or undefined if the page has no such entry yet. */
   apply(change: LedgerRow): number | undefined {
     const row = this.#rows.get(change.petId);
     if (row === undefined) return undefined;
-    this.lastChanges.set(row, toLastChange(change, true));
+    this.lastChanges.set(row, { ...change, isLive: true });
     if (change.seq <= this.versions[row]!) return row;
     if (change.after) {
       if (this.isRemoved[row]) return undefined;
       this.#setStock(row, { ...change.after, version: change.seq });
     } else {
       this.versions[row] = change.seq;
-      this.#remove(row);
+      if (!this.isRemoved[row]) this.#removedCount += 1;
+      this.isRemoved[row] = true;
     }
     return row;
   }
@@ -130,12 +122,7 @@ export class StockTable {
   explain(change: LedgerRow): void {
     const row = this.findRow(change.petId);
     if (row === undefined || this.versions[row] !== change.seq || this.lastChanges.has(row)) return;
-    this.lastChanges.set(row, toLastChange(change, false));
-  }
-
-  #remove(row: number): void {
-    if (!this.isRemoved[row]) this.#removedCount += 1;
-    this.isRemoved[row] = true;
+    this.lastChanges.set(row, { ...change, isLive: false });
   }
 
   #setStock(row: number, entry: Omit<VersionedItem, "petId">): void {
@@ -158,11 +145,6 @@ export class StockTable {
     else this.rowsById.splice(position, 0, row);
     return row;
   }
-}
-
-function toLastChange(change: LedgerRow, isLive: boolean): LastChange {
-  const { seq, at, reason } = change;
-  return { seq, at, by: whoOf(change), reason, isLive };
 }
 
 /** Lower case without accents, so that "Zoé" is found with "zoe". */

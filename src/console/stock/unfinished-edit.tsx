@@ -12,7 +12,6 @@ import {
   isDirty,
   saveEditing,
 } from "./editing.ts";
-import { leaveEdit } from "./keyboard.ts";
 
 /** Stands for an edit whose row is not in the list. It leaves the focus and the keys where they are. */
 export function UnfinishedEdit() {
@@ -24,7 +23,6 @@ export function UnfinishedEdit() {
 function Notice({ edit }: { readonly edit: Editing }) {
   const { base, quantity, status, theirs, isSaving, error } = edit;
   const typed = status === base.status ? quantity : `${quantity}, ${capitalized(status)}`;
-  const leave = () => leaveEdit(edit);
   useEffect(() => announce(`The edit of ${base.name} is not finished: ${typed} is not saved.`), []);
   if (theirs) {
     return (
@@ -32,7 +30,7 @@ function Notice({ edit }: { readonly edit: Editing }) {
         <p>
           The edit of <bdi>{base.name}</bdi> is not saved.
         </p>
-        <ConflictPanel edit={edit} theirs={theirs} done={leave} />
+        <ConflictPanel edit={edit} theirs={theirs} />
       </div>
     );
   }
@@ -42,23 +40,10 @@ function Notice({ edit }: { readonly edit: Editing }) {
         <bdi>{base.name}</bdi>: <strong>{typed}</strong> is not saved.
       </span>
       <div class="row">
-        <Button
-          kind="primary"
-          isSmall
-          isDisabled={isSaving}
-          onClick={async () => {
-            if (await saveEditing()) leave();
-          }}
-        >
+        <Button kind="primary" isSmall isDisabled={isSaving} onClick={saveEditing}>
           {isSaving ? "Saving…" : "Save"}
         </Button>
-        <Button
-          isSmall
-          onClick={() => {
-            cancelEditing();
-            leave();
-          }}
-        >
+        <Button isSmall onClick={cancelEditing}>
           Discard
         </Button>
       </div>

@@ -34,10 +34,7 @@ const spans = [
 
 /** The largest unit that fits, for example "6 hours", and a second one where it matters. */
 export function formatSeconds(seconds: number): string {
-  const index = Math.max(
-    0,
-    spans.findIndex(([unit, length]) => seconds >= length || unit === "second"),
-  );
+  const index = spans.findIndex(([unit, length]) => seconds >= length || unit === "second");
   const [unit, length] = spans[index]!;
   const first = countOf(Math.floor(seconds / length), unit);
   const [restUnit, restLength] = spans[index + 1] ?? ["second", Number.POSITIVE_INFINITY];

@@ -60,7 +60,7 @@ export function withLocalTimes(text: string, now = Date.now()): string {
 
 // Conversions for <input type="datetime-local">, which has no time zone: it shows the person's own.
 
-/** The value of the input for a time of the API. Empty for an empty text. */
+/** The value of the input for a time of the API. Empty if the time is. */
 export function localInputValue(time: string): string {
   if (time === "") return "";
   const at = Date.parse(time);

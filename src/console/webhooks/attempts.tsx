@@ -13,7 +13,7 @@ export function Attempts({ attempts }: { readonly attempts: readonly WebhookAtte
 }
 
 const columns: readonly Column<WebhookAttempt>[] = [
-  { title: "When", class: "attempt-time", cell: ({ at }) => <Time at={at} /> },
+  { title: "When", class: "nowrap", cell: ({ at }) => <Time at={at} /> },
   {
     title: "Changes",
     cell: (attempt) => <span title={attempt.messageId}>{rangeOf(attempt)}</span>,

@@ -1,11 +1,15 @@
-import { request } from "../client/api.ts";
-import { type CreatedWebhook, petStatusValues } from "../client/types.ts";
-import { IssueDialog } from "../parts/dialog-form.tsx";
+import { request, ShownError } from "../client/api.ts";
+import type {
+  CreatedWebhook,
+  NewWebhook,
+  PetStatus,
+  WebhookFilterCauses,
+} from "../client/types.ts";
+import { ChoiceList } from "../parts/choices.tsx";
 import { TextField } from "../parts/fields.tsx";
+import { IssueDialog, type Issued } from "../parts/issue-dialog.tsx";
 import { causeChoices } from "../parts/origins.ts";
-import { ShownOnce } from "../parts/shown-once.tsx";
-import { capitalized } from "../texts/formats.ts";
-import { readWebhookForm } from "./webhook-form.ts";
+import { statusChoices } from "../parts/status.tsx";
 
 interface Props {
   readonly close: () => void;
@@ -14,11 +18,14 @@ interface Props {
 
 /** Creates a webhook and shows its secret once. */
 export function CreateWebhook({ close, created }: Props) {
-  async function issue(form: FormData): Promise<CreatedWebhook> {
+  async function issue(form: FormData): Promise<Issued> {
     const body = readWebhookForm(form);
     const webhook = await request<CreatedWebhook>("/webhooks", { method: "POST", body });
     created();
-    return webhook;
+    return {
+      ...{ title: "Your new webhook", what: "secret", secret: webhook.secret },
+      children: <NewWebhookText {...webhook} />,
+    };
   }
   return (
     <IssueDialog
@@ -27,7 +34,6 @@ export function CreateWebhook({ close, created }: Props) {
       busyAction="Creating…"
       close={close}
       issue={issue}
-      shown={(webhook) => <NewSecret webhook={webhook} close={close} />}
     >
       <TextField name="url" label="URL" inputMode="url" placeholder="https://example.com/stock" />
       <TextField name="name" label="Name (optional)" hint="The host of the URL, if empty." />
@@ -39,14 +45,16 @@ export function CreateWebhook({ close, created }: Props) {
             label="Pets"
             hint="Ids, separated by commas or spaces. All pets, if empty."
           />
-          <Checks
-            name="statuses"
+          <ChoiceList
             legend="Status after the change"
-            choices={petStatusValues.map((status) => [status, capitalized(status)])}
+            type="checkbox"
+            name="statuses"
+            choices={statusChoices}
           />
-          <Checks
-            name="causes"
+          <ChoiceList
             legend="Made by"
+            type="checkbox"
+            name="causes"
             choices={causeChoices.map(([cause, { maker }]) => [cause, maker])}
           />
           <TextField
@@ -61,10 +69,9 @@ export function CreateWebhook({ close, created }: Props) {
   );
 }
 
-function NewSecret(props: { readonly webhook: CreatedWebhook; readonly close: () => void }) {
-  const { name, secret, isResolved } = props.webhook;
+function NewWebhookText({ name, isResolved }: CreatedWebhook) {
   return (
-    <ShownOnce title="Your new webhook" what="secret" secret={secret} close={props.close}>
+    <>
       <p>
         The receiver checks with it that messages come from this service. <bdi>“{name}”</bdi>{" "}
         delivers changes from now on.
@@ -74,25 +81,36 @@ function NewSecret(props: { readonly webhook: CreatedWebhook; readonly close: ()
           The host of the URL cannot be found at the moment. Deliveries are tried again later.
         </p>
       )}
-    </ShownOnce>
+    </>
   );
 }
 
-/** No choice means all. */
-function Checks(props: {
-  readonly name: string;
-  readonly legend: string;
-  readonly choices: readonly (readonly [value: string, text: string])[];
-}) {
-  return (
-    <fieldset class="choices">
-      <legend class="label">{props.legend}</legend>
-      {props.choices.map(([value, text]) => (
-        <label key={value} class="choice">
-          <input type="checkbox" class="checkbox" name={props.name} value={value} />
-          <span>{text}</span>
-        </label>
-      ))}
-    </fieldset>
-  );
+/** Reads the form. Throws an error for the person if something is wrong with it. */
+function readWebhookForm(form: FormData): NewWebhook {
+  const text = (name: string) => String(form.get(name) ?? "").trim();
+  const [url, name, below] = [text("url"), text("name"), text("below")];
+  if (!/^https?:\/\/\S+$/.test(url)) {
+    throw new ShownError("Enter the full URL of the receiver, such as https://example.com/stock.");
+  }
+  const pets = text("pets")
+    .split(/[\s,]+/)
+    .filter((id) => id !== "");
+  if (!pets.every((id) => /^-?\d{1,19}$/.test(id))) {
+    throw new ShownError("Ids of pets are whole numbers. Separate them by commas.");
+  }
+  if (below !== "" && !/^[1-9]\d{0,14}$/.test(below)) {
+    throw new ShownError("The quantity must be a whole number, 1 or more.");
+  }
+  return {
+    url,
+    name: name === "" ? null : name,
+    pets: allIfEmpty(pets),
+    statuses: allIfEmpty(form.getAll("statuses") as PetStatus[]),
+    causes: allIfEmpty(form.getAll("causes") as WebhookFilterCauses[]),
+    below: below === "" ? null : Number(below),
+  };
+}
+
+function allIfEmpty<T>(chosen: readonly T[]): readonly T[] | null {
+  return chosen.length === 0 ? null : chosen;
 }

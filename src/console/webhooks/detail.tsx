@@ -1,22 +1,22 @@
 import { useSignal } from "@preact/signals";
 import { AuditOfTarget } from "../audit/of-target.tsx";
 import { request } from "../client/api.ts";
-import type { WebhookWithAttempts } from "../client/types.ts";
+import type { Webhook, WebhookFilter, WebhookWithAttempts } from "../client/types.ts";
 import { showSuccess } from "../page/messages.ts";
 import { hrefOf } from "../page/router.ts";
 import { Button } from "../parts/button.tsx";
-import { Card } from "../parts/card.tsx";
+import { Card, Facts } from "../parts/card.tsx";
 import { FieldError } from "../parts/fields.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
+import { causeName } from "../parts/origins.ts";
 import { usePolled } from "../parts/polled.ts";
 import { useSubmission } from "../parts/submission.ts";
+import { Time } from "../parts/time.tsx";
 import { ViewHead } from "../parts/view-head.tsx";
+import { capitalized, changeNumber, formatCount } from "../texts/formats.ts";
 import { Attempts } from "./attempts.tsx";
-import { WebhookFacts } from "./facts.tsx";
-import { HealthBadge } from "./health.tsx";
-import { RemoveWebhook } from "./remove-webhook.tsx";
-import { ReplayWebhook } from "./replay-webhook.tsx";
-import { RotateSecret } from "./rotate-secret.tsx";
+import { RemoveWebhook, ReplayWebhook, RotateSecret } from "./dialogs.tsx";
+import { HealthBadge, HealthText } from "./health.tsx";
 
 /** One webhook with its last attempts. */
 export function WebhookDetail({ id }: { readonly id: string }) {
@@ -99,4 +99,46 @@ function PauseButton({ webhook, done }: { readonly webhook: Props["webhook"]; do
       </Button>
     </>
   );
+}
+
+function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {
+  const { id, url, createdAt, cursor, behind, filter, oldSecretUntil } = webhook;
+  const delivered = (
+    <>
+      {cursor === 0 ? "Nothing" : `Up to change ${changeNumber(cursor)}`}
+      {behind > 0 && <span class="muted"> ({formatCount(behind)} behind)</span>}
+    </>
+  );
+  const oldSecret = oldSecretUntil && (
+    <>
+      Also signs until <Time at={oldSecretUntil} />
+    </>
+  );
+  return (
+    <Facts
+      facts={[
+        ["URL", <bdi class="mono">{url}</bdi>],
+        ["Deliveries", <HealthText webhook={webhook} />],
+        ["Delivered", delivered],
+        ["Changes", <bdi>{describeFilter(filter)}</bdi>],
+        oldSecret ? ["Old secret", oldSecret] : undefined,
+        ["Created", <Time at={createdAt} />],
+        ["Id", <span class="mono">{id}</span>],
+      ]}
+    />
+  );
+}
+
+const petsShown = 20;
+
+function describeFilter({ pets, statuses, causes, below }: WebhookFilter): string {
+  const parts = [];
+  if (pets) {
+    const more = pets.length > petsShown ? ` and ${pets.length - petsShown} more` : "";
+    parts.push(`of the pets ${pets.slice(0, petsShown).join(", ")}${more}`);
+  }
+  if (statuses) parts.push(`to ${statuses.map(capitalized).join(" or ")}`);
+  if (causes) parts.push(`with the cause ${causes.map(causeName).join(" or ")}`);
+  if (below !== null) parts.push(`in which the quantity falls below ${formatCount(below)}`);
+  return parts.length === 0 ? "All changes" : `Only changes ${parts.join(", ")}`;
 }

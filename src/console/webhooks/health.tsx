@@ -1,6 +1,6 @@
 import type { Webhook } from "../client/types.ts";
 import { Time } from "../parts/time.tsx";
-import { capitalized, formatCount } from "../texts/formats.ts";
+import { capitalized, countOf } from "../texts/formats.ts";
 
 /** One badge: failing is more important than being active. */
 export function HealthBadge({ state, failures }: Pick<Webhook, "state" | "failures">) {
@@ -16,8 +16,7 @@ export function HealthText({ webhook }: { readonly webhook: Webhook }) {
   if (failures > 0 && failingSince) {
     return (
       <>
-        {failures === 1 ? "1 attempt" : `${formatCount(failures)} attempts`} failed since{" "}
-        <Time at={failingSince} />
+        {countOf(failures, "attempt")} failed since <Time at={failingSince} />
         {nextAttemptAt && (
           <>
             , next <Time at={nextAttemptAt} isRelative />

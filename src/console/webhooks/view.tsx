@@ -58,7 +58,7 @@ function WebhookList() {
 const columns: readonly Column<Webhook>[] = [
   {
     title: "Name",
-    class: "webhook-name",
+    class: "row-name",
     isMain: true,
     cell: ({ id, name, url }) => (
       <>

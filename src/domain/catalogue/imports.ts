@@ -77,7 +77,7 @@ export const orderRows: RowKind<OrderRecord> = {
   },
 };
 
-/** The reason of the ledger rows of an import. Undefined for a name that breaks `fileNameRule`. */
+/** The reason for the ledger rows of an import. Undefined for a name that breaks `fileNameRule`. */
 export function importReasonOf(fileName: string): string | undefined {
   const reason = `import of ${fileName}`;
   return fileName !== "" && isReason(reason) ? reason : undefined;
@@ -132,8 +132,8 @@ function openRow(
 }
 
 /**
- * An id has one form, as in a path. Spreadsheet programs show 9007199254740993 as
- * 9.00719925474099E+15: that is another id, whose last digits are lost.
+ * Ids are written with digits only, as in a path. Spreadsheet programs save 9007199254740993 as
+ * 9.00719925474099E+15. That would be another id, because the last digits are lost.
  */
 const idRule: Rule<bigint> = {
   text: "must be a 64-bit integer, written with digits only and without leading zeros",
@@ -145,7 +145,7 @@ const respeltAdvice =
   "; a spreadsheet program may have changed and rounded it: take the ids from the original file, " +
   "and choose the type Text for this column when you open it";
 
-/** With a decimal point, a decimal comma or an exponent. */
+/** Whether a number has a decimal point, a decimal comma or an exponent. */
 function isRespelt(number: string): boolean {
   return /^-?[0-9]+(?:[.,][0-9]+)?(?:[eE][+-]?[0-9]+)?$/.test(number) && /[.,eE]/.test(number);
 }

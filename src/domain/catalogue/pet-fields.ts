@@ -3,7 +3,7 @@ import { InvalidField } from "../running/errors.ts";
 
 /** What a field of a pet can hold, by kind. */
 interface Values {
-  /** Every pet has it, so a new pet must give it. */
+  /** Required for a new pet. */
   text: string;
   optionalText: string | null;
   texts: readonly string[];
@@ -20,11 +20,11 @@ type Field<Kind extends FieldKind = FieldKind> = Kind extends FieldKind
       readonly kind: Kind;
       /** Its column in the table of pets. */
       readonly column: string;
-      /** What forms call it. */
+      /** Its label in forms. */
       readonly label: string;
       readonly description: string;
       readonly example: Values[Kind];
-      /** Whether the API leaves the field out where it is null. Clients know the others. */
+      /** Whether the API omits the field if it is null. Clients rely on the other fields. */
       readonly isLeftOutIfNull?: true;
     }
   : never;
@@ -81,7 +81,7 @@ export const petFields: readonly PetField[] = table;
 export interface Rule<T> {
   /** The end of the error message. */
   readonly text: string;
-  /** What to do about some values, after the message. */
+  /** What to do about certain values. Follows the message. */
   readonly advice?: (value: unknown) => string;
   /** Returns undefined for a value that breaks the rule. */
   readonly read: (value: unknown) => T | undefined;
@@ -110,7 +110,7 @@ export const fieldRules: { readonly [Kind in FieldKind]: Rule<Values[Kind]> } = 
   optionalInteger: orNull(integerRule),
 };
 
-/** The value of a new pet that does not give one. Undefined where it must. */
+/** The default value for a new pet. Undefined if the field is required. */
 export const initialValues: { readonly [Kind in FieldKind]: Values[Kind] | undefined } = {
   text: undefined,
   optionalText: null,
@@ -118,7 +118,7 @@ export const initialValues: { readonly [Kind in FieldKind]: Values[Kind] | undef
   optionalInteger: null,
 };
 
-/** The details that are among the values. Throws if one breaks its rule. */
+/** Returns the values that are details of a pet. Throws if one breaks its rule. */
 export function readDetails(values: Readonly<Record<string, unknown>>): Partial<PetDetails> {
   const details: Record<string, unknown> = {};
   for (const { name, kind } of petFields) {
@@ -134,7 +134,7 @@ function orNull<T>(rule: Rule<T>): Rule<T | null> {
   return { ...rule, read: (value) => (value === null ? null : rule.read(value)) };
 }
 
-/** Both engines store these strings unchanged. NUL and unpaired surrogates are not accepted. */
+/** Rejects NUL and unpaired surrogates, so that both engines can store the text unchanged. */
 function isText(value: unknown): value is string {
   return (
     typeof value === "string" &&

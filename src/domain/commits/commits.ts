@@ -9,8 +9,8 @@ export interface CommitBounds {
   /** Changes in one transaction. A larger unit gets its own transaction. */
   readonly groupMax: number;
   /**
-   * Changes that wait for a transaction. A unit that would exceed this is rejected. One key
-   * may have at most as many as are still free.
+   * Changes that wait for a transaction. A unit that would exceed this is rejected. One key may have
+   * about half of them, and fewer while other keys wait.
    */
   readonly queueMax: number;
   /** The longest time that a caller waits for the outcome of a unit. */
@@ -68,7 +68,7 @@ export function createCommitter(
   const transactions = createTransactions(parts);
   let gathering: ReturnType<typeof setTimeout> | undefined;
   const running = new Set<Promise<void>>();
-  /** Whether others may overlap with those that are under way. */
+  /** Whether another transaction may overlap with those that are under way. */
   let mayOverlap = true;
   /** Give callers their outcomes, in the order in which the transactions ended. */
   let answers: (() => void)[] = [];
@@ -114,7 +114,7 @@ export function createCommitter(
       const { epoch, rows, outcomes } = await transactions.commit(group, begunAt);
       if (rows.length > 0) grouping.stored(rows[0]!.seq, rows.at(-1)!.seq);
       answers.push(() => {
-        // Also if the callers have already got an error: rows that were stored are shown.
+        // Even if the callers already got an error, the stored rows must be shown.
         if (rows.length > 0) onCommitted(rows, epoch);
         for (let index = 0; index < group.length; index++) group[index]!.resolve(outcomes[index]!);
       });
@@ -122,7 +122,7 @@ export function createCommitter(
       answers.push(() => rejectAll(group, error));
     }
     grouping.ended(changes, monotonicMs() - begunAt, queue.waiting);
-    // Groups are sent when the turn of the event loop ends.
+    // The group is sent when the turn of the event loop ends.
     if (sendGroups()) await new Promise((resolve) => setImmediate(resolve));
     const ended = answers;
     answers = [];
@@ -135,7 +135,7 @@ export function createCommitter(
       const reason = queue.reasonToReject(unit);
       if (reason) return Promise.reject(unavailable(reason));
       return new Promise((resolve, reject) => {
-        // Requests that arrive in one turn of the event loop are also passed on together.
+        // Requests that arrive in the same turn of the event loop join the same group.
         if (queue.waiting === queue.changes) queueMicrotask(admit);
         queue.add({ unit, signal, trace, submittedAt: monotonicMs(), resolve, reject });
       });
@@ -177,9 +177,9 @@ function createTransactions(parts: TransactionParts) {
   /** Transactions that take longer than callers wait. */
   let late = 0;
   /**
-   * Commits are too slow from one that fails after more than a second until one takes less, or until
-   * none was under way for five seconds: a service that is not ready gets no updates from a load
-   * balancer, and would never learn that the disk is fast again.
+   * Commits are too slow once one fails after more than a second. This ends when a commit takes less, or
+   * when none was under way for five seconds. Without the second rule, the service would never recover:
+   * while it is not ready, a load balancer sends it no updates.
    */
   let tooSlowUntil = 0;
   const areTooSlow = () => monotonicMs() < tooSlowUntil;
@@ -217,7 +217,7 @@ function createTransactions(parts: TransactionParts) {
       }
       const ended = { changes: changesOf(group), durationMs, error: failure };
       for (const listener of onGroup) listener(ended);
-      // The next attempt may take as long, and none of those that wait has been sent.
+      // The next commit may take as long, and nothing of these units has been sent yet.
       if (failure !== undefined && durationMs > slowCommitMs) rejectWaiting();
     }
   }
@@ -250,7 +250,7 @@ function oldestOf(group: readonly Waiting[]): number {
   return oldest;
 }
 
-/** Rounded, so that engines change their timeout only after a considerable wait. */
+/** Rounded to seconds, so that engines rarely have to change their timeout. */
 function wholeSeconds(ms: number): number {
   return Math.max(0, Math.round(ms / 1_000) * 1_000);
 }
@@ -259,12 +259,12 @@ function rejectAll(units: readonly Waiting[], error: unknown): void {
   for (const one of units) one.reject(error);
 }
 
-/** Rejects units whose callers are gone, or were submitted before `lastAt`. Returns the others. */
+/** Rejects units whose callers are gone, or that were submitted by `lastAt`. Returns the others. */
 function stillWanted(taken: readonly Waiting[], lastAt: number): readonly Waiting[] {
   return withoutExpired(withoutAborted(taken), lastAt);
 }
 
-/** Rejects units that have waited too long. The others of their group must not be late with them. */
+/** Rejects units that have waited too long. Otherwise they would shorten the timeout of their group. */
 function withoutExpired(taken: readonly Waiting[], lastAt: number): readonly Waiting[] {
   const isExpired = ({ submittedAt }: Waiting) => submittedAt <= lastAt;
   if (!taken.some(isExpired)) return taken;

@@ -5,7 +5,7 @@ import type { UnavailableReason } from "../running/errors.ts";
 export interface GroupingBounds {
   /** Transactions under way at the same time, if no other process writes. */
   readonly transactionsMax: number;
-  /** The fewest changes for which a transaction overlaps with another. Fewer wait until it has ended. */
+  /** Smaller groups do not overlap with another transaction, but wait until it has ended. */
   readonly overlapMin: number;
   /**
    * With at most this many callers and an idle store, a group waits briefly for callers to send their
@@ -17,25 +17,24 @@ export interface GroupingBounds {
   readonly waitMsMax: number;
 }
 
-/** Decides when the changes that wait are sent. Callers are counted in changes. */
+/** Decides when the waiting changes are sent. Each change counts as one caller. */
 export interface Grouping {
   /**
-   * How long the changes that wait should still wait: 0 if they should be sent now, `Infinity` if until
-   * more arrive or a transaction ends.
+   * How much longer the waiting changes should wait. 0 means that they should be sent now, `Infinity`
+   * that they should wait until more arrive or a transaction ends.
    */
   waitMs(waiting: number): number;
   /** Transactions that have begun and not ended. */
   readonly transactions: number;
   begun(changes: number): void;
-  /** Tells which rows of the ledger a group became. Rows in between are those of other processes. */
+  /** Tells which ledger rows a group was stored as. Gaps between groups are rows of other processes. */
   stored(first: number, last: number): void;
-  /** `queued` are the changes that wait at that moment, and those that have just arrived. */
+  /** `queued` is the number of changes that wait, including those that have just arrived. */
   ended(changes: number, durationMs: number, queued: number): void;
 }
 
 /**
- * A group waits for returning callers for at most this share of the last transaction's duration. Timers
- * are exact to a millisecond.
+ * A group waits for returning callers for at most this share of the last transaction's duration.
  */
 const waitShare = 0.5;
 
@@ -43,10 +42,10 @@ const waitShare = 0.5;
 const aloneMin = 8;
 
 /**
- * Callers are divided among as many groups as transactions may be under way, so that the store works on one
- * group while the callers of another get their outcomes and return. Few callers share one group. All do if
- * other processes write: then the store works on their groups meanwhile, and one large group costs less than
- * several.
+ * Divides callers among as many groups as there may be transactions at the same time. The store then works
+ * on one group while the callers of another get their outcomes and return. If there are few callers, they
+ * share one group. They also do if other processes write: the store then works on the groups of the others
+ * meanwhile, and one large group costs less than several.
  */
 export function createGrouping(bounds: GroupingBounds, monotonicMs: () => number): Grouping {
   const { transactionsMax, overlapMin, callersMax, waitMsMax } = bounds;
@@ -56,13 +55,13 @@ export function createGrouping(bounds: GroupingBounds, monotonicMs: () => number
   let callers = 0;
   /** Until when a group waits for them. */
   let waitUntil = 0;
-  /** The last row of this process, and the groups since rows of others were seen. */
+  /** The last row of this process, and the number of groups since rows of others were seen. */
   let lastRow = 0;
   let aloneGroups = 0;
 
   const overlapMax = () => (aloneGroups < aloneMin ? 1 : transactionsMax);
 
-  /** The share of the callers that makes a group. */
+  /** How many changes make a group. */
   function share(): number {
     return Math.min(callers, Math.max(overlapMin, callers / overlapMax()));
   }
@@ -102,19 +101,19 @@ export interface Queued {
 
 /** Units that wait for a transaction. If there are more than fit into one, keys take turns. */
 export interface UnitQueue<T extends Queued> {
-  /** Why no unit of this key and size may be added, if so. */
+  /** Why this unit must not be added. Undefined if it may be. */
   reasonToReject(unit: Unit): UnavailableReason | undefined;
-  /** Adds a unit. It can be taken when it is admitted. */
+  /** Adds a unit. It can be taken after the next `admit`. */
   add(one: T): void;
   /** Admits all units that were added. */
   admit(): void;
-  /** The changes of the admitted units. */
+  /** The number of changes in the admitted units. */
   readonly changes: number;
-  /** The changes of all units. */
+  /** The number of changes in all units. */
   readonly waiting: number;
   /** The units that share the next transaction: at least one, if any is admitted. They stay in the queue. */
   next(): readonly T[];
-  /** Removes the first units. They are those of `next`, if nothing was done in between. */
+  /** Removes the first units. Right after `next`, these are the units that it returned. */
   take(count: number): readonly T[];
   /** Removes all admitted units. */
   clear(): readonly T[];
@@ -133,7 +132,7 @@ export function createUnitQueue<T extends Queued>(
   let changes = 0;
   let arriving: T[] = [];
   let waiting = 0;
-  /** The changes of each key, counted from the first question on, until nothing waits any more. */
+  /** The number of changes of each key. Kept from the first call of `countOf` until the queue is empty. */
   let counts: Map<string | null, number> | undefined;
 
   function count(counted: Map<string | null, number>, { unit }: T, sign: 1 | -1): void {
@@ -165,7 +164,7 @@ export function createUnitQueue<T extends Queued>(
   return {
     reasonToReject({ keyId, changes: { length } }) {
       if (waiting + length > queueMax) return "tooManyUpdates";
-      // Until half of the queue is taken, every key is within its share, and is not counted.
+      // While the queue is less than half full, every key is within its share, so keys are not counted.
       if (isWithinShare(waiting, waiting, length, queueMax)) return undefined;
       const isWithin = isWithinShare(countOf(keyId), waiting, length, queueMax);
       return isWithin ? undefined : "tooManyOwnUpdates";
@@ -198,7 +197,7 @@ export function createUnitQueue<T extends Queued>(
           group.push(one);
           sum += sizeOf(one);
         } else {
-          // Those behind it that fit are taken, but not of its own key, which keeps its order.
+          // Smaller units behind it may be taken first, but not those of its key, which keeps its order.
           others.push(one);
           passedOver.add(keyOf(one));
         }
@@ -225,11 +224,11 @@ export function changesOf(units: readonly Queued[]): number {
   return changes;
 }
 
-/** How keys share what is bounded, so that no key keeps another from being served. */
+/** How keys share a limited number of places, so that no key blocks the others. */
 
 /**
- * Whether a key may take more places. It may have at most as many as are still free: half of all if it
- * is alone, a third if another key wants as much. The first place that a key wants only has to be free.
+ * Whether a key may take more places. It may have at most as many as would otherwise be free: half of all
+ * if it is alone, a third if another key wants as much. A key without places can take any free one.
  */
 export function isWithinShare(own: number, taken: number, wanted: number, max: number): boolean {
   return own + taken + wanted <= max;
@@ -237,8 +236,8 @@ export function isWithinShare(own: number, taken: number, wanted: number, max: n
 
 /**
  * Arranges what waits so that keys take turns. The key that is first stays first, and every key keeps
- * its own order. A turn has up to `turnMax`, or one that is larger. If the first ones are removed and
- * others added at the end, another call continues with the turn of the next key.
+ * its own order. In its turn, a key gets up to `turnMax`, or a single item that is larger. If items are
+ * then removed at the start and added at the end, the next call continues with the next key's turn.
  */
 export function inTurns<T>(
   waiting: readonly T[],

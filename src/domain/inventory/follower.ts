@@ -142,7 +142,7 @@ function wentBack(head: Position, applied: Position): boolean {
   return head.epoch === applied.epoch && head.seq < applied.seq;
 }
 
-/** Runs work, one after the other. */
+/** Runs tasks one after the other. */
 function createQueue() {
   let last: Promise<void> = Promise.resolve();
   let length = 0;
@@ -161,7 +161,7 @@ function createQueue() {
   };
 }
 
-/** Repeats a read, one after the other. Callers that arrive before a read begins share it. */
+/** Runs a read for its callers, one at a time. Callers that arrive before a read begins share it. */
 function shared(read: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
@@ -178,9 +178,9 @@ function shared(read: () => Promise<void>): () => Promise<void> {
 }
 
 /**
- * Does work after a short time, however often it is called meanwhile. Where several instances write,
- * nearly every commit finds rows of others before its own, and following each of them at once would cost
- * as much as writing. Reads catch up anyway; this only limits how much the next one has to apply.
+ * Does work once after a short delay, however often it is called meanwhile. If several instances write,
+ * nearly every commit finds rows of others before its own, and to follow each of them at once would cost
+ * as much as writing. Reads catch up anyway; this only limits how much the next read has to apply.
  */
 function soon(delayMs: number, work: () => unknown): () => void {
   let isDue = false;

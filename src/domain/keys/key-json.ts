@@ -3,8 +3,8 @@ import { type Key, kindOf } from "./keys.ts";
 import type { KeyStatus } from "./lifecycle.ts";
 
 /**
- * All that operators see of a key, as JSON. The command line and the operator API choose from it. A key
- * that was not read has no status.
+ * Everything that operators can see of a key, as JSON. The command line and the operator API pick fields
+ * from it. A key whose status was not read has no fields for it.
  */
 export function keyJson({ key, ...status }: { readonly key: Key } & Partial<KeyStatus>) {
   const { id, name, plan, scopes } = key;

@@ -11,20 +11,20 @@ import {
 } from "./keys.ts";
 import type { FoundSecret, KeyStore, SessionStore } from "./store.ts";
 
-/** The digest of a secret text. Stores keep it instead of the text. */
-export function digestOf(text: string): string {
-  return hash("sha256", text);
+/** The digest of a secret. Stores keep it instead of the secret. */
+export function digestOf(secret: string): string {
+  return hash("sha256", secret);
 }
 
-/** Finds the callers of secret texts: of keys, or of the tokens of sessions. */
+/** Finds the caller for a secret: that of a key, or the token of a session. */
 export interface Keyring {
-  /** Returns the caller of a valid text, or undefined. A cached text costs no query. */
-  identify(text: string): MaybePromise<Caller | undefined>;
+  /** Returns the caller, or undefined if the secret is not valid. A cached secret costs no query. */
+  identify(secret: string): MaybePromise<Caller | undefined>;
   /**
-   * Returns the last known caller of a text, valid or not. Only for the headers of a response to a
+   * Returns the last known caller for a secret, even if it is no longer valid. Only for the headers of a response to a
    * request that could not be authenticated because the store is unavailable.
    */
-  lastKnown(text: string): Caller | undefined;
+  lastKnown(secret: string): Caller | undefined;
   /** Clears the cache. Call after any key or session is added, changed or ended. */
   clear(): void;
 }
@@ -38,14 +38,14 @@ export function createKeyring(
   kind: KeyKind = "api",
 ): Keyring {
   return createCallerCache(clock, knownMax, {
-    isWellFormed: (text) => isKeyText(text, environment, kind),
+    isWellFormed: (secret) => isKeyText(secret, environment, kind),
     find: store.findSecret,
     kind,
     expiryOf: () => Number.POSITIVE_INFINITY,
   });
 }
 
-/** Knows the sessions of operators by their tokens. A session ends with its key and its secret. */
+/** Knows the sessions of operators by their tokens. A session ends with its key or its secret. */
 export function createSessionKeyring(
   store: Pick<SessionStore, "findSession">,
   clock: Clock,
@@ -61,18 +61,18 @@ export function createSessionKeyring(
 
 interface CallerSource<Found> {
   /** Checks the form, so that a typing error costs no query. */
-  isWellFormed(text: string): boolean;
-  /** What the store has under the digest of a text. */
+  isWellFormed(secret: string): boolean;
+  /** Finds what the store has for the digest of a secret. */
   readonly find: (digest: string) => MaybePromise<Found | undefined>;
   /** Keys of the other kind are unknown. */
   readonly kind: KeyKind;
-  /** When the text stops being valid, even if its key is. */
+  /** When the secret expires, even if its key does not. */
   expiryOf(found: Found): number;
 }
 
 /**
- * Caches callers by the digest of their text. Unknown texts are not cached: such a text may be issued
- * before the next request, and guesses must not fill the memory.
+ * Caches callers by the digest of their secret. Unknown secrets are not cached: one may be issued before
+ * the next request, and guesses must not fill the memory.
  */
 function createCallerCache<Found extends FoundSecret>(
   clock: Clock,
@@ -82,7 +82,7 @@ function createCallerCache<Found extends FoundSecret>(
   let known = new Map<string, Caller>();
   /** Callers from before the cache was last cleared, for `lastKnown`. */
   let former = new Map<string, Caller>();
-  /** Counts calls of `clear`: a query that began before one must not be cached after it. */
+  /** Counts calls of `clear`: a result that was read before such a call must not be cached after it. */
   let generation = 0;
 
   function toCaller(found: Found | undefined): Caller | undefined {
@@ -104,19 +104,19 @@ function createCallerCache<Found extends FoundSecret>(
   }
 
   return {
-    identify(text) {
-      const digest = digestOf(text);
+    identify(secret) {
+      const digest = digestOf(secret);
       const hit = known.get(digest);
       if (hit) return clock.now() < hit.expiresAt ? hit : undefined;
-      if (!isWellFormed(text)) return undefined;
+      if (!isWellFormed(secret)) return undefined;
       const readIn = generation;
       const found = find(digest);
       return found instanceof Promise
         ? found.then((later) => remember(digest, later, readIn))
         : remember(digest, found, readIn);
     },
-    lastKnown(text) {
-      const digest = digestOf(text);
+    lastKnown(secret) {
+      const digest = digestOf(secret);
       return known.get(digest) ?? former.get(digest);
     },
     clear() {

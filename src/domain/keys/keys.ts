@@ -39,7 +39,7 @@ export type KeyKind = "api" | "operator";
 /** The plan of every operator key, and of no API key. */
 export const operatorPlan = "operator";
 
-/** A key as it is stored. The text of the key is not stored, only a digest. */
+/** A key as it is stored. Its secret is not stored, only a digest. */
 export interface Key {
   readonly id: string;
   readonly name: string;
@@ -52,15 +52,15 @@ export interface Key {
 }
 
 /**
- * The digest of one text of a key. A key has one, or two during a rotation. Both count against the
- * same limits, so a rotation does not double them.
+ * The digest of one secret of a key. During a rotation, a key has several. All count against the same
+ * limits, so a rotation does not raise them.
  */
 export interface Secret {
   readonly digest: string;
   readonly expiresAt: number | null;
 }
 
-/** One text of a key, for operators. */
+/** One secret of a key, as operators see it. */
 export interface SecretTimes {
   readonly keyId: string;
   readonly createdAt: number;
@@ -92,7 +92,7 @@ const randomLength = 43;
 const checksumLength = 6;
 const keyText = new RegExp(`^ps[ko]_(live|test)_[0-9A-Za-z]{${randomLength + checksumLength}}$`);
 
-/** Makes a key: its kind and the environment, 256 random bits, and a checksum of all. */
+/** Makes the secret of a key: a prefix for kind and environment, 256 random bits, and a checksum. */
 export function generateKeyText(environment: Environment, kind: KeyKind = "api"): string {
   const body = prefixes[kind][environment] + randomBase62(32, randomLength);
   return body + checksum(body);
@@ -105,13 +105,13 @@ export function isKeyText(text: string, environment: Environment, kind: KeyKind 
   return text.endsWith(checksum(body));
 }
 
-/** What a text shows by itself about why it cannot be a key of this kind and environment. */
+/** Why a text cannot be the secret of a key of this kind and environment. */
 export type KeyFault =
   | { readonly kind: "prefix"; readonly expected: string }
   | { readonly kind: "other kind" | "checksum" }
   | { readonly kind: "other environment"; readonly environment: Environment };
 
-/** Undefined for a text that can be such a key. Whether that key exists makes no difference. */
+/** Undefined if the text can be such a secret. Whether the key exists makes no difference. */
 export function findKeyFault(
   text: string,
   environment: Environment,

@@ -5,8 +5,8 @@ import type { SessionStore } from "./store.ts";
 
 /**
  * Sessions of the console. An operator signs in with a key and gets a token, which the browser keeps
- * as a cookie. The store has only a digest of the token. A session ends with its time, with the key,
- * and with the secret that opened it.
+ * as a cookie. The store has only a digest of the token. A session ends after
+ * `sessionMs`, or with the key or the secret that opened it.
  */
 
 export const sessionMs = 12 * 60 * 60 * 1_000;
@@ -19,7 +19,7 @@ export interface StartedSession {
   readonly expiresAt: number;
 }
 
-/** Opens a session for the key with this text, which must be valid. Every session has a new token. */
+/** Opens a session for the key with this secret, which must be valid. Every session has a new token. */
 export async function startSession(
   sessions: Pick<SessionStore, "addSession">,
   now: number,

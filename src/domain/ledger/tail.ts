@@ -101,7 +101,7 @@ export async function followTail(
     for (const { historyChanged } of subscribers) historyChanged();
   }
 
-  /** The timer repeats a refresh that fails. */
+  /** If a refresh fails, the timer repeats it. */
   const retry = () => refresh().catch(() => {});
 
   function advance(seq: number): void {
@@ -124,13 +124,13 @@ export async function followTail(
     else advance(rows.at(-1)?.seq ?? 0);
   }
 
-  /** Rows that were just read may come from the server that replaced the one whose head is known. */
+  /** False if rows that were just read may come from a server that replaced the known one. */
   function isCurrent(epoch: string): boolean {
     if (!known.isUncertain && inventory.isOutdated(epoch)) void retry();
     return !known.isUncertain;
   }
 
-  // A store that cannot be read now is read later. Until then nothing is sent.
+  // If the store cannot be read now, it is read later. Until then nothing is sent.
   await retry();
   watcher.subscribe({ headMoved, rowsCommitted });
   const reading = "reading the history of the store";
@@ -179,8 +179,8 @@ function locateIn(known: Known, cursor: Cursor | undefined): Located {
 }
 
 /**
- * The rows that were read last, in pages. Readers of the same page share one read. Rows of an epoch that
- * is not current any more are not kept.
+ * The rows that were read last, in pages. Readers of the same page share one read. Rows of an epoch
+ * that is no longer current are not kept.
  */
 function createPages(
   history: Pick<HistoryReader, "listRows">,
@@ -189,7 +189,7 @@ function createPages(
   /** By number, the most recently used last. Page n begins with row n * pageRows + 1. */
   const pages = new Map<number, NamedRow[]>();
   const loading = new Map<number, Promise<void>>();
-  /** Counts calls of `clear`. A page whose read began before one is not used. */
+  /** Counts calls of `clear`. A page whose read began before such a call is not used. */
   let generation = 0;
 
   async function load(number: number, { epoch, seq }: Position): Promise<void> {
@@ -220,7 +220,7 @@ function createPages(
   }
 
   return {
-    /** Rows after one of them, up to the head. */
+    /** Rows after row `after`, at most to the end of its page. None if the store was replaced meanwhile. */
     after(after: number, head: Position): MaybePromise<readonly NamedRow[]> {
       const cached = cachedAfter(after);
       if (cached.length > 0) return cached;

@@ -27,8 +27,8 @@ export function inBackground<A extends unknown[]>(
 }
 
 /**
- * Returns the same work. It ends without an error while the store is unavailable, for a task that is
- * tried again later. `StoreStates` logs that the store is unavailable.
+ * Returns the same work, but without an error while the store is unavailable. For tasks that are repeated
+ * later. `StoreStates` logs that the store is unavailable.
  */
 export function whileAvailable(work: () => Promise<unknown>): () => Promise<void> {
   return async () => {
@@ -143,9 +143,8 @@ export interface ConditionOptions {
   /** Part of both events. */
   readonly subject?: object | undefined;
   /**
-   * A success counts as the end only this long after the last failure. Without it, work that fails
-   * and succeeds in turn would log two lines each time. The duration is then that from the first to
-   * the last failure.
+   * A success ends the condition only this long after the last failure. Otherwise, work that fails and
+   * succeeds by turns would log two lines each time. The logged duration then ends at the last failure.
    */
   readonly quietMs?: number;
   /** A clock that never jumps. */
@@ -189,7 +188,7 @@ interface TaskSubject {
   readonly name?: string;
 }
 
-/** Whether work that nobody waits for succeeds. */
+/** The condition of a task in the background. */
 export function createTaskCondition(log: Log, subject: TaskSubject): Condition {
   return createCondition(log, { began: "task failed", ended: "task succeeded again", subject });
 }

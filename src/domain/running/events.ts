@@ -84,7 +84,7 @@ export const events = {
   "requests stopped failing": {
     level: "info",
     meaning:
-      "For ten seconds no request has failed for this `reason`. `failures` is the number of those that did, and `durationMs` the time from the first to the last of them.",
+      "For ten seconds no request has failed for this `reason`. `failures` is the number of failed requests, and `durationMs` the time from the first to the last of them.",
   },
   request: {
     level: "info",

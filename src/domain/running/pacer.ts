@@ -7,31 +7,31 @@ import { yieldToEventLoop } from "./background.ts";
  * longer: it ends later, and updates stay fast.
  */
 export interface Pacer {
-  /** Counts time that the work has taken. Returns true if the slice is over: the next step is a turn. */
+  /** Counts time that the work has taken. Returns true if the slice is over. Then call `turn`. */
   spend(ms: number): boolean;
   /**
-   * Lets other work run, for `pauseMsMin` at least, and until the pause for the time that was spent is
-   * over. Callers continue one after the other.
+   * Lets other work run, for at least `pauseMsMin`, and for longer if much time was spent. Callers
+   * continue one after the other.
    */
   turn(pauseMsMin?: number): Promise<void>;
 }
 
 /** The pause after work, as a multiple of the time that it took. */
 export interface Pauses {
-  /** In a service that has little else to do. */
+  /** While the service has little else to do. */
   readonly idle: number;
   readonly busy: number;
   /**
-   * Whether the service is also busy if other work takes long after a slice. Only for work that takes a
-   * turn right after each slice.
+   * Whether the service also counts as busy if other work takes long after a slice. Only for work that
+   * calls `turn` right after each slice.
    */
   readonly countsWaits: boolean;
 }
 
-/** A request waits for a slice about this long at most. */
+/** How long a slice may take. A request may have to wait for one. */
 const sliceMs = 0.5;
 
-/** How busy a measured value is: not at all up to `light`, entirely from `heavy` on. */
+/** Up to `light`, a measured value means that the service is not busy, and from `heavy` on that it is. */
 interface Scale {
   readonly light: number;
   readonly heavy: number;
@@ -44,10 +44,10 @@ interface Scale {
 const changeRate: Scale = { light: 1_500, heavy: 2_500 };
 const changeRateWindowMs = 100;
 
-/** How long other work takes after a slice, in slices. Most of it is requests that waited. */
+/** How long other work takes after a slice, as a multiple of the slice. Most of it is waiting requests. */
 const waitingWork: Scale = { light: 0.3, heavy: 0.7 };
 
-/** The median counts, because a single slice may have waited for a core. */
+/** Their median counts, because a single slice may have waited for a free processor core. */
 const slicesMeasured = 15;
 
 /** `lastSeq` returns the last row of the ledger. */
@@ -82,7 +82,7 @@ export function createPacer(
     const pauseMs = tookMs * (idle + (busy - idle) * busyShare());
     restUntil = Math.max(restUntil, spentAt) + pauseMs;
     const restMs = Math.max(pauseMsMin, restUntil - now);
-    // Timers count whole milliseconds. A shorter rest adds to the next one.
+    // Timers have a resolution of a millisecond. A shorter rest is added to the next one.
     if (restMs >= 1) await sleep(restMs, undefined, { ref: false });
   }
 
@@ -103,7 +103,7 @@ function shareOf({ light, heavy }: Scale, value: number): number {
   return Math.min(1, Math.max(0, (value - light) / (heavy - light)));
 }
 
-/** Returns a function that tells how many rows per second were lately added to the ledger. */
+/** Returns a function that returns how many rows per second were recently added to the ledger. */
 function measureChangeRate(monotonicMs: () => number, lastSeq: () => number): () => number {
   let perSecond = 0;
   let windowStart = { ms: monotonicMs(), seq: lastSeq() };

@@ -25,7 +25,7 @@ export async function createPet(
   return { ...pet, version: created.row.seq };
 }
 
-/** What is not given has the same value as after an import. */
+/** Fields that are not given get the same values as in an import. */
 function withDefaults(given: Partial<PetDetails>): PetDetails {
   const details: Record<string, unknown> = {};
   for (const { name, kind } of petFields) {

@@ -119,7 +119,7 @@ function unpackNumbers(bytes: Uint8Array, start: number, values: Float64Array): 
 
 /**
  * The version of a pet's entry at the first checkpoint at or after a row. Undefined if there is no
- * such checkpoint, or if it cannot be read: it only saves time.
+ * such checkpoint, or if it cannot be read. Callers then search without it, which takes longer.
  */
 export async function versionAtCheckpoint(
   checkpoints: CheckpointReader,

@@ -1,7 +1,7 @@
 import { dayMs, minuteMs } from "../limits/limits.ts";
 
 /**
- * How many requests each key sent, over time: per minute for a day and per day for a year. Only charts
+ * How many requests each key sent, over time: per minute for a day and per day for 13 months. Only charts
  * use these counts, so a crash may lose the last seconds of them. Minutes and days without requests are
  * not stored. A key that is used in every minute takes 1,500 rows of minutes and 400 of days.
  */
@@ -9,7 +9,7 @@ import { dayMs, minuteMs } from "../limits/limits.ts";
 export type Step = "minute" | "day";
 export const steps: readonly Step[] = ["minute", "day"];
 
-/** `points` is what a chart shows. Counts are kept a little longer. */
+/** `points` is the number of points in a chart. Counts are kept a little longer. */
 const stepRules = {
   minute: { stepMs: minuteMs, points: 1_440, keptMs: 1_500 * minuteMs },
   day: { stepMs: dayMs, points: 396, keptMs: 400 * dayMs },
@@ -41,22 +41,22 @@ export interface UsageHistoryStore {
   /** The counts of a key that start at a time or later, in order. */
   readCounts(keyId: string, step: Step, from: number): Promise<readonly UsagePoint[]>;
   /**
-   * Removes counts that start before a time: so few that no update waits long. Returns how many; 0 if
-   * none are left.
+   * Removes counts that start before a time: at most `prunedMax`, so that no update waits long. Returns
+   * how many; 0 if none are left.
    */
   pruneCounts(step: Step, before: number): Promise<number>;
 }
 
-/** The most counts that `pruneCounts` removes. */
+/** The maximum number of counts that one call of `pruneCounts` removes. */
 export const prunedMax = 1_000;
 
-/** The beginning of the minute or day of a time. */
+/** The start of the minute or day that contains a time. */
 export function startOf(step: Step, time: number): number {
   return time - (time % stepRules[step].stepMs);
 }
 
 /**
- * The points that counts of minutes belong to: those of their keys, and those of all keys together.
+ * Adds up counts of minutes to points: of each key and of all keys together, per minute and per day.
  * Sorted, so that instances that add to the same points cannot deadlock.
  */
 export function toPoints(counts: readonly UsageCount[]): readonly UsagePoint[] {

@@ -94,7 +94,7 @@ export function createUsageRecorder(
     }
   }
 
-  /** Stored counts that include nothing of `unsaved`: those that are read while nothing is saved. */
+  /** Reads stored counts while nothing is being saved, so that they include nothing of `unsaved`. */
   async function readStored(keyId: string, step: Step, from: number) {
     for (;;) {
       await saving.catch(() => {});

@@ -27,7 +27,7 @@ export function formatInstant(time: number): string {
   return new Date(Math.ceil(time / 1_000) * 1_000).toISOString().replace(".000Z", "Z");
 }
 
-/** An instant as ISO 8601 with milliseconds. Null for none, and for the end of time. */
+/** An instant as ISO 8601 with milliseconds. Null for null and for Infinity. */
 export function isoOrNull(time: number | null): string | null {
   return time === null || time === Infinity ? null : new Date(time).toISOString();
 }
@@ -39,7 +39,7 @@ const unitMs: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** Reads a duration such as 30m, 24h or 7d, in milliseconds. Returns undefined for another text. */
+/** Reads a duration such as 30m, 24h or 7d, in milliseconds. Returns undefined for anything else. */
 export function parseDuration(text: string): number | undefined {
   if (text === "0") return 0;
   const [, count, unit] = /^([0-9]{1,6})([smhd])$/.exec(text) ?? [];

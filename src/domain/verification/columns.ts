@@ -135,7 +135,7 @@ const columns = {
 
 export type TableName = keyof typeof columns;
 
-/** What a fault calls a row of each table. */
+/** How faults name a row of each table. */
 const labels: Readonly<Record<TableName, (row: StoredRow) => string>> = {
   ledger: ([seq]) => `ledger row ${seq}`,
   chain: () => "the chain",
@@ -155,10 +155,10 @@ const labels: Readonly<Record<TableName, (row: StoredRow) => string>> = {
   webhooks: ([id]) => `webhook ${id}`,
 };
 
-/** Notes a fault of the row that is checked. */
+/** Records a fault of the row that is being checked. */
 export type Note = (found: string, expected: string) => void;
 
-/** Checks the rows of one table, one at a time. Its values are checked first, against their columns. */
+/** Checks the values of one row at a time. Returns a function that records other faults of the row. */
 export function createRowCheck(table: TableName, faults: Faults) {
   const expected: readonly Column[] = columns[table];
   let current: StoredRow = [];

@@ -25,7 +25,7 @@ export async function createRememberedKeysCheck(
   /** The next row of the table. */
   let next: StoredRow | undefined;
   let nextSeq = Number.POSITIVE_INFINITY;
-  /** The time of the commit that the ledger has reached, its last row, and what notes its faults. */
+  /** The current commit in the ledger: its time, its last row, and a function that records its faults. */
   let current: { readonly note: Note; readonly at: number; readonly lastSeq: number } | undefined;
 
   async function advance(): Promise<void> {

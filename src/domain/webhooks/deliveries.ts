@@ -35,7 +35,7 @@ export interface DeliveryBounds {
 }
 
 /**
- * All deliveries together take a third of the time of the event loop, or a tenth of it while many changes
+ * All deliveries together take at most a third of the event loop's time, or a tenth while many changes
  * are committed, however many webhooks there are and however far they are behind.
  */
 const deliveryPauses: Pauses = { idle: 2, busy: 9, countsWaits: false };
@@ -60,7 +60,7 @@ export function startDeliveries(options: DeliveriesOptions): Deliveries {
   const rowsAdded = createAlarm();
   const gathered = createAlarm();
   let isClaimDue = true;
-  // A save that fails is repeated by the timer, which logs.
+  // If a save fails, the timer repeats it, and logs if that fails too.
   const save = () => saves.save().catch(() => {});
   const parts: DeliveryParts = {
     ...options,
@@ -150,7 +150,7 @@ function createSaves(
   let queuedSave: Promise<void> | undefined;
   let lastSavedAt = -Infinity;
 
-  /** Uses the store when all earlier uses have ended, so that a claim returns what they saved. */
+  /** Uses the store after all earlier uses have ended, so that a claim returns what they saved. */
   function inTurn(use: () => Promise<void>): Promise<void> {
     const result = lastUse.then(use);
     lastUse = result.catch(() => {});

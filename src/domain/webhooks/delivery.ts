@@ -73,7 +73,7 @@ export interface DeliveryParts extends DeliveryOptions {
   readonly onReleased: (id: string) => void;
 }
 
-/** Roughly the time that handshake, request and response take of the event loop later. */
+/** Roughly the time that the event loop will spend on handshake, request and response. */
 const connectionMs = 1;
 
 /** How soon progress is saved after an attempt, and if no row was wanted. */
@@ -178,9 +178,9 @@ function takeClaim({ parts, state }: Work, read: Webhook, claimedAt: number): vo
     Object.assign(state, {
       ...initialState(read),
       begunWith: read,
-      // No delay is longer. If this one is, the clock was ahead when the time was stored.
+      // A longer delay means that the clock was ahead when the time was stored.
       retryAt: parts.monotonicMs() + (delayMs > retryDelayMaxMs ? 0 : delayMs),
-      // What was sent before is saved still.
+      // Earlier attempts must still be saved.
       attempts: state.attempts,
       saveAt: state.saveAt,
     });
@@ -194,7 +194,7 @@ function takeClaim({ parts, state }: Work, read: Webhook, claimedAt: number): vo
   state.isReleased = false;
 }
 
-/** Attempts stay, for the next save. */
+/** Reads the webhook again. Keeps the attempts for the next save. */
 function readAgain({ parts, state }: Work): void {
   state.begunWith = undefined;
   state.saveAt = Infinity;
@@ -254,7 +254,7 @@ async function scan(work: Work): Promise<void> {
   const after = state.progress.cursor.seq;
   state.hasRows = false;
   const { message, upTo, isAtEnd } = await scanLedger(parts, webhook, matches, after);
-  // If this is not so, the rows may be of another history.
+  // Otherwise the rows may belong to another history.
   const isValid = state.begunWith === begunWith && state.isLocated;
   state.hasRows ||= !isAtEnd || !isValid;
   if (!isValid) return;
@@ -270,7 +270,7 @@ async function attempt(work: Work): Promise<void> {
   const at = parts.clock.now();
   const answer = await send(parts, webhook, message, at);
   const isConfirmed = answer.status !== null && answer.status >= 200 && answer.status <= 299;
-  // Cut off by this process: the receiver has not failed.
+  // This process has aborted the attempt. The receiver has not failed.
   if (!isConfirmed && parts.signal.aborted) return;
   const { id: messageId, firstSeq, lastSeq, changes } = message;
   const { durationMs, status, error, text } = answer;

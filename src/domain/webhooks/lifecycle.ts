@@ -91,7 +91,7 @@ export async function getWebhookStatus(
   return { webhook, behind: behindOf(webhook, head.seq), attempts };
 }
 
-/** Gives a webhook a new secret. The current one signs as well for `overlapMs`. */
+/** Issues a new secret for a webhook. For `overlapMs`, messages are also signed with the old one. */
 export async function rotateSecret(
   store: Webhooks,
   now: number,
@@ -112,8 +112,8 @@ export async function rotateSecret(
 }
 
 /**
- * Stops the deliveries. An attempt that is under way is completed. A webhook that is not active keeps
- * its state and the reason for it.
+ * Stops the deliveries. An attempt that is under way is completed. A webhook that is already paused or
+ * disabled does not change.
  */
 export function pauseWebhook(
   store: Webhooks,
@@ -126,7 +126,7 @@ export function pauseWebhook(
   );
 }
 
-/** Continues after the last change that was delivered, at once, also if the webhook is failing. */
+/** Continues after the last delivered change. If the webhook is failing, the next attempt is made at once. */
 export function resumeWebhook(
   store: Webhooks,
   now: number,
@@ -137,7 +137,7 @@ export function resumeWebhook(
   return change(store, id, { actor, now, action: "webhook.resumed" }, () => active);
 }
 
-/** Delivers from this change on, with new message ids. A webhook that is not active stays so. */
+/** Delivers from this change on, with new message ids. A paused or disabled webhook stays so. */
 export async function replayWebhook(
   store: WebhooksAndLedger,
   now: number,
@@ -180,7 +180,7 @@ async function positionBefore(
   return positionOf(await inventory.listEpochs(), seq) ?? { epoch: head.epoch, seq };
 }
 
-/** How often a change is tried, if changes of other operators come first. */
+/** How often a change is tried if other operators change the webhook at the same time. */
 const triesMax = 5;
 
 /** What the audit log says about a change. */

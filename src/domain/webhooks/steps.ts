@@ -14,8 +14,8 @@ export interface DeliveryState {
   /** As it was last read. */
   webhook: Webhook;
   /**
-   * The webhook with whose progress the delivery began. Undefined until it is read, or must be read
-   * again; nothing is sent then. Results of work that began with another one are ignored.
+   * The webhook whose progress the delivery started from. Undefined while it has to be read; nothing is
+   * sent then. Results of work that started from another one are ignored.
    */
   begunWith: Webhook | undefined;
   progress: WebhookProgress;
@@ -24,7 +24,7 @@ export interface DeliveryState {
   /** True if there may be rows to send. A claim does not set it, because new rows are gathered first. */
   hasRows: boolean;
   pending: Pending | undefined;
-  /** The next attempt. `progress` has it by the system clock. */
+  /** When the next attempt is made. `progress` has this time by the system clock. */
   retryAt: number;
   leaseEndsAt: number;
   isReleased: boolean;
@@ -62,7 +62,7 @@ export interface Moment {
   readonly leaseLeftMinMs: number;
 }
 
-/** `leave`: save what is not saved, and end. `waitMs`: wait so long, or until something happens. */
+/** `leave`: save what is not saved, and end. `waitMs`: wait this long, or until something happens. */
 export type Step = "leave" | "locate" | "scan" | "attempt" | { readonly waitMs: number };
 
 const waitForNews: Step = { waitMs: Infinity };

@@ -4,8 +4,8 @@ import type { WebhookStatus } from "./lifecycle.ts";
 import type { Webhook, WebhookAttempt } from "./webhook.ts";
 
 /**
- * All that operators see of a webhook, as JSON. The command line and the operator API choose from it.
- * Never a secret.
+ * Everything that operators can see of a webhook, as JSON, without its secrets. The command line and the
+ * operator API pick fields from it.
  */
 export function webhookJson({
   webhook,

@@ -52,7 +52,9 @@ export const auditSchemas: Readonly<Record<string, Schema>> = {
         type: "string",
         description: `What was done: ${auditActions.map((one) => `\`${one}\``).join(", ")}. Later versions can add actions.`,
       },
-      target: textOrNull("The ID of what was changed, or null if there is no single one."),
+      target: textOrNull(
+        "The ID of the key, webhook or pet, the name of the backup, or null if there is no single one.",
+      ),
       details: { type: "object", description: "What was changed. It never contains secrets." },
     },
     exampleRow,
@@ -93,7 +95,7 @@ const listAudit: AdminDeclaration = {
       {
         name: "limit",
         in: "query",
-        description: "The number of rows on the page.",
+        description: "The maximum number of rows on the page.",
         schema: { ...boundedInteger(1, rowsPerPage.max), default: rowsPerPage.initial },
         example: 50,
       },
@@ -107,7 +109,7 @@ const listAudit: AdminDeclaration = {
       {
         name: "keyId",
         in: "query",
-        description: "Only what the operator with this key did.",
+        description: "Only actions of the operator with this key.",
         schema: { type: "string", pattern: keyIdPattern },
         example: exampleOperatorId,
       },
@@ -115,7 +117,7 @@ const listAudit: AdminDeclaration = {
         name: "target",
         in: "query",
         description:
-          "Only what was done to the key, webhook or pet with this ID, or to the backup with this name.",
+          "Only actions on the key, webhook or pet with this ID, or on the backup with this name.",
         schema: { type: "string", pattern: targetPattern },
         example: exampleKeyId,
       },
@@ -180,7 +182,7 @@ function readAction(query: URLSearchParams) {
   return action;
 }
 
-/** Databases do not accept every text in a query. */
+/** Databases do not accept every string in a query. */
 function readMatch(query: URLSearchParams, name: string, pattern: RegExp, rule: string) {
   const text = singleValue(query, name);
   if (text !== undefined && !pattern.test(text)) throw new ServiceError("invalid_request", rule);

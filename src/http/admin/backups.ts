@@ -54,9 +54,7 @@ export const backupSchemas: Readonly<Record<string, Schema>> = {
   MaintenanceRuns: responseObject(
     "The last runs of a task.",
     {
-      startedAt: timeOrNull(
-        "When the service last started it. Null if only commands have done it.",
-      ),
+      startedAt: timeOrNull("When the service last started it. Null if only commands have run it."),
       succeededAt: timeOrNull("When it last succeeded."),
       failedAt: timeOrNull("When it last failed."),
       error: textOrNull("Why it last failed."),
@@ -69,11 +67,11 @@ export const backupSchemas: Readonly<Record<string, Schema>> = {
       folder: text("The folder on the machine of the service."),
       everySeconds: {
         type: ["number", "null"],
-        description: "How often the service makes a backup. Null without a schedule.",
+        description: "The time between two scheduled backups, in seconds. Null without a schedule.",
       },
       keep: count("How many backups the service keeps."),
-      last: nullable("MaintenanceRuns", "The last backups. Null if there was none."),
-      drill: nullable("MaintenanceRuns", "The last drills. Null if there was none."),
+      last: nullable("MaintenanceRuns", "The last runs of the backup. Null if there were none."),
+      drill: nullable("MaintenanceRuns", "The last runs of the drill. Null if there were none."),
       files: listOf("BackupFile", "The newest first, at most 1,000."),
     },
     exampleBackups,
@@ -131,7 +129,7 @@ const makeBackup: AdminDeclaration = {
     tag: "Backups",
     summary: "Make a backup",
     description:
-      "Makes a backup now, like those of the schedule, and removes the oldest ones. The response is sent when the file is complete, which can take minutes. The backup is completed even if the client disconnects.",
+      "Makes a backup now, as the schedule does, and removes the oldest ones if there are too many. The response is sent when the file is complete, which can take minutes. The backup is completed even if the client disconnects.",
     success: {
       201: {
         description: "The backup is complete.",
@@ -177,7 +175,7 @@ function runsOf(records: readonly MaintenanceRecord[], wanted: MaintenanceTask) 
   };
 }
 
-/** Does work that may take longer than a connection may be silent. */
+/** Does long work, during which the silent connection is not closed. */
 async function whileWaiting<T>(
   { admin }: Context,
   { setIdleTimeout }: Call,

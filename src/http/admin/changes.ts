@@ -34,7 +34,7 @@ const applyChanges: AdminDeclaration = {
   contract: {
     ...shared,
     tag: "Changes",
-    description: `${shared.description} Besides a new count, a change can give the pet a new \`status\`, with or without a quantity.`,
+    description: `${shared.description} A change can also set the \`status\` of the pet, with or without a new count.`,
     body: {
       ...shared.body!,
       examples: {
@@ -62,10 +62,10 @@ const undoChange: AdminDeclaration = {
     tag: "Changes",
     summary: "Undo a change",
     description:
-      "Gives a pet the quantity and status that it had before a ledger row, as a new row. The row must be the last one of its pet, unless `force` is true. Otherwise nothing is changed, and the message says what is stored now and who changed it. A row that added or removed a pet cannot be undone.",
+      "Undoes a ledger row: adds a new row that gives the pet the quantity and status from before. If the pet has changed since, nothing is changed, unless `force` is true. The message then says what is stored now and who changed it. A row that added or removed a pet cannot be undone.",
     parameters: [seqParameter],
     body: {
-      description: "Why, and whether to overwrite later changes.",
+      description: "The reason, and whether to overwrite later changes.",
       isOptional: true,
       schema: reference("schemas", "Undo"),
     },

@@ -77,7 +77,7 @@ async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array>
 
 const formulaNote = `
 
-Every text is exact, so that the file can be imported again without a change. A name can start with \`=\`, \`+\`, \`-\` or \`@\`, which spreadsheet programs take for a formula: import the columns as text there.`;
+Values are written unchanged, so that the file can be imported again. A name that starts with \`=\`, \`+\`, \`-\` or \`@\` looks like a formula to spreadsheet programs. When you open the file in one, import the columns as text.`;
 
 function exportOperation<Row>(
   what: "pets" | "orders",
@@ -105,7 +105,7 @@ function exportOperation<Row>(
           examples: { file: { summary: "One row", value: [row] } },
           others: {
             [mediaTypeOf.csv]: text(
-              'Comma-separated values (RFC 4180), with a header. An id of more than 15 digits is written as ="9007199254740993", so that spreadsheet programs keep all its digits.',
+              'Comma-separated values (RFC 4180), with a header. An ID of more than 15 digits is written as ="9007199254740993", so that spreadsheet programs keep all its digits.',
               `${columns.join()}\n${csvLine(columns, row)}\n`,
             ),
             [mediaTypeOf.ndjson]: text("One JSON object per line.", `${JSON.stringify(row)}\n`),

@@ -70,15 +70,17 @@ function formatHint(format: string): string {
 
 export const importSchemas: Readonly<Record<string, Schema>> = {
   ImportProblem: responseObject(
-    "A rule that a row of the file breaks.",
+    "A problem with a row of the file.",
     {
       line: {
         ...boundedInteger(1, Number.MAX_SAFE_INTEGER),
         description: "The line on which the row starts.",
       },
-      column: textOrNull("Null if the problem is the whole row, or the file."),
+      column: textOrNull("The column. Null if the problem concerns the whole row or the file."),
       value: textOrNull("The value, shortened. Null if there is none."),
-      rule: text("The rest of a sentence after column and value."),
+      rule: text(
+        "The rule that is broken: the end of a sentence that starts with column and value.",
+      ),
     },
     exampleProblem,
   ),
@@ -126,8 +128,8 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
     {
       dryRun: { type: "boolean", description: "True if nothing was changed." },
       created: count("How many pets or orders are new."),
-      changed: count("How many exist and differ."),
-      unchanged: count("How many exist and are the same."),
+      changed: count("How many existing ones change."),
+      unchanged: count("How many existing ones stay the same."),
       problems: named("ImportProblems", "If there is a problem, no row is imported."),
       differences: named("ImportDifferences", "Only a dry run lists differences."),
     },
@@ -213,7 +215,7 @@ export function rejectedMessage(problems: readonly Problem[], total: number): st
   return `Nothing was imported. ${start}${rest}`;
 }
 
-/** It has no `body`: a file can have any media type, and its length has a setting of its own. */
+/** It has no `body`, because a file can have any media type, and a setting limits its size. */
 function importOperation<T>(what: "pets" | "orders", rows: RowKind<T>): AdminDeclaration {
   const columns = Object.keys(rows.columns);
   const [id] = columns;
@@ -227,7 +229,7 @@ function importOperation<T>(what: "pets" | "orders", rows: RowKind<T>): AdminDec
 
 With \`dryRun=true\`, nothing is changed: the response lists what is wrong with the file and what would change. Without it, a file with a problem gets 400.
 
-Each instance makes one import at a time. If the connection ends before the whole file has arrived, nothing is imported.`,
+Each instance runs one import at a time. If the connection ends before the whole file has arrived, nothing is imported.`,
       parameters: [
         {
           ...formatParameter,
@@ -236,7 +238,7 @@ Each instance makes one import at a time. If the connection ends before the whol
         {
           name: "dryRun",
           in: "query",
-          description: "Whether to change nothing, and to return what would change.",
+          description: "If true, nothing is changed, and the response lists what would change.",
           schema: { type: "boolean", default: false },
           example: true,
         },
@@ -250,7 +252,7 @@ Each instance makes one import at a time. If the connection ends before the whol
       ],
       body: {
         description:
-          "The file, in UTF-8 and not compressed. Its media type is ignored. It can have 64 MiB unless the service is configured differently.",
+          "The file, in UTF-8 and not compressed. Its media type is ignored. It can have up to 64 MiB, unless the service is configured differently.",
         others: {
           "application/octet-stream": {
             schema: text("The bytes of the file."),
@@ -287,7 +289,7 @@ Each instance makes one import at a time. If the connection ends before the whol
       },
       descriptions: {
         unavailable:
-          "The store cannot be used at the moment, or the import failed for another reason than the file. `message` says why.",
+          "The store cannot be used at the moment, or the import failed for a reason other than the file. `message` says why.",
       },
     },
     handle: (context, call) => importFile(what, context, call),

@@ -79,9 +79,9 @@ const createKey: AdminDeclaration = {
     tag,
     summary: "Create a key",
     description:
-      "Creates an API key or an operator key. The response contains the text of the key, which is shown only once: the service keeps a digest.",
+      "Creates an API key or an operator key. The response contains its secret, which is shown only once: the service keeps only a digest.",
     body: {
-      description: "The terms of the key.",
+      description: "The key to create.",
       schema: reference("schemas", "NewKey"),
       examples: {
         api: { summary: "An API key", value: exampleNewKey },
@@ -153,7 +153,7 @@ const changeKey: AdminDeclaration = {
       schema: reference("schemas", "KeyChange"),
       examples: {
         plan: { summary: "Another plan", value: { plan: "pro" } },
-        expiry: { summary: "An end", value: { expiresAt: "2027-01-31T00:00:00Z" } },
+        expiry: { summary: "An expiry time", value: { expiresAt: "2027-01-31T00:00:00Z" } },
       },
     },
     success: { 200: { description: "The changed key.", ...one } },
@@ -186,17 +186,17 @@ const rotateKey: AdminDeclaration = {
     tag,
     summary: "Rotate a key",
     description:
-      "Adds a new text to a key. The earlier text stays valid for a time, so that clients can change over. Sessions that were started with the earlier text end with it.",
+      "Issues a new secret for a key. The old secret stays valid for the overlap, so that clients can switch. Sessions that were started with the old secret end with it.",
     parameters: [keyIdParameter],
     body: {
-      description: "How long the earlier text stays valid. 24 hours without a body.",
+      description: "How long the old secret stays valid. Without a body, 24 hours.",
       isOptional: true,
       schema: reference("schemas", "KeyRotation"),
       examples: { at_once: { summary: "Without an overlap", value: { overlapSeconds: 0 } } },
     },
     success: {
       200: {
-        description: "The key with its new text.",
+        description: "The key with its new secret.",
         schema: reference("schemas", "RotatedKey"),
       },
     },
@@ -234,7 +234,7 @@ const revokeKey: AdminDeclaration = {
     tag,
     summary: "Revoke a key",
     description:
-      "Ends a key for good. Its next request gets 401, and its sessions end. A key that is already revoked keeps the time of its first revocation.",
+      "Ends a key permanently. Its next request gets 401, and its sessions end. A key that is already revoked keeps the time of its first revocation.",
     parameters: [keyIdParameter],
     success: { 200: { description: "The revoked key.", ...one } },
     errors: ["not_found"],
@@ -312,7 +312,7 @@ async function keyReply(
   return { status, body: JSON.stringify({ ...describeKey(found, now), ...further }) };
 }
 
-/** A text that is no id cannot belong to a key. Databases do not accept every text in a query. */
+/** Rejects what cannot be the id of a key. Databases do not accept every string in a query. */
 export function readKeyId({ request }: Call): string {
   const id = request.params?.keyId ?? "";
   if (!keyId.test(id)) throw new ServiceError("not_found", keyNotFound);

@@ -55,7 +55,7 @@ const listPetNames: AdminDeclaration = {
   contract: {
     tag,
     summary: "Find the names of pets",
-    description: `Returns the names of up to ${namedPetsMax} pets, by ascending \`petId\`. Pets that do not exist are left out. The ledger and the feed contain only ids.`,
+    description: `Returns the names of up to ${namedPetsMax} pets, by ascending \`petId\`. Pets that do not exist are left out. The ledger and the feed contain only IDs.`,
     parameters: [
       {
         name: "ids",
@@ -140,7 +140,7 @@ const changePet: AdminDeclaration = {
     tag,
     summary: "Change a pet",
     description:
-      "Changes the details of a pet, such as its name. The audit log keeps the change. Quantity and status are changed with the stock.",
+      "Changes the details of a pet, such as its name. The audit log keeps the change. To change its quantity or status, use `PATCH /stock/{petId}`.",
     parameters: [petIdParameter],
     body: {
       description: "The fields to change.",

@@ -73,7 +73,7 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
     exampleStock,
   ),
   WebhookCounts: responseObject(
-    "How many webhooks are in which state.",
+    "The number of webhooks in each state.",
     {
       active: count("Webhooks that deliver."),
       paused: count("Webhooks that are paused."),
@@ -105,7 +105,11 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
     "The state of the service.",
     {
       version: text("The version of the service."),
-      environment: { type: "string", enum: environments, description: "Its environment." },
+      environment: {
+        type: "string",
+        enum: environments,
+        description: "The environment of the service.",
+      },
       engine: {
         type: "string",
         enum: ["SQLite", "PostgreSQL"],
@@ -113,7 +117,7 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
       },
       schema: count("The version of the store's schema."),
       startedAt: time("When this instance was started."),
-      now: time("The time of the service."),
+      now: time("The current time of the service."),
       ledger: named("LedgerHead", "The end of the ledger."),
       stock: named("StockTotals", "The stock by status."),
       changesPerMinute: {
@@ -122,9 +126,9 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
         minItems: minutesCounted,
         maxItems: minutesCounted,
         description:
-          "The changes in each of the last 60 minutes, the oldest first. The last minute is not over.",
+          "The changes in each of the last 60 minutes, the oldest first. The last value is the current minute so far.",
       },
-      isReady: { type: "boolean", description: "The same as `/readyz`." },
+      isReady: { type: "boolean", description: "Whether `/readyz` returns 200." },
       webhooks: named("WebhookCounts", "The webhooks."),
       backup: nullable("LastBackup", "The last backup, or null if there is none."),
       attention: listOf("Attention", "What an operator should look at, problems first."),
@@ -141,7 +145,7 @@ const getService: AdminDeclaration = {
     tag: "Service",
     summary: "Get the state of the service",
     description:
-      "Returns facts about the service, totals of the stock, the pace of changes, and what needs attention. The totals include every change that was confirmed before you sent the request.",
+      "Returns facts about the service, totals of the stock, the changes per minute, and what needs attention. The totals include every change that was confirmed before you sent the request.",
     success: {
       200: { description: "The state of the service.", schema: reference("schemas", "Service") },
     },

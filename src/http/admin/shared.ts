@@ -23,7 +23,7 @@ export const sharedOperations = {
     path: "/stock/{petId}/history",
   },
   listChanges: shared(listChanges, "Changes", {
-    description: `${listChanges.contract.description} An operator key can have 200 of them.`,
+    description: `${listChanges.contract.description} An operator key can have 200 open streams.`,
   }),
   getLedgerHead: shared(getLedgerHead, "Changes"),
   getSnapshot: shared(getSnapshot, "Changes"),

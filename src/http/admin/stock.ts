@@ -63,9 +63,9 @@ const listStock: AdminDeclaration = {
     summary: "List the stock",
     description: `Returns the stock of all pets with their names. It includes every change that was confirmed before the request.
 
-To keep a copy up to date, follow the feed (\`GET /changes\` with \`Accept: text/event-stream\`) after the \`cursor\`. It may repeat changes that the list already contains, and misses none.
+To keep a copy up to date, follow the feed (\`GET /changes\` with \`Accept: text/event-stream\`) after the \`cursor\`. It may repeat changes that the list already contains, but it misses none.
 
-The response is streamed, and compressed if the client accepts that. If the service fails in between, it closes the connection, and the JSON text is incomplete.`,
+The response is streamed, and compressed if the client accepts that. If the service fails while it sends the response, it closes the connection, and the JSON text is incomplete.`,
     success: {
       200: {
         description: "The stock.",

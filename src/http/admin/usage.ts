@@ -24,7 +24,7 @@ const stepParameter: Parameter = {
 };
 
 const delay =
-  "The counts include every request to this instance, and those to other instances up to 10 seconds ago. A crash can lose the last 10 seconds.";
+  "Requests to other instances are included after up to 10 seconds. A crash can lose the last 10 seconds.";
 
 const stepRule = `Query parameter 'step' must be one of ${steps.join(", ")}.`;
 
@@ -34,7 +34,7 @@ const getKeyUsage: AdminDeclaration = {
   contract: {
     tag: "Keys",
     summary: "Get the usage of a key",
-    description: `Returns how many requests a key sent: 1,440 minutes or 396 days, of which the last is the current one. ${delay}`,
+    description: `Returns how many requests a key sent in each of 1,440 minutes or 396 days. The last one is the current minute or day. ${delay}`,
     parameters: [
       {
         name: "keyId",

@@ -91,7 +91,7 @@ const createWebhook: AdminDeclaration = {
     tag: "Webhooks",
     summary: "Create a webhook",
     description:
-      "Creates a webhook. The response is the only one with its secret. The address must use https and resolve to public addresses, unless the service is configured differently.",
+      "Creates a webhook. Its secret is shown only in this response. The address must use https and resolve to public addresses, unless the service is configured differently.",
     body: {
       description: "The webhook.",
       schema: reference("schemas", "NewWebhook"),
@@ -168,7 +168,7 @@ const pauseWebhook: AdminDeclaration = {
   path: "/webhooks/{webhookId}/pause",
   contract: change(
     "Pause a webhook",
-    "Stops the deliveries. An attempt that is under way is completed. A webhook that is not active keeps its state and the reason for it.",
+    "Stops the deliveries. An attempt that is under way is completed. A webhook that is already paused or disabled does not change.",
   ),
   async handle({ store, clock }, call) {
     await pause(store, clock.now(), idOf(call), actorOf(call));
@@ -181,7 +181,7 @@ const resumeWebhook: AdminDeclaration = {
   path: "/webhooks/{webhookId}/resume",
   contract: change(
     "Resume a webhook",
-    "Continues after the last change that was delivered, at once, also if the webhook is failing.",
+    "Continues after the last change that was delivered. If the webhook is failing, the next attempt is made at once.",
   ),
   async handle({ store, clock }, call) {
     await resume(store, clock.now(), idOf(call), actorOf(call));
@@ -196,10 +196,10 @@ const replayWebhook: AdminDeclaration = {
   contract: {
     ...change(
       "Replay changes",
-      "Delivers from a change on, with new message IDs. A webhook that is not active stays so.",
+      "Delivers all changes from a ledger row on, with new message IDs. A webhook that is paused or disabled stays so.",
     ),
     body: {
-      description: "Where to deliver from.",
+      description: "Where to start.",
       schema: reference("schemas", "Replay"),
     },
     errors: ["not_found"],
@@ -226,10 +226,10 @@ const rotateWebhookSecret: AdminDeclaration = {
   contract: {
     ...change(
       "Rotate the secret of a webhook",
-      "Gives a webhook a new secret. The response is the only one with it. The previous secret signs as well for the overlap.",
+      "Issues a new secret for a webhook. It is shown only in this response. During the overlap, messages are signed with both secrets.",
     ),
     body: {
-      description: "The overlap.",
+      description: "The overlap. Without a body, 24 hours.",
       isOptional: true,
       schema: reference("schemas", "SecretRotation"),
     },

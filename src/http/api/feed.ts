@@ -110,18 +110,18 @@ export const feedDescription = `*The feed.* With \`Accept: text/event-stream\`, 
 | Event | Meaning |
 |---|---|
 | \`change\` | A change. Its data is a LedgerRow, as on a page. |
-| \`heartbeat\` | All changes up to its \`seq\` that match the filters were sent. Its data is \`{"seq":1207}\`. It is the first event. The service sends another one when it has sent nothing for some seconds, at most 15. If you receive nothing for 30 seconds, reconnect. |
+| \`heartbeat\` | All changes up to its \`seq\` that match the filters were sent. Its data is \`{"seq":1207}\`. It is the first event, unless that is a \`reset\`. The service sends another one after at most 15 seconds without an event. If you receive nothing for 30 seconds, reconnect. |
 | \`reset\` | The feed cannot continue after your cursor: the ledger no longer has the rows that you have seen, for example after a restore from a backup, or the \`seq\` does not exist yet. Its data is \`{"seq":1207}\`, and the feed continues after this \`seq\`. Discard your copy of the data, and load the inventory at this \`seq\` with \`GET /snapshots/{moment}\`. |
 
-*Start.* Without \`after\`, the feed starts with the next change. With \`after=0\`, it starts at the beginning of the ledger. With another \`seq\`, it starts after that row. With \`since\`, it starts with the first change at or after that time, which can be in the future; with both, at the later of the two.
+*Start.* Without \`after\`, the feed starts with the next change. With \`after=0\`, it starts at the beginning of the ledger. With another \`seq\`, it starts after that row. With \`since\`, it starts with the first change at or after that time, which can be in the future. With both \`after\` and \`since\`, it starts at the later of the two.
 
-*Resume.* The \`id\` of every event is a cursor. When the connection ends, send the last cursor that you have received as \`Last-Event-ID\`. The feed continues after it, also after a restart of the service, on another instance and after a move to another database. Do not interpret a cursor.
+*Resume.* The \`id\` of every event is a cursor. When the connection ends, send the last cursor that you have received as \`Last-Event-ID\`. The feed continues after it, even after a restart of the service, on another instance or after a move to another database. Do not parse a cursor.
 
 *Completeness.* The \`seq\` numbers have no gaps. A client without filters that receives every number has missed nothing.
 
 *Load.* Updates have priority. Under load, the service sends events later and in larger groups instead of delaying updates. If a client reads too slowly, the service closes its connection, and the client resumes with its last cursor.
 
-*Limits.* Opening the feed counts as one request. An API key can have 10 open streams on one instance, unless the operator sets another number. A further one gets 429. A stream ends when its key is revoked, expires or is banned, and when the service stops.`;
+*Limits.* Opening the feed counts as one request. An API key can have 10 open streams on one instance, unless the operator sets another number. Opening another one returns 429. A stream ends when its key is revoked, expires or is banned, and when the service stops.`;
 
 export const lastEventId: Parameter = {
   name: "Last-Event-ID",

@@ -68,9 +68,11 @@ export const historySchemas: Readonly<Record<string, Schema>> = {
         "The stock after the change, or null if the change removed the pet.",
       ),
       cause: text(
-        "What caused the change: `api` for a request, `import` for an import by the operator, `undo` for an operator who reversed an earlier change, `console` for an operator who changed it in the console. Later versions can add causes.",
+        "What caused the change: `api` for a request, `import` for an import by an operator, `undo` for an operator who undid an earlier change, `console` for an operator who changed the stock in the console or with the operator API. Later versions can add causes.",
       ),
-      keyId: textOrNull("The ID of the API key, or null if no key caused the change."),
+      keyId: textOrNull(
+        "The ID of the API key or operator key, or null if no key caused the change.",
+      ),
       keyName: textOrNull("The current name of that key, or null if the key is not known."),
       reason: textOrNull("The reason that the client or operator gave, or null."),
       requestId: textOrNull("The `X-Request-Id` of the request that caused the change, or null."),
@@ -88,7 +90,7 @@ export const historySchemas: Readonly<Record<string, Schema>> = {
         type: "string",
         pattern: "^[0-9a-f]{64}$",
         description:
-          "The hash of the last row, in hexadecimal digits. It covers all rows up to this one. The hash of an empty ledger is the SHA-256 of an empty text.",
+          "The hash of the last row, in hexadecimal digits. It covers all rows up to this one. The hash of an empty ledger is the SHA-256 of an empty string.",
       },
       at: timeOrNull("When the last row was stored, or null if the ledger is empty."),
     },

@@ -327,7 +327,7 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
   },
 };
 
-/** A text that is no tag is a mistake of the client, and not an entry that has changed. */
+/** Rejects a value that is not a tag: that is a mistake of the client, not a changed entry. */
 function readIfMatch(headers: Headers): string | null {
   const ifMatch = headers.get("if-match");
   if (ifMatch === null || isTagList(ifMatch)) return ifMatch;

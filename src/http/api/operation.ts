@@ -16,7 +16,7 @@ export interface ApiSettings {
   readonly changesBytesMax: number;
 }
 
-/** An operation as its file declares it: its id is its name there, and settings have names. */
+/** An operation as its file declares it. Its id is its name there, and it refers to settings by name. */
 export interface Declaration extends Omit<ApiOperation, "id" | "body" | "deprecation" | "known"> {
   readonly body?: DeclaredBody;
   readonly deprecation?: { readonly since: number; readonly sunsetAt: "petsSunsetAt" };

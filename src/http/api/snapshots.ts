@@ -67,11 +67,11 @@ export const getSnapshot: Declaration = {
   contract: {
     tag: "History",
     summary: "Get a past inventory",
-    description: `Returns the whole inventory as it was at a moment: one entry for each pet, by ascending \`petId\`, in the form of the inventory list. Pets that had no entry then are left out.
+    description: `Returns the whole inventory as it was at a moment: one entry for each pet, by ascending \`petId\`, in the same format as the inventory list. Pets that had no entry then are left out.
 
-The inventory at a ledger row never changes. The inventory at a time can still change until the clock has passed that time. \`Content-Location\` has the URL by ledger row.
+The inventory at a ledger row never changes. The inventory at a time can still change until the clock has passed that time. \`Content-Location\` contains the URL of the same inventory by ledger row.
 
-The response is streamed. If the service fails in between, it closes the connection, and the JSON text is incomplete.`,
+The response is streamed. If the service fails while it sends the response, it closes the connection, and the JSON text is incomplete.`,
     parameters: [momentParameter, knownTag],
     success: {
       200: {
@@ -114,7 +114,7 @@ export const getDiff: Declaration = {
     summary: "Compare the inventory at two moments",
     description: `Returns every pet whose quantity or status differs between two moments, by ascending \`petId\`, with its stock at both. A pet that changed and changed back does not appear. \`to\` can be earlier than \`moment\`.
 
-The response is streamed. If the service fails in between, it closes the connection, and the JSON text is incomplete.`,
+The response is streamed. If the service fails while it sends the response, it closes the connection, and the JSON text is incomplete.`,
     parameters: [
       momentParameter,
       {

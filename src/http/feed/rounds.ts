@@ -10,17 +10,17 @@ import type { FeedStream } from "./stream.ts";
 export interface Rounds {
   /** Sends what there is to send. Call when rows were added or a client is ready for more. */
   wake(): void;
-  /** Finds the streams whose history is not the one of the store. Each gets a reset. */
+  /** Finds the streams whose position is not in the history of the store. Each gets a reset. */
   historyChanged(): void;
 }
 
 /**
- * The feed takes most of the time of a service that has little else to do, and 6 % of the time of a busy
- * one, in which events are later and bundled.
+ * While the service has little else to do, the feed may take most of its time. While it is busy, the feed
+ * takes 6 % of its time, and sends events later and in larger groups.
  */
 export const feedPauses: Pauses = { idle: 0, busy: 15, countsWaits: true };
 
-/** How much one stream is sent before it is the turn of the next one. */
+/** How much is sent to one stream before the next one has its turn. */
 const turnBytesMax = 64 * 1024;
 
 /** A smaller chunk counts as this much, because rows that do not match the filter take time too. */
@@ -90,7 +90,7 @@ export function createRounds(
   async function sendRound(): Promise<"nothing" | "some" | "everything"> {
     let hasSent = false;
     let hasMore = false;
-    // A read that failed ends the round. The next check tries again.
+    // A failed read ends the round. The next check tries again.
     const failure = readFailure;
     readFailure = undefined;
     if (failure !== undefined) throw failure;
@@ -117,7 +117,7 @@ export function createRounds(
     return hasMore ? "some" : "everything";
   }
 
-  /** Continues while the next changes of a stream are read. It is then the last in turn. */
+  /** Lets the round continue while the next changes of this stream are read. The stream moves to the end. */
   function readAside(stream: FeedStream, sending: Promise<unknown>): void {
     reading.add(stream);
     streams.delete(stream);
@@ -138,9 +138,9 @@ export function createRounds(
   };
 }
 
-/** Counts the time of work that waits in between. */
+/** Counts the time of work, without the time in which it waits. */
 function countWork(pacer: Pacer, monotonicMs: () => number) {
-  /** The pacer knows of the work before this. */
+  /** Up to this time, the work was counted. */
   let countedAt = 0;
   return {
     /** Counts the work since the last call. Returns true if the slice is over. */

@@ -151,7 +151,7 @@ function createRuns({ chunkEntries, onSuperseded }: InventoryListOptions) {
       return runs;
     },
     add: (run: Run) => runs.push(run),
-    /** The runs that changes wait for. */
+    /** The number of runs with changes that are not written yet. */
     get waiting() {
       return waitingRuns;
     },

@@ -25,7 +25,7 @@ export async function* compressed(
   body: AsyncIterable<Uint8Array>,
   encoding: Encoding,
 ): AsyncGenerator<Uint8Array> {
-  // Ends the body, too, when the client is gone and nobody reads on. `for await` throws its errors.
+  // Also ends the body when the client is gone and nobody reads on. `for await` throws its errors.
   const pieces = pipeline(Readable.from(body), createCompressor(encoding), () => {});
   for await (const piece of pieces) yield piece as Uint8Array;
 }

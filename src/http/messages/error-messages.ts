@@ -5,7 +5,7 @@ import type { Entry } from "../../domain/ledger/inventory.ts";
 export const missingKey =
   "Missing or invalid API key. Send it as 'Authorization: Bearer <API_KEY>'.";
 
-/** What the sent text shows by itself. None of these depends on the keys that exist. */
+/** Mistakes that the sent key itself shows. None of these messages depends on which keys exist. */
 export const notBearer = "The sent header Authorization does not use the scheme Bearer.";
 export const keyInQuery = "A key in the query is not read, and logs may have kept it: rotate it.";
 export const keyInOtherHeader = "A key in the header X-API-Key is not read.";

@@ -8,11 +8,11 @@ export interface Reply {
   /** The length of a body that is a stream. */
   readonly streamBytes?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The value of the header ETag. Faster than in `headers`, for responses that all differ in it. */
+  /** The value of the header ETag. Faster than in `headers` if every response has another one. */
   readonly etag?: string;
-  /** All headers of a response that is sent often, prepared. `headers` is then not used. */
+  /** The prepared headers of a response that is sent often. `headers` is then not used. */
   readonly template?: HeaderTemplate;
-  /** How long the connection may be silent during this response, if not as long as any other. */
+  /** How long the connection may be silent during this response, if not the usual time. */
   readonly idleTimeoutSeconds?: number;
   /** Set on errors. */
   readonly errorCode?: ErrorCode;

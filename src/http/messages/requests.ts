@@ -77,7 +77,7 @@ export async function readJsonText(request: Request, operation: Reading): Promis
   return text;
 }
 
-/** The same, for an operation that does not need a body. An empty text if there is none. */
+/** The same, for an operation that does not need a body. Returns an empty string if there is none. */
 export async function readOptionalText(request: Request, operation: Reading): Promise<string> {
   const { body: rule } = operation;
   if (!rule) throw new Error(`operation ${operation.id} declares no body`);

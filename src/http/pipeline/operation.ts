@@ -22,7 +22,7 @@ export interface Operation {
   readonly cacheControl?: string;
   /** The request body it reads. An operation without this field ignores any body. */
   readonly body?: BodyRule;
-  /** Requests with other names get 400. Undefined where the specification lets them be ignored. */
+  /** Requests with other names get 400. Undefined if the specification says to ignore them. */
   readonly known?: KnownNames;
   readonly handle: (context: Context, call: Call) => MaybePromise<Reply>;
 }
@@ -50,7 +50,7 @@ export interface Call {
   readonly request: IncomingRequest;
   readonly requestId: string;
   readonly caller: Caller;
-  /** Identified the caller. A response that stays open asks again. */
+  /** Has identified the caller. A response that stays open calls it again. */
   readonly authenticator: {
     identify(request: Request, origin: PublicOrigin): MaybePromise<Caller | undefined>;
   };
@@ -61,6 +61,6 @@ export interface Call {
   readonly trace: Trace | undefined;
   /** The store's head when the request arrived, if the engine knows it without a wait. */
   readonly head: Head | undefined;
-  /** Sets how long the connection may be silent. 0 means any time. */
+  /** Sets how long the connection may be silent. 0 means without a limit. */
   setIdleTimeout(seconds: number): void;
 }

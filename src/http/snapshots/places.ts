@@ -6,8 +6,9 @@ import { unavailable } from "../../domain/running/errors.ts";
 export type Visitor = Pick<Caller, "keyId" | "scopes">;
 
 /**
- * A bounded number of places, and of requests that wait for one. A key may have at most as many
- * as are still free, and keys take turns. Operators wait in a queue of their own, and go first.
+ * A bounded number of places, and of requests that wait for one. A key may have about half of
+ * them, and fewer while other keys have some. Keys take turns. Operators wait in a queue of their own, and
+ * go first.
  */
 export interface Places {
   /**

@@ -8,8 +8,9 @@ import { createPlaces, type Visitor } from "./places.ts";
 /**
  * Prepares and sends responses that are computed for one request and may be large. Their number is
  * bounded, because each takes CPU time until its first byte and memory until its last. No key can
- * keep others out: it may have at most as many as are still free. Nor can slow clients: when no place is free,
- * the response whose client has received nothing for the longest time is cut off.
+ * keep others out: it may have about half of the places, and fewer while other keys have some. Nor can
+ * slow clients: when no place is free, the response whose client has received nothing for the longest
+ * time is cut off.
  */
 export interface SnapshotResponses {
   /**

@@ -34,7 +34,7 @@ const pruneText = `
     AND seq IN (SELECT seq FROM remembered_keys ORDER BY seq LIMIT $2)`;
 const oldestText = "SELECT seq FROM remembered_keys ORDER BY seq LIMIT 1";
 
-/** The newest use of each key of the units. Older ones have expired. */
+/** The newest use of each key of the units. Older uses have expired. */
 async function findUses(index: IdempotencyIndex, query: Query, units: readonly Unit[]) {
   const candidates = new Map<string, readonly number[]>();
   for (const { idempotency } of units) {
@@ -106,7 +106,7 @@ export type IdempotencyMemory = ReturnType<typeof createIdempotencyMemory>;
  * stored, and reads what is new before it commits.
  */
 export function createIdempotencyMemory() {
-  /** Has every row up to its `seq`, of the server with this timeline. */
+  /** Has every row up to its `seq` of the server with this timeline. */
   let index = createIdempotencyIndex();
   let timeline = 0;
   /** The index that `newerStatement` continues, and whether it was complete under the lock. */
@@ -140,7 +140,7 @@ export function createIdempotencyMemory() {
   }
 
   return {
-    /** Reads the keys that were stored since the last call. After a start these are all. */
+    /** Reads the keys that were stored since the last call. The first call reads all. */
     async load(query: Query): Promise<void> {
       for (;;) {
         const [from, continued] = [index.seq, index];
@@ -152,7 +152,7 @@ export function createIdempotencyMemory() {
         if (addPage(page)) return;
       }
     },
-    /** Reads the rest, if it is little. Send it after the statement that locks the head. */
+    /** Reads a page of keys that are not in the index. Send it after the statement that locks the head. */
     newerStatement() {
       asked = index;
       return pageAfter(index.seq);
@@ -167,8 +167,8 @@ export function createIdempotencyMemory() {
       return isComplete;
     },
     /**
-     * The keys of units that each add one row, if none of them is in the index and the index is likely
-     * to be complete up to `after`. Call `committed` if it was, or `wasBehind` if it was not.
+     * The keys of units that each add one row. Undefined if one is in the index, or the index is probably
+     * incomplete. Afterwards call `committed`, or `wasBehind` if the index was incomplete.
      */
     newKeys(units: readonly Unit[], current: number) {
       if (current !== timeline) return undefined;
@@ -186,7 +186,7 @@ export function createIdempotencyMemory() {
     wasBehind(): void {
       behindCalls = behindCallsMax;
     },
-    /** Reads the first results of the units' keys. Lists epochs only if there is one. */
+    /** Reads the first results of the units' keys. Lists epochs only if there is such a result. */
     find: (query: Query, units: readonly Unit[], listEpochs: ListEpochs) =>
       findRemembered(index, query, units, listEpochs),
     /** Stores the keys that were used, in the transaction that stores their rows. */

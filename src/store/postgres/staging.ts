@@ -17,7 +17,7 @@ import { begin, waitForDisk } from "./engine/transaction.ts";
 
 /**
  * Begins the transaction of an import, stages its rows, and adds a problem for every repeated id. Returns
- * the number of rows. The temporary table blocks no other transaction, and ends with this one.
+ * the number of rows. The temporary table blocks no other transaction, and is dropped at the end.
  */
 export async function stageRows<T>(
   session: Session,
@@ -58,7 +58,7 @@ function repeatedIds({
   };
 }
 
-/** Previews an import on a session of its own. Its transaction ends with the session, unfinished. */
+/** Previews an import on a session of its own. When the session ends, the transaction is rolled back. */
 export async function previewImport<T>(
   session: Session,
   staging: Staging<T>,

@@ -65,8 +65,8 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
 
   return {
     /**
-     * Stores nothing and throws if the write lock is obtained after `giveUpAt`, by `performance.now()`:
-     * the callers may have their responses, and another process may have stored later updates.
+     * If the write lock is obtained after `giveUpAt` (a time of `performance.now()`), throws and stores
+     * nothing: callers may already have an error, and another process may have stored later updates.
      */
     commit(units: readonly Unit[], now: number, giveUpAt: number): Committed {
       const { appended, stored } = commitUnits(
@@ -114,14 +114,14 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
     /** Deletes idempotency keys of at most `commitsMax` commits. Returns the number of commits. */
     pruneIdempotency(before: number, commitsMax: number): number {
       const pruned = prune(before, commitsMax);
-      // After the commit: what was not deleted after all must be found again.
+      // Only after the commit: if it fails, the keys must still be found.
       idempotency.pruned();
       return pruned;
     },
   };
 }
 
-/** Read before the transaction. If a service starts later, the epoch that it begins shows that. */
+/** Call it before the transaction. If a service starts later, it begins another epoch, which shows that. */
 function readUnservedEpoch(database: Database, isServed?: () => boolean): string | undefined {
   const epoch = isServed && readEpoch(database);
   return isServed?.() === false ? epoch : undefined;
@@ -167,7 +167,7 @@ function createEntrySetter(database: Database) {
       // Entries that did not change keep a version at or before the old tip.
       if (version > tipSeq) setEntry.run(quantity, version, petId);
     }
-    // Rarely any: writing the same status again would cost more than everything else in an entry.
+    // The status rarely changes, and writing it costs more than the rest of an entry.
     for (const { petId, before, after } of rows) {
       if (before!.status !== after!.status) setStatus.run(after!.status, petId);
     }

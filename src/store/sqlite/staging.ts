@@ -19,8 +19,8 @@ import { batchesOf } from "./transfer.ts";
 
 /**
  * Stages the rows of an import and adds a problem for every repeated id. Returns the number of rows. The
- * temporary table needs no lock on the database file, and ends with the connection, which is the
- * import's own.
+ * temporary table needs no lock on the database file. It is dropped with the connection, which only this
+ * import uses.
  */
 export async function stageRows<T extends { readonly line: number }>(
   database: Database,

@@ -15,7 +15,7 @@ const adminOverview = `This API is for the people who run the store. The console
 
 Send an operator key in the header \`Authorization: Bearer <OPERATOR_KEY>\`. \`petstore keys create --operator --name NAME\` creates one. Operator keys start with \`pso_live_\` or \`pso_test_\`. An API key is not accepted here, and an operator key is not accepted under \`/v1\`.
 
-A browser signs in with \`POST /session\` and is then authenticated by a cookie. A request with the cookie that changes something must come from a page of this service: \`Sec-Fetch-Site\` must be \`same-origin\`, and \`Origin\` must match \`Host\`. Otherwise the response is 403.
+A browser signs in with \`POST /session\` and is then authenticated by a cookie. A request that changes something with the cookie must come from a page of this service: \`Sec-Fetch-Site\` must be \`same-origin\`, and \`Origin\` must match \`Host\`. Otherwise the response is 403.
 
 ## Rate limits
 
@@ -23,7 +23,7 @@ Every operator key can send 3,000 requests per minute and 1,000,000 per day. Req
 
 ## Records
 
-Every change to stock is a row of the ledger. Everything else that operators change is a row of the audit log, with the ID of the operator key and of the request. Neither can be altered.
+Every change to stock is a row of the ledger. Everything else that operators change is a row of the audit log, with the ID of the operator key and of the request. Rows of both are never changed or removed.
 
 ## Stability
 
@@ -31,7 +31,7 @@ All operations are \`beta\`: they can change with a notice in the changelog. Eve
 `;
 
 const afterUpdate =
-  "The change may have been stored. Check that before you send it again. With an `Idempotency-Key`, it is never applied twice.";
+  "The change may have been stored. Check that before you send it again. If the operation takes an `Idempotency-Key` and you sent one, it is never applied twice.";
 
 /** Generates the description of the operator API from its table of operations. */
 export function describeAdminApi(operations: readonly AdminOperation[]) {
@@ -64,7 +64,7 @@ export function describeAdminApi(operations: readonly AdminOperation[]) {
         unauthorized: {
           ...errors.unauthorized,
           description:
-            "Missing or invalid operator key, or the session has ended. `message` names what the sent text shows by itself, such as an API key or a typing error. The response is the same for an unknown, an expired and a revoked key.",
+            "Missing or invalid operator key, or the session has ended. `message` names a mistake that the key itself shows, such as a typing error or an API key in place of an operator key. The response is the same for an unknown, an expired and a revoked key.",
           examples: { unauthorized: missingOperatorKey },
         },
         not_found: { description: "There is nothing with this ID." },

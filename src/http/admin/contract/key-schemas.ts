@@ -60,7 +60,7 @@ const keyFields: Readonly<Record<string, Schema>> = {
   state: {
     type: "string",
     enum: ["active", "banned", "expired", "revoked"],
-    description: "Whether the key is accepted, and why not.",
+    description: "`active` if the key is accepted. Otherwise, why it is not.",
   },
   createdAt: time("When the key was created."),
   expiresAt: timeOrNull("When the key expires, or null for never."),
@@ -69,16 +69,16 @@ const keyFields: Readonly<Record<string, Schema>> = {
   bannedUntil: timeOrNull("When the ban ends, or null if there is none."),
   minute: named(
     "KeyUse",
-    "The use of this UTC minute. With several instances, the last requests of others can be missing.",
+    "The requests in this UTC minute. With several instances, the latest requests to the others can be missing.",
   ),
-  day: named("KeyUse", "The use of this UTC day."),
+  day: named("KeyUse", "The requests in this UTC day."),
   secrets: listOf(
     "KeySecret",
-    "The texts of the key that are accepted, the oldest first. There are two after a rotation.",
+    "The secrets of the key that are accepted, the oldest first. During a rotation, there are several.",
   ),
 };
 
-const shownOnce = text("The text of the key. It is shown only now.");
+const shownOnce = text("The secret of the key. It is shown only in this response.");
 
 /** What a request can say about a key. Only `expiresAt` can be null. */
 const terms: Readonly<Record<string, Schema>> = {
@@ -86,7 +86,7 @@ const terms: Readonly<Record<string, Schema>> = {
     type: "string",
     minLength: 1,
     maxLength: nameCharactersMax,
-    description: "A name for people.",
+    description: "The name of the key, for operators.",
   },
   plan: { type: "string", enum: planNames, description: "The plan. Not for operator keys." },
   perMinute: {
@@ -102,7 +102,7 @@ const terms: Readonly<Record<string, Schema>> = {
     items: { type: "string", enum: scopes },
     minItems: 1,
     description:
-      "What the key can do. A new key can do everything by default. Not for operator keys.",
+      "What the key can do. By default, a new key has all scopes. Not for operator keys.",
   },
   expiresAt: timeOrNull("When the key expires. Null for never."),
 };
@@ -119,36 +119,36 @@ export const keySchemas: Readonly<Record<string, Schema>> = {
     "How much of a limit is used.",
     {
       used: count("Requests that were counted."),
-      limit: count("The limit. After a change of plan, more can be used."),
+      limit: count("The limit. After a change to a smaller plan, `used` can be larger."),
       resetsAt: time("When the count starts again."),
     },
     exampleUse,
   ),
   KeySecret: responseObject(
-    "One text of a key. The text itself is not stored.",
+    "One secret of a key. The secret itself is not stored.",
     {
-      createdAt: time("When it was made."),
-      expiresAt: timeOrNull("Until when it is accepted, or null if it does not end by itself."),
+      createdAt: time("When it was created."),
+      expiresAt: timeOrNull("When it expires, or null if it does not."),
     },
     exampleSecret,
   ),
-  Key: responseObject("A key as it is now.", keyFields, exampleKey),
+  Key: responseObject("A key in its current state.", keyFields, exampleKey),
   IssuedKey: responseObject(
-    "A new key, with its text.",
+    "A new key with its secret.",
     { ...keyFields, key: shownOnce },
     { ...exampleKey, key: exampleKeyText },
   ),
   RotatedKey: responseObject(
-    "A key with its new text.",
+    "A key with its new secret.",
     {
       ...keyFields,
       key: shownOnce,
-      oldValidUntil: time("Until when the earlier text is accepted."),
+      oldValidUntil: time("When the old secret expires."),
     },
     { ...exampleKey, key: exampleKeyText, oldValidUntil: "2026-11-17T08:00:00.000Z" },
   ),
   NewKey: requestObject(
-    "What a new key can do.",
+    "A key to create.",
     {
       ...terms,
       kind: {
@@ -161,14 +161,16 @@ export const keySchemas: Readonly<Record<string, Schema>> = {
     exampleNewKey,
     ["name"],
   ),
-  KeyChange: requestObject("The fields to change. Others stay.", terms, { plan: "pro" }),
+  KeyChange: requestObject("The fields to change. Other fields stay as they are.", terms, {
+    plan: "pro",
+  }),
   KeyRotation: requestObject(
     "How to rotate a key.",
     {
       overlapSeconds: {
         ...boundedInteger(0, overlapSecondsMax),
         default: 86_400,
-        description: "How long the earlier text is still accepted.",
+        description: "How long the old secret is still accepted.",
       },
     },
     { overlapSeconds: 3_600 },

@@ -41,7 +41,7 @@ const exampleUsage = {
   refused: [0, 0, 1],
 };
 
-/** What people recognise a pet by. */
+/** The details of a pet that lists show. */
 const names = { name: detailProperties.name!, category: detailProperties.category! };
 const version: Schema = {
   ...boundedInteger(1, quantityMax),
@@ -50,7 +50,7 @@ const version: Schema = {
 const { petId: _, quantity: newQuantity, delta, ...conditions } = changeFields;
 const newStatus = petStatus("The new status. Without it, the status stays as it is.");
 const changeText =
-  "A change to the stock of one pet. It has `quantity` or `delta`, or `status`, or one of the two and `status`.";
+  "A change to the stock of one pet. It has `quantity` or `delta` or neither, and can have `status`. At least one of the three is required.";
 const counts = (description: string): Schema => ({
   type: "array",
   items: boundedInteger(0, quantityMax),
@@ -58,10 +58,16 @@ const counts = (description: string): Schema => ({
 });
 
 const usageFields: Readonly<Record<string, Schema>> = {
-  step: { type: "string", enum: ["minute", "day"], description: "What one point covers, in UTC." },
+  step: {
+    type: "string",
+    enum: ["minute", "day"],
+    description: "The length of a point. Minutes and days are in UTC.",
+  },
   from: time("When the first point starts."),
-  admitted: counts("The requests that were admitted, by point. The last point is the current one."),
-  refused: counts("The requests that were refused because of the rate limit or a ban."),
+  admitted: counts("The admitted requests at each point. The last point is the current one."),
+  refused: counts(
+    "The requests at each point that were refused because of the rate limit or a ban.",
+  ),
 };
 
 export const stockSchemas: Readonly<Record<string, Schema>> = {
@@ -111,7 +117,7 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
     exampleFullPet,
   ),
   PetName: responseObject(
-    "What people recognise a pet by.",
+    "The name and the category of a pet.",
     { petId: int64("The ID of the pet."), ...names },
     examplePetName,
   ),
@@ -151,7 +157,9 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
     "The requests of all keys over time.",
     {
       ...usageFields,
-      withoutKey: counts("The requests without a valid key. They are in no other list."),
+      withoutKey: counts(
+        "The requests at each point without a valid key. The other lists do not include them.",
+      ),
     },
     { ...exampleUsage, withoutKey: [0, 3, 0] },
   ),

@@ -76,14 +76,14 @@ const fields: Record<string, Schema> = {
   cursor: seq("The last ledger row that was delivered, or that the filter excluded."),
   behind: count("How many ledger rows come after the cursor."),
   failures: count("Attempts that failed since the last success."),
-  failingSince: timeOrNull("When the first of them failed."),
-  nextAttemptAt: timeOrNull("When the next attempt is made, if it waits for one."),
-  oldSecretUntil: timeOrNull("Until when the previous secret signs, too."),
+  failingSince: timeOrNull("When the first of these attempts failed."),
+  nextAttemptAt: timeOrNull("When the next attempt is made. Null if none is scheduled."),
+  oldSecretUntil: timeOrNull("Until when messages are also signed with the previous secret."),
 };
 
 const withSecret = {
   ...fields,
-  secret: text("Signs the messages. It is shown only in this response."),
+  secret: text("The secret that signs the messages. It is shown only in this response."),
 };
 
 export const webhookSchemas: Readonly<Record<string, Schema>> = {
@@ -106,20 +106,20 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
       firstSeq: seq("The first change in the message."),
       lastSeq: seq("The last change in the message."),
       changes: count("How many changes the message has."),
-      durationMs: { type: "number", description: "How long the attempt took." },
+      durationMs: { type: "number", description: "How long the attempt took, in milliseconds." },
       status: {
         ...boundedInteger(100, 999),
         type: ["integer", "null"],
-        description: "The HTTP status. Null if there was no complete response.",
+        description: "The HTTP status. Null if no response arrived.",
       },
-      error: textOrNull("Why there was no complete response. Null if there was one."),
+      error: textOrNull("Why no response arrived. Null if one did."),
       answer: text("The beginning of the response body."),
     },
     exampleAttempt,
   ),
   WebhookWithAttempts: responseObject(
     "A webhook and its last attempts.",
-    { ...fields, attempts: listOf("WebhookAttempt", "The newest first.") },
+    { ...fields, attempts: listOf("WebhookAttempt", "The last attempts, the newest first.") },
     { ...exampleWebhook, attempts: [exampleAttempt] },
   ),
   WebhookWithSecret: responseObject("A webhook and its new secret.", withSecret, {
@@ -174,7 +174,7 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
     ["url"],
   ),
   Replay: requestObject(
-    "Where to deliver from.",
+    "Where to start.",
     {
       from: {
         ...boundedInteger(1, quantityMax),
@@ -185,12 +185,12 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
     ["from"],
   ),
   SecretRotation: requestObject(
-    "How long both secrets sign.",
+    "How to rotate the secret of a webhook.",
     {
       overlapSeconds: {
         ...boundedInteger(0, overlapSecondsMax),
         default: 86_400,
-        description: "How long the previous secret also signs.",
+        description: "How long messages are also signed with the previous secret.",
       },
     },
     { overlapSeconds: 3_600 },

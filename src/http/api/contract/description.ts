@@ -35,7 +35,7 @@ export interface Description {
   readonly errors: Readonly<Record<DescribedCode, ErrorDescription>>;
   /** On every response of every operation, and listed with each. */
   readonly commonHeaders: readonly HeaderId[];
-  /** On every response too, but listed once, in `x-common-headers`, because they are many. */
+  /** Also on every response, but listed once, in `x-common-headers`, because there are many. */
   readonly onceHeaders?: readonly HeaderId[];
   /** The errors of an operation in addition to those of its contract. */
   commonErrors(operation: DocumentedOperation): readonly DescribedCode[];
@@ -117,7 +117,7 @@ export interface DescribedResponse {
 
 export interface DescribedContent {
   readonly schema: Schema;
-  /** Those of errors have no summary: their names say the same. */
+  /** Examples of errors have no summary, because their names say the same. */
   readonly examples: Readonly<Record<string, Pick<Example, "value"> & Partial<Example>>>;
   /** Of a stream: the schema of the data of each kind of event. */
   readonly "x-events"?: Readonly<Record<string, Schema>>;
@@ -166,7 +166,7 @@ function describe(
   };
 }
 
-/** The headers that tell of stability and deprecation. All responses of the operation have them. */
+/** The headers for stability and deprecation. All responses of the operation have them. */
 function markers({ stability, deprecation }: Operation): readonly HeaderId[] {
   return [
     ...(stability === "stable" ? [] : (["X-Stability"] as const)),
@@ -212,7 +212,7 @@ function describeResponses(
   return responses;
 }
 
-/** What a successful response says to caches. Where nothing may be stored, all responses say so. */
+/** The `Cache-Control` of successful responses. With `no-store`, all responses have the header. */
 function cachingOf({ method, cacheControl, contract }: DocumentedOperation): readonly HeaderId[] {
   if (method !== "GET" || cacheControl === "no-store") return [];
   if (contract.success[200]?.events) return ["CacheChanges"];

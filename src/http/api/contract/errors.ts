@@ -22,7 +22,7 @@ export const errors = {
   },
   unauthorized: {
     description:
-      "Missing or invalid API key. `message` names what the sent text shows by itself, such as a key of the other environment or a typing error. The response is the same for an unknown, an expired and a revoked key.",
+      "Missing or invalid API key. `message` names a mistake that the key itself shows, such as a typing error or the prefix of the other environment. The response is the same for an unknown, an expired and a revoked key.",
     examples: { unauthorized: messages.missingKey },
     headers: ["WWW-Authenticate"],
   },
@@ -58,10 +58,10 @@ export const errors = {
       "An entry does not have the `expectedVersion`. Nothing was changed. Read the entry, decide again and send a new request.",
   },
   already_exists: {
-    description: "There is one with this ID already. Nothing was changed.",
+    description: "The ID is already in use. Nothing was changed.",
   },
   already_running: {
-    description: "The same work is running already. Try again when it has ended.",
+    description: "The same task is already running. Try again when it has ended.",
   },
   idempotency_key_reused: {
     description:

@@ -53,7 +53,7 @@ export const exampleHead = {
   at: "2026-11-15T12:00:00.000Z",
 };
 
-/** Of the operator API. */
+/** Examples of the operator API. */
 export const exampleOperatorId = "key_4uVfKq0ZrT1xWbNd7mLs2C";
 export const exampleKeyId = "key_9aXpR2tQvB6yHcEw3jGk5M";
 export const exampleTime = "2026-11-16T08:00:00.000Z";

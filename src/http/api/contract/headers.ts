@@ -109,13 +109,13 @@ export const headers = {
   SnapshotETag: {
     name: "ETag",
     description:
-      "The version of the snapshot or diff. It does not change. Send it in `If-None-Match` to get a 304.",
+      "The version of the snapshot or diff. For ledger rows and past times, it never changes. Send it in `If-None-Match` to get a 304.",
     schema: { type: "string", pattern: '^"[!#-~]+"$' },
     example: '"k3v9x2-1207"',
   },
   "Content-Location": {
     description:
-      "The same content by the numbers of its ledger rows. Unlike a time, they always mean the same content.",
+      "The URL of the same content, with ledger rows instead of times. Unlike a time, a ledger row always means the same content.",
     schema: { type: "string" },
     example: "/v1/snapshots/1207",
   },

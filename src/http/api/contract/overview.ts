@@ -27,9 +27,9 @@ Production and staging have separate base URLs, data and keys. Every base URL en
 
 ## Safe updates
 
-An update replaces whatever the entry was before. Two things can go wrong: a retry can revert a newer count, and two clients can overwrite each other. Three features prevent this.
+An update replaces the old count. Two things can go wrong: a retry can revert a newer count, and two clients can overwrite each other. Three features prevent this.
 
-*Retries.* Send an \`Idempotency-Key\` with \`PATCH /inventory/{petId}\` or \`POST /changes\`. If you get no response, send the same request with the same key again until you get one. The change is made once. A repeated request returns the first result with \`Idempotent-Replayed: true\`, also from another instance or after a restart. A request that failed is not remembered. The same key with a different request returns 422. Results are kept for 7 days unless the operator sets another time.
+*Retries.* Send an \`Idempotency-Key\` with \`PATCH /inventory/{petId}\` or \`POST /changes\`. If you get no response, send the same request with the same key again until you get one. The change is made once. A repeated request returns the first result with \`Idempotent-Replayed: true\`, even from another instance or after a restart. A request that failed is not remembered. The same key with a different request returns 422. Results are kept for 7 days unless the operator sets another time.
 
 *Conditions.* Read the entry with \`GET /inventory/{petId}\`, and send its whole \`ETag\`, quotes included, in \`If-Match\`. If the entry has changed since, the response is 412 with the current quantity, version and \`ETag\`. Decide again and retry.
 
@@ -37,11 +37,11 @@ An update replaces whatever the entry was before. Two things can go wrong: a ret
 
 ## History
 
-Every change to a pet's stock is a row in the ledger: what it was before and after, when it changed, which API key changed it and why. Rows are numbered without gaps (\`seq\`) and never change. Send a reason with your updates: \`reason\` in \`POST /changes\`, \`X-Change-Reason\` with \`PATCH\`.
+Every change to a pet's stock is a row in the ledger: the stock before and after, the time, the API key and the reason. Rows are numbered without gaps (\`seq\`) and never change. Send a reason with your updates: \`reason\` in \`POST /changes\`, \`X-Change-Reason\` with \`PATCH\`.
 
 \`GET /changes\` lists all changes, and \`GET /inventory/{petId}/history\` those of one pet. \`GET /snapshots/{moment}\` returns the whole inventory as it was at a time or a \`seq\`. \`GET /changes/head\` returns a hash over the whole ledger. Keep it, and you can check later that no row was altered. These operations need the scope \`history:read\`.
 
-To be told of every change, read the feed: \`GET /changes\` with \`Accept: text/event-stream\`. It sends changes as server-sent events. When you reconnect, it continues where you stopped.
+To receive every change as it happens, read the feed: \`GET /changes\` with \`Accept: text/event-stream\`. It sends changes as server-sent events. When you reconnect, it continues where you stopped.
 
 ## Rate limits
 
@@ -59,13 +59,13 @@ Response bodies are JSON in UTF-8. A status from 200 to 299 means success. All o
 
 Every response has an \`X-Request-Id\` and the rate limit headers. The inventory, its entries and snapshots have an \`ETag\`, which identifies their version. Send it in \`If-None-Match\` with the next request. While nothing has changed, the response is 304 without a body, and your copy is current.
 
-A list with several pages names the next page in \`Link\`. The last page has no next page.
+If a list has several pages, \`Link\` contains the URL of the next page. The last page has no \`Link\`.
 
 ## Errors
 
 Every error has the same JSON body. \`code\` identifies the error for your program, \`message\` explains it to people, and \`status\` is the HTTP status.
 
-An unknown path returns 404, and the message names a similar one. Operations that send \`X-Stability: beta\` reject query parameters and fields that they do not know; the message names the nearest one. A method that the path does not support returns 405, and \`Allow\` lists the supported methods. Without a valid key, the response is 401 in both cases. A request with an invalid \`Host\` header, or with several \`Host\` headers, returns 400.
+An unknown path returns 404, and the message names a similar path if there is one. Operations that send \`X-Stability: beta\` reject query parameters and fields that they do not know; the message names the nearest known one, or lists all. A method that the path does not support returns 405, and \`Allow\` lists the supported methods. Without a valid key, the response is 401 in both cases. A request with an invalid \`Host\` header, or with several \`Host\` headers, returns 400.
 
 A request that is not valid HTTP gets a response without a body and without the headers of this API, or no response. All other responses have an \`X-Request-Id\`. Include it when you report a problem.
 

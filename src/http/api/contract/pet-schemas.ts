@@ -51,7 +51,7 @@ const [name, category, tags, photoUrls, ...later] = petFields;
 /** The fields in the order of the API, which has the photos before the tags. */
 export const shownFields = [name!, category!, photoUrls!, tags!, ...later];
 
-/** As the API shows them. A field that it may leave out is never null. */
+/** The fields as the API shows them. A field that it may leave out is never null. */
 export const shownProperties = propertiesOf(shownFields, ({ kind, isLeftOutIfNull }) => {
   const schema = responses[kind];
   return isLeftOutIfNull ? { ...schema, type: schema.type![0]! } : schema;

@@ -5,9 +5,9 @@ import { reference, type Schema } from "./schema.ts";
 type Part = object & { readonly headers?: object };
 
 /**
- * Makes the document to publish. It has each parameter, error response and example that several operations
- * have once, in `components`, and is a third as long. A shared response lists the headers of all operations
- * that refer to it.
+ * Makes the document to publish. Parameters, error responses and examples that several operations share are
+ * listed once, in `components`, which makes the document a third as long. A shared response lists the
+ * headers of all operations that refer to it.
  */
 export function withSharedParts(document: ReturnType<typeof describeOperations>) {
   const { paths, components } = document;
@@ -64,7 +64,7 @@ function withoutRepeatedExamples(
   return isRepeated ? rest : content;
 }
 
-/** Finds the parts that occur more than once, and names them. `replace` puts references in their places. */
+/** Finds the parts that occur more than once, and names them. `replace` returns a reference to such a part. */
 function share(
   kind: "parameters" | "responses" | "examples",
   found: readonly (readonly [name: string, part: Part])[],
@@ -83,7 +83,7 @@ function share(
   return { components, replace: (part: Part) => references.get(part) ?? part };
 }
 
-/** Replaces every entry of the objects with this key. */
+/** Replaces every entry of the objects that are under this key. */
 function mapParts<T>(node: unknown, key: string, replace: (part: T) => object): unknown {
   if (Array.isArray(node)) return node.map((one) => mapParts(one, key, replace));
   if (typeof node !== "object" || node === null) return node;
@@ -98,7 +98,7 @@ function mapEntries<T>(object: object, map: (value: T, key: string) => unknown):
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]));
 }
 
-/** What shared parts have in common: all but the headers. */
+/** Parts with the same text are shared. Their headers may differ. */
 function textOf({ headers: _, ...part }: Part): string {
   return JSON.stringify(part);
 }

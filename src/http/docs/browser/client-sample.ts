@@ -23,7 +23,7 @@ const idempotencyKey: Writer = (value) => text(value.replace(/^"(.*)"$/, "$1"));
 
 const writes = { "Idempotency-Key": ["idempotencyKey", idempotencyKey] } as const;
 
-/** By the id of the operation: how its method differs from the rule of `callOf`. */
+/** How the methods of some operations differ from the rule of `callOf`, by the id of the operation. */
 const exceptions: Readonly<Record<string, Partial<ClientCall>>> = {
   updateInventory: {
     options: { "If-Match": ["ifMatch", text], "X-Change-Reason": ["reason", text], ...writes },

@@ -14,7 +14,7 @@ prepareThemeButton();
 prepareSearch();
 prepareNavigation();
 
-/** Switches between light and dark, also for the console. Before that, the system decides. */
+/** Switches between light and dark, also for the console. Until it is used, the system decides. */
 function prepareThemeButton(): void {
   const button = get<HTMLButtonElement>("#theme-button");
   const system = matchMedia("(prefers-color-scheme: dark)");

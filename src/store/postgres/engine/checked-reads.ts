@@ -2,8 +2,8 @@ import { type PrimaryGuard, timelineNow } from "./primary.ts";
 import type { Query } from "./session.ts";
 
 /**
- * Reads that check which server has sent the rows: behind a pooler, each statement may reach another
- * one. The last column of the first row is the timeline of the server.
+ * Checks which server has sent the rows of a query: behind a pooler, each statement may reach another one.
+ * The last column of the first row must be the timeline of the server.
  */
 export function checkedRows({ confirm }: PrimaryGuard, query: Query): Query {
   return async (text, values) => {
@@ -14,7 +14,7 @@ export function checkedRows({ confirm }: PrimaryGuard, query: Query): Query {
 }
 
 /**
- * Adds a row with the timeline of the server to a page of these columns, also to an empty page. The
+ * Adds a row with the timeline of the server to a page of these columns, even to an empty page. The
  * first column is null only in this row. The second must be a number.
  */
 export function withTimeline(page: string, columns: string): string {

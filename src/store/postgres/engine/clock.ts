@@ -5,7 +5,7 @@ export const nowMs =
 /** The time in milliseconds that the clock of the server shows. */
 export const serverTimeMs = "floor(extract(epoch FROM pg_catalog.clock_timestamp()) * 1000)::int8";
 
-/** For so long the clock and this process are taken to run at the same speed. */
+/** For this long, the clocks of server and process are assumed to run at the same speed. */
 const knownMs = 1_500;
 
 export type ServerClock = ReturnType<typeof createServerClock>;
@@ -25,7 +25,7 @@ export function createServerClock() {
       offsetMs = timeMs - seenAt;
       seenTimeline = timeline;
     },
-    /** The least that the clock shows now. Undefined if no such server has told its time lately. */
+    /** The earliest time that the clock can show now. Undefined if no recent response had this timeline. */
     least(timeline: number): number | undefined {
       const now = performance.now();
       return timeline === seenTimeline && now - seenAt < knownMs ? now + offsetMs : undefined;

@@ -48,8 +48,8 @@ export function createDatabase(url: string, log: Log = () => {}) {
     );
     const isOpen = await openConnections();
     if (!failure) check.succeeded();
-    // Without this check a replaced primary may stay unnoticed. If the connections are lost too, the
-    // store is lost, which is logged elsewhere.
+    // Logged, because a new primary may go unnoticed without this check. If the connections are lost too,
+    // the store is unavailable, which is logged elsewhere.
     else if (isOpen) check.failed(() => ({ errors: failure.errors.map(describeFailure) }));
   }
 
@@ -73,7 +73,7 @@ export function createDatabase(url: string, log: Log = () => {}) {
     openConnections,
     /**
      * Starts to check every second which server is the primary, and to reopen lost connections. A
-     * working connection does not show where a new one would lead.
+     * connection that works does not show which server a new one would reach.
      */
     watch(): void {
       // Does not wait for the previous check: one that hangs must not hide a new primary.

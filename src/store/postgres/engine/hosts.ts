@@ -15,9 +15,9 @@ const firstWaitMs = 1_000;
 const othersWaitMs = 200;
 
 /**
- * The hosts of an address, one of which is the primary. Connects to all at once, so that a host that does not respond costs no time. If two hosts
- * accept writes, one is an old primary that does not know that it was replaced. The guard compares
- * their timelines, whichever responds first.
+ * The hosts of an address, one of which is the primary. Connects to all at once, so that a host that does
+ * not respond costs no time. If two hosts accept writes, one is an old primary that does not know that it
+ * was replaced. The guard compares their timelines, whichever responds first.
  */
 export function createHosts({ urls, prepare }: Address, guard: PrimaryGuard, traffic: Traffic) {
   let current: string | undefined;
@@ -72,7 +72,7 @@ export function createHosts({ urls, prepare }: Address, guard: PrimaryGuard, tra
     return finding;
   }
 
-  /** False once the primary is known to be another server than the session's. */
+  /** False once another server than the session's is known to be the primary. */
   function isCurrent({ url, server }: Session): boolean {
     return server.timeline === guard.newestTimeline && (urls.length === 1 || url === current);
   }

@@ -141,7 +141,7 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
   };
 }
 
-/** Opens sessions: one at a time, and none for a moment after one could not be opened. */
+/** Opens one session at a time, and waits for a moment after a failure. */
 function spacedOpening(
   connect: () => Promise<Session>,
   onOpened: (session: Session) => void,

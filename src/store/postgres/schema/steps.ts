@@ -57,7 +57,7 @@ export const steps: readonly Step[] = [
     fits: 4,
     release: "0.7.0",
     summary:
-      "Adds the tables audit, sessions, usage_history and removed_pets. Lets a pet without entry be deleted.",
+      "Adds the tables audit, sessions, usage_history and removed_pets. Allows deleting a pet that has no entry.",
   },
   {
     text: setQuantities,
@@ -70,7 +70,7 @@ export const steps: readonly Step[] = [
     text: timelyUpdates,
     fits: 4,
     release: "0.9.0",
-    summary: "Adds a procedure that stores no update after its instance has given it up.",
+    summary: "Adds a procedure that does not store an update that its instance has given up.",
   },
   {
     text: usagePoints,

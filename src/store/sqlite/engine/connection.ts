@@ -128,8 +128,8 @@ const reasons: Readonly<Record<number, readonly [UnavailableReason, string]>> = 
 };
 
 /**
- * SQLITE_IOERR_FSYNC: a commit was written but not flushed. SQLite takes it back, but a crash before the
- * next commit may bring it to light again.
+ * SQLITE_IOERR_FSYNC: a commit was written but not flushed. SQLite takes it back, but after a crash before
+ * the next commit, it may exist again.
  */
 const notFlushed = 1034;
 
@@ -140,8 +140,8 @@ const indexTooSmall = 4874;
 const indexNotMapped = 5386;
 
 /**
- * Converts a failure of a commit whose rows are in the log already. SQLite adds them to the index of the
- * log last, and takes the commit back if that fails, but a crash may bring it to light again.
+ * Converts a failure of a commit whose rows are already in the log. SQLite adds them to the index of the
+ * log last, and takes the commit back if that fails, but after a crash, it may exist again.
  */
 export function unknownOutcomeOr(error: unknown): unknown {
   const errno = error instanceof SQLiteError ? error.errno : 0;

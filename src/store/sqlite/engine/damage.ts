@@ -24,8 +24,8 @@ export type DamageCheck = ReturnType<typeof createDamageCheck>;
 
 /**
  * Compares the files of a store with those that this process opened. A file that was deleted, moved
- * or replaced can still be written, and what is written to it is lost. `findOverwritten` is called when
- * every file is in its place, with the database file as found.
+ * or replaced can still be written, and what is written to it is lost. If every file is in its place,
+ * `findOverwritten` is called with the `Stats` of the database file.
  */
 export function createDamageCheck(
   files: StoreFiles,
@@ -76,7 +76,7 @@ export function createDamageCheck(
 
   return {
     /**
-     * The damage found by this call or an earlier one. After damage that leaves the store readable the
+     * The damage found by this call or an earlier one. If the store is still readable after damage, the
      * other files are still checked, and worse damage replaces it. Costs one `stat` per file.
      */
     find: () => find(),
@@ -102,7 +102,7 @@ export function createDamageCheck(
   };
 }
 
-/** Returns a function: whether a name was created, deleted or replaced since its last call. */
+/** Returns a function that tells whether a name was created, deleted or replaced since its last call. */
 function watchFolders(files: StoreFiles): () => boolean {
   const folders = [...new Set([dirname(files.database), dirname(files.wal)])];
   let times = "";

@@ -62,7 +62,7 @@ export function openServiceAccess(
   const stopInspecting = every(inspectEveryMs, "inspection of the store's files", log, () => {
     handler.inspect();
     if (handler.damage()) return;
-    // The writer also checks what the files contain: before every commit, and here without one.
+    // The writer also checks the content of the files: before every commit, and here between commits.
     void writer.call("inspect").catch(() => handler.handle(writer.findDamage()));
   });
   const stopPolling = every(pollEveryMs, "poll for changes", log, () => {

@@ -179,12 +179,12 @@ function createLockWait(database: Database) {
 
   return {
     waitAtMost,
-    /** The same for a request. What it waited in the queue counts, because its client waited, too. */
+    /** The same for a request. Its time in the queue counts too, because its client has waited that long. */
     waitForLock(wantedMs: number): void {
       waitAtMost(Math.max(0, wantedMs - queuedMs));
     },
     setQueuedMs(ms: number): void {
-      // In whole seconds, because another limit costs a statement.
+      // In whole seconds, because every new limit costs a statement.
       queuedMs = Math.max(0, Math.round(ms / 1_000) * 1_000);
     },
   };
@@ -215,7 +215,7 @@ export async function startEpoch(writer: Writer): Promise<void> {
   }
 }
 
-/** A request names a method and has its arguments, which only the caller's types connect. */
+/** Calls the method that a request names. The types of the caller make sure that the arguments fit. */
 export function callMethod<M extends WriterMethod>(
   { methods }: BlockingWriter,
   method: M,

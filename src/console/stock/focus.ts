@@ -1,0 +1,40 @@
+import { signal } from "@preact/signals";
+import { active, type Column } from "./selection.ts";
+import { table, visible } from "./state.ts";
+
+export function cellId(index: number, column: Column): string {
+  return `cell-${index}-${column}`;
+}
+
+/** Counts the times at which a cell is to get the focus. */
+export const focusRequests = signal(0);
+let wanted: string | undefined;
+
+/** Moves the focus to a cell when the rows are drawn next. */
+export function focusCell(index: number, column: Column): void {
+  active.value = { index, column };
+  wanted = cellId(index, column);
+  focusRequests.value += 1;
+}
+
+/** Called when the rows are drawn, before the next key is pressed. A cell never gets the focus later. */
+export function giveFocus(): void {
+  if (wanted !== undefined) document.getElementById(wanted)?.focus({ preventScroll: true });
+  wanted = undefined;
+}
+
+/** Gives the focus back when an edit has ended, unless the person has gone on to another field. */
+export function leaveEdit(petId: string, column: Column): void {
+  if (!isInEdit()) return;
+  const row = table.value.findRow(petId);
+  const index = row === undefined ? -1 : visible.value.indexOf(row);
+  if (index >= 0) focusCell(index, column);
+  else document.querySelector<HTMLElement>(".search-field input")?.focus();
+}
+
+/** Whether the focus is in the edit. A field that is disabled or gone leaves it to the whole page. */
+export function isInEdit(): boolean {
+  const { activeElement } = document;
+  const parts = "body, .edit-cell *, .conflict *, .unfinished-edit *";
+  return activeElement === null || activeElement.matches(parts);
+}
