@@ -42,7 +42,7 @@ export const auditWrites = (dialect: Dialect): ScriptsOf<AuditStore, "addEntry">
 });
 
 /** The values of `auditColumns`. */
-export function auditValues(entry: AuditEntry): (string | number | null)[] {
+function auditValues(entry: AuditEntry): (string | number | null)[] {
   const { at, keyId, requestId, action, target, details } = entry;
   return [at, keyId, requestId, action, target, JSON.stringify(details)];
 }

@@ -1,6 +1,14 @@
-import type { CheckpointReader } from "../domain/snapshots/store.ts";
-import { toCheckpoint, toCheckpointPart } from "./rows.ts";
+import type { Checkpoint, CheckpointPart, CheckpointReader } from "../domain/snapshots/store.ts";
+import type { Row } from "./rows.ts";
 import { readAll, readFirst, readPage, type ScriptsOf } from "./statements.ts";
+
+function toCheckpoint(row: Row): Checkpoint {
+  return { seq: Number(row[0]), entries: Number(row[1]) };
+}
+
+function toCheckpointPart(row: Row): CheckpointPart {
+  return { firstPetId: row[0] as bigint, data: row[1] as Uint8Array };
+}
 
 export const checkpointReads: ScriptsOf<CheckpointReader, keyof CheckpointReader> = {
   findCheckpoint: (seq) =>

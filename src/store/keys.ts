@@ -1,8 +1,12 @@
-import type { Key } from "../domain/keys/keys.ts";
+import type { Key, SecretTimes } from "../domain/keys/keys.ts";
 import type { KeyStore } from "../domain/keys/store.ts";
 import { announce } from "./audit.ts";
-import { keyColumns, secretTimesColumns, toKey, toNumber, toSecretTimes } from "./rows.ts";
-import { type Dialect, readAll, readFirst, run, type ScriptsOf } from "./statements.ts";
+import { keyColumns, type Row, toKey, toNumber } from "./rows.ts";
+import { type Dialect, ifChanged, readAll, readFirst, run, type ScriptsOf } from "./statements.ts";
+
+function toSecretTimes(row: Row): SecretTimes {
+  return { keyId: row[0] as string, createdAt: Number(row[1]), expiresAt: toNumber(row[2]) };
+}
 
 export const secretReads: ScriptsOf<KeyStore, "findSecret"> = {
   findSecret: (digest) =>
@@ -20,7 +24,7 @@ export const keyReads: ScriptsOf<KeyStore, "findKey" | "listKeys" | "listSecrets
   listSecrets: () =>
     readAll(
       toSecretTimes,
-      `SELECT ${secretTimesColumns} FROM secrets ORDER BY key_id, created_at, digest`,
+      `SELECT key_id, created_at, expires_at FROM secrets ORDER BY key_id, created_at, digest`,
     ),
 };
 
@@ -52,11 +56,9 @@ export const keyWrites = (
     yield* run(insertSecret, [digest, key.id, key.createdAt]);
     yield* announce(dialect, entry);
   },
-  *changeKey(before, after, entry) {
-    const changed = yield* run(updateKey, [after.id, ...termsOf(after), ...termsOf(before)]);
-    if (changed.length === 0) return false;
-    yield* announce(dialect, entry);
-    return true;
+  changeKey(before, after, entry) {
+    const values = [after.id, ...termsOf(after), ...termsOf(before)];
+    return ifChanged(run(updateKey, values), announce(dialect, entry));
   },
   *addSecret(keyId, digest, now, othersExpireAt, entry) {
     yield* run(endSecrets, [keyId, othersExpireAt]);
@@ -64,7 +66,6 @@ export const keyWrites = (
     yield* announce(dialect, entry);
   },
   *revokeKey(keyId, now, entry) {
-    const ended = yield* run(endKey, [keyId, now]);
-    if (ended.length > 0) yield* announce(dialect, entry);
+    yield* ifChanged(run(endKey, [keyId, now]), announce(dialect, entry));
   },
 });

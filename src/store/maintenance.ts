@@ -1,10 +1,30 @@
-import { clockErrorMsMax, type MaintenanceStore } from "../domain/operations/maintenance.ts";
-import { maintenanceColumns, toMaintenanceRecord } from "./rows.ts";
+import {
+  clockErrorMsMax,
+  type MaintenanceRecord,
+  type MaintenanceStore,
+  type MaintenanceTask,
+} from "../domain/operations/maintenance.ts";
+import { type Row, toNumber } from "./rows.ts";
 import { readAll, run, type ScriptsOf } from "./statements.ts";
+
+function toMaintenanceRecord(row: Row): MaintenanceRecord {
+  return {
+    task: row[0] as MaintenanceTask,
+    startedAt: Number(row[1]),
+    succeededAt: toNumber(row[2]),
+    failedAt: toNumber(row[3]),
+    result: row[4] as string | null,
+    error: row[5] as string | null,
+  };
+}
 
 export const maintenanceReads: ScriptsOf<MaintenanceStore, "listMaintenance"> = {
   listMaintenance: () =>
-    readAll(toMaintenanceRecord, `SELECT ${maintenanceColumns} FROM maintenance ORDER BY task`),
+    readAll(
+      toMaintenanceRecord,
+      `SELECT task, started_at, succeeded_at, failed_at, result, error
+       FROM maintenance ORDER BY task`,
+    ),
 };
 
 /** Locks the row, so of several instances one gets a row back. */

@@ -5,7 +5,14 @@ import type { RowOrigin } from "../domain/ledger/ledger.ts";
 import { note } from "./audit.ts";
 import { detailColumns, detailTypes, detailValues, petTableColumns } from "./pet-rows.ts";
 import { entryColumns, toEntry } from "./rows.ts";
-import { type Dialect, readFirst, run, type Script, type ScriptsOf } from "./statements.ts";
+import {
+  type Dialect,
+  ifChanged,
+  readFirst,
+  run,
+  type Script,
+  type ScriptsOf,
+} from "./statements.ts";
 
 /** Creates, removes and changes single pets. Each script is one transaction. */
 
@@ -64,10 +71,8 @@ const updatePet = `UPDATE pets SET ${assigned.join(", ")}
   WHERE pet_id = $1::int8 AND ${known.join(" AND ")} RETURNING pet_id`;
 
 export const petWrites = (dialect: Dialect): ScriptsOf<CatalogueStore, "changePet"> => ({
-  *changePet(petId, before, after, entry) {
+  changePet(petId, before, after, entry) {
     const values = [petId, ...detailValues(after), ...detailValues(before)];
-    const changed = yield* run(updatePet, values);
-    if (changed.length > 0) yield* note(dialect, entry);
-    return changed.length > 0;
+    return ifChanged(run(updatePet, values), note(dialect, entry));
   },
 });

@@ -8,7 +8,7 @@ import { webhookReads, webhookWrites } from "./webhooks.ts";
 
 /** How an engine makes methods of scripts. */
 export interface ScriptMethods {
-  /** For reads that a request waits for. */
+  /** For reads that every request may wait for. On SQLite they return values, not promises. */
   quick<S extends object>(scripts: S): Blocking<S> | Promising<S>;
   reads<S extends object>(scripts: S): Promising<S>;
   /** Each script is one transaction. */

@@ -1,7 +1,17 @@
-import type { SessionStore } from "../domain/keys/store.ts";
+import type { FoundSession, SessionStore } from "../domain/keys/store.ts";
 import { announce, note } from "./audit.ts";
-import { keyColumns, sessionColumns, toFoundSession } from "./rows.ts";
-import { type Dialect, readFirst, run, type ScriptsOf } from "./statements.ts";
+import { keyColumns, type Row, toKey, toNumber } from "./rows.ts";
+import { type Dialect, ifChanged, readFirst, run, type ScriptsOf } from "./statements.ts";
+
+/** The columns of the key, those of the session, and the end of the secret that opened it. */
+function toFoundSession(row: Row): FoundSession {
+  const [digest, secretDigest] = [row[9] as string, row[10] as string];
+  return {
+    key: toKey(row),
+    session: { digest, secretDigest, createdAt: Number(row[11]), expiresAt: Number(row[12]) },
+    secret: { digest: secretDigest, expiresAt: toNumber(row[13]) },
+  };
+}
 
 export const sessionReads: ScriptsOf<SessionStore, "findSession"> = {
   findSession: (digest) =>
@@ -21,7 +31,8 @@ const ofSameKey = `SELECT sessions.digest
   FROM sessions JOIN secrets ON secrets.digest = sessions.secret_digest
   WHERE secrets.key_id = (SELECT key_id FROM secrets WHERE digest = $1)
   ORDER BY sessions.created_at DESC, sessions.digest`;
-const insertSession = `INSERT INTO sessions (${sessionColumns}) VALUES ($1, $2, $3, $4)`;
+const insertSession = `INSERT INTO sessions (digest, secret_digest, created_at, expires_at)
+  VALUES ($1, $2, $3, $4)`;
 const removeOne = "DELETE FROM sessions WHERE digest = $1 RETURNING digest";
 
 /** Each is one transaction. Every service learns of a session that ends, as of a key that is revoked. */
@@ -40,10 +51,5 @@ export const sessionWrites = (
     yield* run(insertSession, [digest, secretDigest, createdAt, expiresAt]);
     yield* ended.length > 0 ? announce(dialect, entry) : note(dialect, entry);
   },
-  *removeSession(digest, entry) {
-    const removed = yield* run(removeOne, [digest]);
-    if (removed.length === 0) return false;
-    yield* announce(dialect, entry);
-    return true;
-  },
+  removeSession: (digest, entry) => ifChanged(run(removeOne, [digest]), announce(dialect, entry)),
 });

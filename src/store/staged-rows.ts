@@ -61,10 +61,7 @@ export function* findProblems(checks: readonly StagedCheck[], problems: Problems
 }
 
 /** Checks staged rows against the store, and adds their problems. Throws if the import has problems. */
-export function* checkStaged(
-  { checks }: Pick<Staging<never>, "checks">,
-  problems: Problems,
-): Script<void> {
+export function* checkStaged({ checks }: Staging<never>, problems: Problems): Script<void> {
   yield* findProblems(checks, problems);
   rejectProblems(problems);
 }
@@ -168,7 +165,7 @@ export function noteImport(
 
 /** Passes on the differences, and counts new and changed rows. `staged` is the number of all rows. */
 export async function takeDifferences(
-  { fields }: Pick<Staging<never>, "fields">,
+  { fields }: Staging<never>,
   batches: AsyncIterable<readonly Row[]>,
   staged: number,
   take: TakeDifferences,

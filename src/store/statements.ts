@@ -48,6 +48,13 @@ export function* run(text: string, values: readonly Value[] = []): Script<readon
   return yield { text, values };
 }
 
+/** Runs a statement that returns what it changed. If it has changed anything, `then` records that. */
+export function* ifChanged(change: Script<readonly Row[]>, then: Script<void>): Script<boolean> {
+  const isChanged = (yield* change).length > 0;
+  if (isChanged) yield* then;
+  return isChanged;
+}
+
 /** Reads rows and converts each of them. */
 export function* readAll<T>(
   toResult: (row: Row) => T,

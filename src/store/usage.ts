@@ -2,7 +2,7 @@ import type { UsageStore } from "../domain/usage/usage.ts";
 import type { UsageHistoryStore } from "../domain/usage/usage-history.ts";
 import { announce } from "./audit.ts";
 import { pointColumns, toUsagePoint } from "./rows.ts";
-import { type Dialect, readAll, run, type ScriptsOf } from "./statements.ts";
+import { type Dialect, ifChanged, readAll, run, type ScriptsOf } from "./statements.ts";
 
 export const usageHistoryReads: ScriptsOf<UsageHistoryStore, "readCounts"> = {
   readCounts: (...values) =>
@@ -19,9 +19,5 @@ const endBans = `UPDATE bans SET lifted_at = $2::int8
 
 /** One transaction. */
 export const banWrites = (dialect: Dialect): ScriptsOf<UsageStore, "liftBan"> => ({
-  *liftBan(keyId, now, entry) {
-    const lifted = yield* run(endBans, [keyId, now]);
-    if (lifted.length > 0) yield* announce(dialect, entry);
-    return lifted.length > 0;
-  },
+  liftBan: (keyId, now, entry) => ifChanged(run(endBans, [keyId, now]), announce(dialect, entry)),
 });

@@ -1,6 +1,6 @@
 import type { WebhookStore } from "../domain/webhooks/store.ts";
 import { note } from "./audit.ts";
-import { type Dialect, readAll, readFirst, run, type ScriptsOf } from "./statements.ts";
+import { type Dialect, ifChanged, readAll, readFirst, run, type ScriptsOf } from "./statements.ts";
 import { attemptColumns, columnsOf, toAttempt, toWebhook, webhookColumns } from "./webhook-rows.ts";
 
 export const webhookReads: ScriptsOf<
@@ -31,19 +31,15 @@ export const webhookWrites = (
     yield* run(text, values);
     yield* note(dialect, entry);
   },
-  *changeWebhook(id, version, change, entry) {
+  changeWebhook(id, version, change, entry) {
     const columns = columnsOf(change);
     const assignments = columns.map(([name], at) => `, ${name} = $${at + 3}`);
     const text = `UPDATE webhooks SET version = version + 1${assignments.join("")}
       WHERE id = $1 AND version = $2 RETURNING id`;
-    const changed = yield* run(text, [id, version, ...columns.map(([, value]) => value)]);
-    if (changed.length > 0) yield* note(dialect, entry);
-    return changed.length > 0;
+    const values = [id, version, ...columns.map(([, value]) => value)];
+    return ifChanged(run(text, values), note(dialect, entry));
   },
   /** The log goes with it, by the reference between the tables. */
-  *removeWebhook(id, entry) {
-    const removed = yield* run("DELETE FROM webhooks WHERE id = $1 RETURNING id", [id]);
-    if (removed.length > 0) yield* note(dialect, entry);
-    return removed.length > 0;
-  },
+  removeWebhook: (id, entry) =>
+    ifChanged(run("DELETE FROM webhooks WHERE id = $1 RETURNING id", [id]), note(dialect, entry)),
 });

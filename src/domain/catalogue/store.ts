@@ -1,23 +1,21 @@
 import type { AuditEntry } from "../audit/audit.ts";
 import type { RowOrigin } from "../ledger/ledger.ts";
+import type { MaybePromise } from "../running/clock.ts";
 import type { Batches, Imported, ImportOrigin, ImportPreview } from "./import-preview.ts";
 import type { Problems } from "./import-problems.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
 import type { PetDetails } from "./pet-fields.ts";
 import type { NamedEntry, Pet, PetCreation, PetName, PetRecord, PetRemoval } from "./pets.ts";
 
-/** A value, or a promise of it where a server has to be asked. */
-type Read<T> = T | Promise<T>;
-
 export interface CatalogueReader {
-  petsAfter(petId: bigint | null, rowsMax: number): Read<readonly Pet[]>;
-  findPet(petId: bigint): Read<Pet | undefined>;
+  petsAfter(petId: bigint | null, rowsMax: number): MaybePromise<readonly Pet[]>;
+  findPet(petId: bigint): MaybePromise<Pet | undefined>;
   /** Entries with a larger petId (null: from the first) and their names, ascending. */
-  namedEntriesAfter(petId: bigint | null, rowsMax: number): Read<readonly NamedEntry[]>;
+  namedEntriesAfter(petId: bigint | null, rowsMax: number): MaybePromise<readonly NamedEntry[]>;
   /** The names of these pets, ascending by id. Pets that do not exist are left out. */
-  namesOf(petIds: readonly bigint[]): Read<readonly PetName[]>;
+  namesOf(petIds: readonly bigint[]): MaybePromise<readonly PetName[]>;
   /** Orders by descending id. */
-  listOrders(page: OrderPage): Read<readonly Order[]>;
+  listOrders(page: OrderPage): MaybePromise<readonly Order[]>;
 }
 
 export interface CatalogueStore extends CatalogueReader, ImportPreview {

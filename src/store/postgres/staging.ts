@@ -44,11 +44,7 @@ async function beginImport({ query }: Session): Promise<void> {
   throw new ServiceError("unavailable", "the role needs TEMPORARY on the database for an import");
 }
 
-function repeatedIds({
-  table,
-  id,
-  idField,
-}: Pick<Staging<never>, "table" | "id" | "idField">): StagedCheck {
+function repeatedIds({ table, id, idField }: Staging<never>): StagedCheck {
   return {
     text: `SELECT line, ${id}, first_line, count(*) OVER () FROM (
         SELECT line, ${id}, row_number() OVER same AS nth, first_value(line) OVER same AS first_line

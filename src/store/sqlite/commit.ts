@@ -9,7 +9,7 @@ import { pushLedgerValues, storedLedgerColumns, tipColumns, toTip, type Value } 
 import { run } from "../statements.ts";
 import { placeholders } from "../tables.ts";
 import { inTransaction } from "./engine/connection.ts";
-import { readEpoch, setEpoch } from "./epochs.ts";
+import { readUnservedEpoch, setEpoch } from "./epochs.ts";
 import { createIdempotencyMemory } from "./idempotency.ts";
 
 const setTipText = "UPDATE head SET seq = $1, at = $2, hash = $3";
@@ -119,12 +119,6 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       return pruned;
     },
   };
-}
-
-/** Call it before the transaction. If a service starts later, it begins another epoch, which shows that. */
-function readUnservedEpoch(database: Database, isServed?: () => boolean): string | undefined {
-  const epoch = isServed && readEpoch(database);
-  return isServed?.() === false ? epoch : undefined;
 }
 
 function isIdempotent({ idempotency }: Unit): boolean {

@@ -18,7 +18,7 @@ import {
 import { createValueInserter } from "./commit.ts";
 import { inTransaction } from "./engine/connection.ts";
 import { createRunner, dialect } from "./engine/scripts.ts";
-import { beginUnservedEpoch, readEpoch } from "./epochs.ts";
+import { beginUnservedEpoch, readUnservedEpoch } from "./epochs.ts";
 import { stageRows } from "./staging.ts";
 
 /** How an import of pets becomes rows of the ledger. */
@@ -43,9 +43,7 @@ export async function importPets(
   const staged = await stageRows(database, petStaging, records, problems);
   // Without the lock for a file that is already known to be bad.
   if (problems.count() > 0) run(checkStaged(petStaging, problems));
-  // The epoch is read first. If a service starts later, the epoch that it begins shows that.
-  const epoch = readEpoch(database);
-  const unservedEpoch = options.isServed() ? undefined : epoch;
+  const unservedEpoch = readUnservedEpoch(database, options.isServed);
   return inTransaction(database, () => {
     run(checkStaged(petStaging, problems));
     return applyPets(database, staged, options, unservedEpoch);
