@@ -27,7 +27,7 @@ export interface ServiceLog extends Log {
   };
   flush(): Promise<void>;
   /** Lines that could not be written, for metrics. */
-  readonly droppedLines: number;
+  droppedLines(): number;
 }
 
 /** Characters that wait to be written. */
@@ -62,10 +62,11 @@ export function createLog({ format, level, secrets = [] }: LogOptions): ServiceL
     },
     dropLine: writer.drop,
   };
-  const rest = { requestLines, flush: () => writer.flush(flushMs) };
-  return Object.defineProperty(Object.assign(log, rest), "droppedLines", {
-    get: () => writer.dropped,
-  }) as ServiceLog;
+  return Object.assign(log, {
+    requestLines,
+    flush: () => writer.flush(flushMs),
+    droppedLines: () => writer.dropped,
+  });
 }
 
 let processLog: ServiceLog | undefined;

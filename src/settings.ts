@@ -26,6 +26,8 @@ export const settingGroups = [
 
 export type SettingName = keyof typeof settings;
 
+export const settingNames = Object.keys(settings) as readonly SettingName[];
+
 /** The values of all settings, by name. */
 export type SettingValues = {
   readonly [Name in SettingName]: ReturnType<(typeof settings)[Name]["read"]>;

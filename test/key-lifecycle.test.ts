@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../src/config.ts";
-import { commandLine } from "../src/domain/audit/audit.ts";
+import { byCommand } from "../src/domain/audit/audit.ts";
 import { digestOf } from "../src/domain/keys/keyring.ts";
 import { callerOf, defaultScopes, isKeyText } from "../src/domain/keys/keys.ts";
 import {
@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 const issue = (terms: Partial<KeyTerms> = {}) =>
-  issueKey(store, "production", clock.now(), { name: "till", plan: "free", ...terms }, commandLine);
+  issueKey(store, "production", { name: "till", plan: "free", ...terms }, byCommand(clock.now()));
 
 /** Whether the store accepts a secret at this time. */
 async function isValid(text: string, now = clock.now()): Promise<boolean> {
@@ -127,12 +127,12 @@ test("a scope that is added to the list of scopes is not added to the default sc
 describe("a rotated key", () => {
   test("has a new secret, and the old one expires after the overlap", async () => {
     const { key, text } = await issue();
-    const rotated = await rotateKey(store, "production", clock.now(), key.id, commandLine);
+    const rotated = await rotateKey(store, "production", key.id, byCommand(clock.now()));
     expect(rotated.oldValidUntil).toBe(clock.now() + defaultOverlapMs);
     expect(await isValid(text, rotated.oldValidUntil - 1)).toBe(true);
     expect(await isValid(text, rotated.oldValidUntil)).toBe(false);
     expect(await isValid(rotated.text, rotated.oldValidUntil)).toBe(true);
-    const again = await rotateKey(store, "production", clock.now(), key.id, commandLine, 0);
+    const again = await rotateKey(store, "production", key.id, byCommand(clock.now()), 0);
     expect(await isValid(rotated.text)).toBe(false);
     expect(await isValid(again.text)).toBe(true);
   });
@@ -140,7 +140,7 @@ describe("a rotated key", () => {
   test("keeps its secret if the overlap is invalid", async () => {
     const { key, text } = await issue();
     for (const overlapMs of [-1, Number.NaN]) {
-      const rotating = rotateKey(store, "production", clock.now(), key.id, commandLine, overlapMs);
+      const rotating = rotateKey(store, "production", key.id, byCommand(clock.now()), overlapMs);
       expect(rotating).rejects.toBeInstanceOf(InvalidField);
     }
     expect(await isValid(text, Number.MAX_SAFE_INTEGER)).toBe(true);
@@ -149,11 +149,11 @@ describe("a rotated key", () => {
 
 test("a revoked key stays revoked and cannot be rotated", async () => {
   const { key, text } = await issue();
-  const revoked = await revokeKey(store, clock.now(), key.id, commandLine);
+  const revoked = await revokeKey(store, key.id, byCommand(clock.now()));
   expect(revoked.revokedAt).toBe(clock.now());
   expect(await isValid(text)).toBe(false);
-  expect(await revokeKey(store, clock.now() + 1, key.id, commandLine)).toEqual(revoked);
-  expect(rotateKey(store, "production", clock.now(), key.id, commandLine)).rejects.toThrow(
+  expect(await revokeKey(store, key.id, byCommand(clock.now() + 1))).toEqual(revoked);
+  expect(rotateKey(store, "production", key.id, byCommand(clock.now()))).rejects.toThrow(
     `Key ${key.id} is revoked; issue a new one.`,
   );
 });
@@ -185,15 +185,15 @@ test("a key's status has its last use, the counts of this minute and today, and 
   expect([await endKnownTo(now - 9), await endKnownTo(now - 8)]).toEqual([now + 9, now + 99]);
   const tomorrow = await getKeyStatus(store, dayStart + 86_400_000, key.id);
   expect(tomorrow).toMatchObject({ state: "active", usedThisMinute: 0, usedToday: 0 });
-  expect(await liftBan(store, now, key.id, commandLine)).toBe(true);
+  expect(await liftBan(store, key.id, byCommand(now))).toBe(true);
   expect((await status()).bannedUntil).toBeNull();
-  expect(await liftBan(store, now, key.id, commandLine)).toBe(false);
+  expect(await liftBan(store, key.id, byCommand(now))).toBe(false);
 });
 
 test("a key's status has its state, and the secrets that can still be used", async () => {
   const now = clock.now();
   const { key } = await issue({ expiresAt: now + 500 });
-  await rotateKey(store, "production", now + 1, key.id, commandLine, 100);
+  await rotateKey(store, "production", key.id, byCommand(now + 1), 100);
   const at = async (later: number) => {
     const { state, secrets } = await getKeyStatus(store, now + later, key.id);
     return [state, secrets.map(({ expiresAt }) => expiresAt)];
@@ -201,16 +201,16 @@ test("a key's status has its state, and the secrets that can still be used", asy
   expect(await at(2)).toEqual(["active", [now + 101, null]]);
   expect(await at(101)).toEqual(["active", [null]]);
   expect(await at(500)).toEqual(["expired", []]);
-  await revokeKey(store, now + 2, key.id, commandLine);
+  await revokeKey(store, key.id, byCommand(now + 2));
   expect(await at(3)).toEqual(["revoked", []]);
 });
 
 test("an id without a key is not found", async () => {
   const now = clock.now();
   for (const work of [
-    () => rotateKey(store, "production", now, "key_none", commandLine),
-    () => revokeKey(store, now, "key_none", commandLine),
-    () => liftBan(store, now, "key_none", commandLine),
+    () => rotateKey(store, "production", "key_none", byCommand(now)),
+    () => revokeKey(store, "key_none", byCommand(now)),
+    () => liftBan(store, "key_none", byCommand(now)),
     () => getKeyStatus(store, now, "key_none"),
   ]) {
     const error = await work().catch((thrown: unknown) => thrown);

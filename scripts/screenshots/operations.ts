@@ -3,7 +3,7 @@
 import { copyFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../src/config.ts";
-import { auditEntry, commandLine } from "../../src/domain/audit/audit.ts";
+import { auditEntry, byCommand } from "../../src/domain/audit/audit.ts";
 import { toPoints, type UsageCount } from "../../src/domain/usage/usage-history.ts";
 import { withoutSecrets } from "../../src/domain/webhooks/terms.ts";
 import type { WebhookAttempt } from "../../src/domain/webhooks/webhook.ts";
@@ -156,7 +156,7 @@ async function addWebhooks({ store, clock }: TestService): Promise<string> {
   for (const webhook of [shop, alarm, accounting]) {
     const { id, name, url } = webhook;
     const details = { name, url: withoutSecrets(url) };
-    const entry = auditEntry(commandLine, now, "webhook.created", id, details);
+    const entry = auditEntry(byCommand(now), "webhook.created", id, details);
     await store.webhooks.addWebhook(webhook, entry);
   }
   const attempts = [

@@ -29,7 +29,7 @@ export async function selectSome(page: Page): Promise<void> {
     await page.locator(`[data-pet='${petId}'] .cell-select`).click();
   }
   const bar = page.locator(".bulk-bar");
-  await bar.getByLabel("What to change").selectOption("add");
+  await bar.getByLabel("What to change").selectOption("delta");
   await bar.getByLabel("Quantity", { exact: true }).fill("5");
   await bar.getByLabel("Reason").fill("delivery");
 }

@@ -35,11 +35,7 @@ export async function openBackup(
   environment: string,
   onChecked?: OnChecked,
 ): Promise<Backup> {
-  const handle = await open(file, "r");
-  try {
-    const { size } = await handle.stat();
-    await checkFirstLine(file, handle);
-    const line = await readLastLine(file, handle, size);
+  return withEnds(file, async (handle, size, line) => {
     const { manifest, checksum } = parseManifest(file, line);
     if (firstLine.length + manifest.bytes + 1 + Buffer.byteLength(line) !== size) {
       throw damagedBackup(file, "its size differs from the size in its manifest");
@@ -57,21 +53,23 @@ export async function openBackup(
       throw otherTables(file, manifest);
     }
     return { manifest, rowsOf: rowsFrom(file, manifest, inFile) };
-  } finally {
-    await handle.close();
-  }
+  });
 }
 
 /** Reads what a backup says about itself. Does not check the rest of the file. */
 export async function readManifest(file: string): Promise<Manifest> {
-  const handle = await open(file, "r");
-  try {
-    const { size } = await handle.stat();
-    await checkFirstLine(file, handle);
-    return parseManifest(file, await readLastLine(file, handle, size)).manifest;
-  } finally {
-    await handle.close();
-  }
+  return withEnds(file, async (_handle, _size, line) => parseManifest(file, line).manifest);
+}
+
+/** Opens a backup and checks its first line. Passes its size and its last line to `work`. */
+async function withEnds<T>(
+  file: string,
+  work: (handle: FileHandle, size: number, lastLine: string) => Promise<T>,
+): Promise<T> {
+  await using handle = await open(file, "r");
+  const { size } = await handle.stat();
+  await checkFirstLine(file, handle);
+  return await work(handle, size, await readLastLine(file, handle, size));
 }
 
 async function readAt(handle: FileHandle, start: number, length: number): Promise<Buffer> {

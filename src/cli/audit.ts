@@ -1,24 +1,30 @@
 import type { AuditRow } from "../domain/audit/audit.ts";
 import type { Store } from "../domain/store.ts";
+import { jsonLines } from "./command.ts";
 import { parseInteger } from "./flags.ts";
+import { storeCommand } from "./store-command.ts";
 import { type Listing, printRows } from "./table.ts";
-import type { StoreInput } from "./with-store.ts";
 
-interface AuditFlags {
-  readonly limit: string | undefined;
-  readonly json: boolean;
-}
-
-export const auditRowsDefault = 20;
+const auditRowsDefault = "20";
 const pageRowsMax = 1_000;
 
 /** Prints the audit log, the newest row first. */
-export async function printAudit({ flags, store }: StoreInput<AuditFlags>): Promise<number> {
-  const limit =
-    flags.limit === undefined ? auditRowsDefault : parseInteger("--limit", flags.limit, 1);
-  await printRows(auditPages(store, limit), auditListing, flags.json);
-  return 0;
-}
+export const auditCommand = storeCommand({
+  name: "audit",
+  summary: "Shows the audit log, the newest first: who changed keys, webhooks, pets and orders.",
+  examples: ["petstore audit", "petstore audit --limit 100 --json"],
+  flags: {
+    limit: {
+      placeholder: "N",
+      description: `Maximum number of rows. Default: ${auditRowsDefault}.`,
+    },
+    json: jsonLines,
+  },
+  async run({ flags, store }) {
+    const limit = parseInteger("--limit", flags.limit ?? auditRowsDefault, 1);
+    await printRows(auditPages(store, limit), auditListing, flags.json);
+  },
+});
 
 async function* auditPages({ audit }: Store, limit: number): AsyncGenerator<readonly AuditRow[]> {
   let before: number | undefined;

@@ -44,44 +44,57 @@ export interface Input<Values = unknown, Operands = unknown> {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-interface Definition<F extends Flags, O extends readonly Operand[]> {
+/** A row of the table of commands. `Given` is what `run` gets besides what was typed. */
+export interface Definition<F extends Flags, O extends readonly Operand[], Given = unknown> {
   /** One or two words. */
   readonly name: string;
   /** A sentence for help and for docs/commands.md. */
   readonly summary: string;
-  readonly topic: Topic;
   /** One or two command lines that work as they are, apart from the names in them. */
   readonly examples: readonly string[];
   /** By default, none. */
   readonly operands?: O;
-  readonly flags: F;
+  /** By default, none. */
+  readonly flags?: F;
   /** Set for a command that changes a store. If it is interrupted before that, it says so. */
   readonly changes?: true;
   /** The settings that affect this command, for its help. By default, those of a store. */
   readonly settings?: readonly SettingName[];
-  /** Returns the exit code. */
+  /** Returns the exit code. A command that returns nothing has succeeded. */
   readonly run: (
-    input: Input<
-      { readonly [Name in keyof F]: FlagValue<F[Name]> },
-      { readonly [At in keyof O]: string }
-    >,
-  ) => Promise<number>;
+    input: Given &
+      Input<
+        { readonly [Name in keyof F]: FlagValue<F[Name]> },
+        { readonly [At in keyof O]: string }
+      >,
+    // biome-ignore lint/suspicious/noConfusingVoidType: most commands end without a return
+  ) => Promise<number | void>;
 }
 
-export interface Command extends Omit<Definition<Flags, readonly Operand[]>, "run"> {
-  readonly operands: readonly Operand[];
-  readonly settings: readonly SettingName[];
+/** A command that has no topic yet. */
+export interface UnlistedCommand
+  extends Omit<Required<Definition<Flags, readonly Operand[]>>, "changes" | "run"> {
+  readonly changes?: true;
   readonly run: (input: Input) => Promise<number>;
 }
 
-/**
- * Makes a row of the table of commands. It does not compile if `run` uses a flag or an operand that
- * the row does not declare.
- */
-export function command<const F extends Flags, const O extends readonly Operand[] = readonly []>(
-  definition: Definition<F, O>,
-): Command {
-  return { operands: [], settings: storeSettings, ...definition } as Command;
+export interface Command extends UnlistedCommand {
+  readonly topic: Topic;
+}
+
+/** Makes a command. It does not compile if `run` uses a flag or an operand that is not declared. */
+export function command<
+  const F extends Flags = Readonly<Record<never, Flag>>,
+  const O extends readonly Operand[] = readonly [],
+>({ run, ...definition }: Definition<F, O>): UnlistedCommand {
+  const defaults = { operands: [], flags: {}, settings: storeSettings };
+  // What was typed was checked against the declarations.
+  const checked = run as Definition<Flags, readonly Operand[]>["run"];
+  return {
+    ...defaults,
+    ...definition,
+    run: async (input) => (await checked(input as Parameters<typeof checked>[0])) ?? 0,
+  };
 }
 
 /** The settings of a command that works on one store. */
@@ -90,9 +103,10 @@ export const storeSettings: readonly SettingName[] = ["configFile", "environment
 /** The same for a command that creates a missing store. */
 export const creatingSettings: readonly SettingName[] = [...storeSettings, "backupFolder"];
 
-/** The flags of a command that can print JSON. */
+/** The values of the flags of a command that can only print JSON. */
 export interface Json {
   readonly json: boolean;
 }
 
 export const json = { description: "Print the result as JSON." } as const;
+export const jsonLines = { description: "Print one JSON object per line." } as const;

@@ -2,34 +2,43 @@ import type { ReadSetting } from "../config/reading.ts";
 import { hideSecrets } from "../config/secrets.ts";
 import { explainConfig } from "../config.ts";
 import { print, printWarning, withoutSecrets } from "../output.ts";
-import { settingGroups } from "../settings.ts";
-import type { Input, Json } from "./command.ts";
+import { settingGroups, settingNames } from "../settings.ts";
+import { command, json } from "./command.ts";
 import { counted, lineWidthMax, plain, wrap } from "./paragraphs.ts";
 
 const indent = "    ";
 
 /** Prints what a command with the same flags would use. Returns exit code 1 if that is not valid. */
-export async function printConfig({ flags, settings }: Input<Json>): Promise<number> {
-  const { all, problems: found, warnings } = explainConfig(settings);
-  const problems = found.map(withoutSecrets);
-  for (const warning of warnings) printWarning(warning);
-  const groups = settingGroups.map(({ title, settings: members }) => ({
-    title,
-    rows: all.filter(({ name }) => name in members).map((read) => toRow(read, all)),
-  }));
-  if (flags.json) {
-    const rows = groups.flatMap(({ title, rows }) => rows.map((row) => ({ group: title, ...row })));
-    print(JSON.stringify({ valid: problems.length === 0, problems, settings: rows }));
-  } else {
-    for (const { title, rows } of groups) {
-      print(title);
-      for (const line of rows.flatMap(linesOf).join("\n").split("\n")) print(line);
-      print("");
+export const configCommand = command({
+  name: "config",
+  summary: "Shows every setting, its value and where the value comes from.",
+  examples: ["petstore config --env staging", "petstore config --port 9000 --json"],
+  flags: { json },
+  settings: settingNames,
+  async run({ flags, settings }) {
+    const { all, problems: found, warnings } = explainConfig(settings);
+    const problems = found.map(withoutSecrets);
+    for (const warning of warnings) printWarning(warning);
+    const groups = settingGroups.map(({ title, settings: members }) => ({
+      title,
+      rows: all.filter(({ name }) => name in members).map((read) => toRow(read, all)),
+    }));
+    if (flags.json) {
+      const rows = groups.flatMap(({ title, rows }) =>
+        rows.map((row) => ({ group: title, ...row })),
+      );
+      print(JSON.stringify({ valid: problems.length === 0, problems, settings: rows }));
+    } else {
+      for (const { title, rows } of groups) {
+        print(title);
+        for (const line of rows.flatMap(linesOf).join("\n").split("\n")) print(line);
+        print("");
+      }
+      printProblems(problems);
     }
-    printProblems(problems);
-  }
-  return problems.length === 0 ? 0 : 1;
-}
+    return problems.length === 0 ? 0 : 1;
+  },
+});
 
 function printProblems(problems: readonly string[]): void {
   if (problems.length === 0) {

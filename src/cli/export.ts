@@ -1,41 +1,41 @@
 import { type Content, exportText, orderContent, petContent } from "../files/exports.ts";
-import { formatOf, writeText } from "./files.ts";
+import type { UnlistedCommand } from "./command.ts";
+import { formatFlag, formatOf, writeText } from "./files.ts";
 import { createProgress } from "./progress.ts";
-import type { StoreInput } from "./with-store.ts";
+import { storeCommand } from "./store-command.ts";
 
 const pageRows = 5_000;
 
-interface ExportFlags {
-  readonly format: string | undefined;
-}
+export const petsExportCommand = exportCommand(petContent, {
+  name: "pets export",
+  summary: "Writes all pets and their stock to a file.",
+  examples: ["petstore pets export pets.csv", "petstore pets export - --format ndjson"],
+});
 
-type ExportInput = StoreInput<ExportFlags, readonly [file: string]>;
+export const ordersExportCommand = exportCommand(orderContent, {
+  name: "orders export",
+  summary: "Writes all orders to a file, the newest first.",
+  examples: ["petstore orders export orders.csv"],
+});
 
-/** Writes all pets as of one moment. */
-export function exportPets(input: ExportInput): Promise<number> {
-  return exportContent(input, petContent);
-}
-
-/** Writes all orders as of one moment, the newest first. */
-export function exportOrders(input: ExportInput): Promise<number> {
-  return exportContent(input, orderContent);
-}
-
-async function exportContent<Row>(
-  { flags, operands: [file], store }: ExportInput,
+/** Writes all rows as of one moment. */
+function exportCommand<Row>(
   content: Content<Row>,
-): Promise<number> {
-  const format = formatOf(file, flags.format);
-  // On a terminal, the line would be between the rows.
-  const isShown = file === "-" && process.stdout.isTTY;
-  const progress = isShown ? undefined : createProgress(`Exporting to ${file}`);
-  const advance = (rows: number) => progress?.advance(rows);
-  try {
-    await store.transfer.snapshot((reader) =>
-      writeText(file, exportText(reader, content, format, pageRows, advance)),
-    );
-  } finally {
-    progress?.end();
-  }
-  return 0;
+  texts: Pick<UnlistedCommand, "name" | "summary" | "examples">,
+): UnlistedCommand {
+  return storeCommand({
+    ...texts,
+    operands: [{ name: "FILE", description: "File to write. - writes to standard output." }],
+    flags: { format: formatFlag },
+    async run({ flags, operands: [file], store }) {
+      const format = formatOf(file, flags.format);
+      // On a terminal, the line would be between the rows.
+      const isShown = file === "-" && process.stdout.isTTY;
+      using progress = isShown ? undefined : createProgress(`Exporting to ${file}`);
+      const advance = (rows: number) => progress?.advance(rows);
+      await store.transfer.snapshot((reader) =>
+        writeText(file, exportText(reader, content, format, pageRows, advance)),
+      );
+    },
+  });
 }

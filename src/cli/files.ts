@@ -7,6 +7,11 @@ import { type Format, findFormat, formats } from "../files/formats.ts";
 import { printableLines, ReaderGone } from "../output.ts";
 import { isSpecial, replaceFile } from "./replacement.ts";
 
+export const formatFlag = {
+  placeholder: formats.join("|"),
+  description: "Format of the file. Default: the extension of its name, or ndjson for -.",
+} as const;
+
 /** The format that was given with --format, or that of the file's extension. */
 export function formatOf(file: string, given: string | undefined): Format {
   if (file === "-" && given === undefined) return "ndjson";
@@ -74,7 +79,7 @@ export async function writeText(file: string, pieces: AsyncIterable<string>): Pr
 }
 
 /** Writes one of many pieces to standard output, and waits if the reader is slow. */
-export function writeToStdout(piece: string): Promise<void> {
+export function writeToStdout(piece: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(piece, (error) => {
       if (!error) resolve();

@@ -1,6 +1,6 @@
 import { readConfig } from "../config.ts";
 import { print, printError } from "../output.ts";
-import type { Input, Json } from "./command.ts";
+import { command, json } from "./command.ts";
 
 /** Longer than a service that is ready takes to respond. */
 const timeoutMs = 2_500;
@@ -9,15 +9,22 @@ const timeoutMs = 2_500;
  * Asks a service on this machine whether it is ready. Returns exit code 1 if not. For health checks of
  * containers, which have no other program for that.
  */
-export async function checkHealth({ flags, settings }: Input<Json>): Promise<number> {
-  const { host, port, tlsCertFile } = readConfig(settings);
-  const url = `${tlsCertFile ? "https" : "http"}://${reachable(host)}:${port}/readyz`;
-  const problem = await findProblem(url);
-  if (flags.json) print(JSON.stringify({ url, ready: problem === undefined, problem }));
-  else if (problem === undefined) print(`The service at ${url} is ready.`);
-  else printError(`the service at ${url} is not ready: ${problem}`);
-  return problem === undefined ? 0 : 1;
-}
+export const healthCommand = command({
+  name: "health",
+  summary: "Checks whether the service on this machine is ready.",
+  examples: ["petstore health", "petstore health --port 9000 --json"],
+  flags: { json },
+  settings: ["configFile", "port", "host", "tlsCertFile", "tlsKeyFile"],
+  async run({ flags, settings }) {
+    const { host, port, tlsCertFile } = readConfig(settings);
+    const url = `${tlsCertFile ? "https" : "http"}://${reachable(host)}:${port}/readyz`;
+    const problem = await findProblem(url);
+    if (flags.json) print(JSON.stringify({ url, ready: problem === undefined, problem }));
+    else if (problem === undefined) print(`The service at ${url} is ready.`);
+    else printError(`the service at ${url} is not ready: ${problem}`);
+    return problem === undefined ? 0 : 1;
+  },
+});
 
 async function findProblem(url: string): Promise<string | undefined> {
   try {

@@ -1,5 +1,5 @@
 import type { Setting } from "../settings/setting.ts";
-import { type SettingName, settings } from "../settings.ts";
+import { type SettingName, settingNames, settings } from "../settings.ts";
 import { packageVersion } from "../version.ts";
 import { type Command, type Flag, topics } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -20,12 +20,13 @@ function usageWords({ name, operands, flags }: Command): readonly string[] {
 }
 
 export function generalHelp(commands: readonly Command[]): string {
-  const listed = Object.entries(topics).map(([topic, title]) =>
-    section(
-      title,
-      commandRows(commands, (command) => command.topic === topic),
-    ),
-  );
+  const rows = commandRows(commands);
+  // All topics have the same width, so that the summaries are below each other.
+  const width = Math.max(...rows.map(([name]) => name.length));
+  const listed = Object.entries(topics).map(([topic, title]) => {
+    const ofTopic = rows.filter((_, at) => commands[at]!.topic === topic);
+    return section(title, columns(ofTopic, width));
+  });
   return page([
     `petstore: the Pet Store Inventory Service, version ${packageVersion()}`,
     "Usage: petstore COMMAND [OPERANDS] [FLAGS]",
@@ -46,10 +47,7 @@ export function generalHelp(commands: readonly Command[]): string {
 export function groupHelp(commands: readonly Command[]): string {
   const group = commands[0]!.name.split(" ")[0];
   return page([
-    section(
-      "Commands",
-      commandRows(commands, () => true),
-    ),
+    section("Commands", columns(commandRows(commands))),
     `petstore help ${group} COMMAND shows usage, flags and examples.`,
   ]);
 }
@@ -59,7 +57,7 @@ export function settingsHelp(): string {
     wrap(
       "A setting is a flag of every command, an environment variable, or a key of the file that --config names. The flag overrides the variable, and the variable overrides the file. Commands ignore the settings that they do not need.",
     ),
-    section("Settings", settingRows(Object.keys(settings) as SettingName[])),
+    section("Settings", settingRows(settingNames)),
   ]);
 }
 
@@ -93,24 +91,11 @@ function section(title: string, rows: string): string {
   return rows && `${title}:\n${rows}`;
 }
 
-function commandRows(commands: readonly Command[], isListed: (command: Command) => boolean) {
-  return columns(
-    commands
-      .filter(isListed)
-      .map(({ name, operands, summary }) => [
-        [name, ...operands.map((operand) => operand.name)].join(" "),
-        plain(summary),
-      ]),
-    commandWidth(commands),
-  );
-}
-
-/** All topics have the same width, so that the summaries are below each other. */
-function commandWidth(commands: readonly Command[]): number {
-  const names = commands.map(({ name, operands }) =>
-    [name, ...operands.map((operand) => operand.name)].join(" "),
-  );
-  return Math.max(...names.map((name) => name.length));
+function commandRows(commands: readonly Command[]) {
+  return commands.map(({ name, operands, summary }) => {
+    const words = [name, ...operands.map((operand) => operand.name)];
+    return [words.join(" "), plain(summary)] as const;
+  });
 }
 
 function settingRows(names: readonly SettingName[]): string {

@@ -1,5 +1,7 @@
-import { commandLine } from "../domain/audit/audit.ts";
+import { byCommand } from "../domain/audit/audit.ts";
+import { defaultScopes, scopes } from "../domain/keys/keys.ts";
 import {
+  defaultOverlapMs,
   getKeyStatus,
   type IssuedKey,
   issueKey,
@@ -9,120 +11,165 @@ import {
   revokeKey,
   rotateKey,
 } from "../domain/keys/lifecycle.ts";
+import { planNames, plans } from "../domain/limits/plans.ts";
 import { InvalidField } from "../domain/running/errors.ts";
 import { isoOrNull } from "../domain/values/times.ts";
 import { print } from "../output.ts";
-import type { Json } from "./command.ts";
+import { json, type UnlistedCommand } from "./command.ts";
 import { parseCount, parseDuration, parseList, parseTime } from "./flags.ts";
 import { describe, fieldsOf, listColumns } from "./key-rows.ts";
+import { storeCommand } from "./store-command.ts";
 import { printTable } from "./table.ts";
-import type { StoreInput } from "./with-store.ts";
 
-interface CreateFlags extends Json {
-  readonly name: string;
-  readonly plan: string | undefined;
-  readonly operator: boolean;
-  readonly "per-minute": string | undefined;
-  readonly "per-day": string | undefined;
-  readonly scopes: string | undefined;
-  readonly expires: string | undefined;
-}
+const customPlans = planNames.filter((plan) => plans[plan] === null).join(" or ");
+const id = [{ name: "ID", description: "Id of the key, such as key_0aB…" }] as const;
 
-type Id = readonly [id: string];
-
-/** Plan, limits and scopes of an operator key are fixed. */
-function rejectApiFlags(flags: CreateFlags): void {
-  const fields = [
-    ["plan", flags.plan],
-    ["perMinute", flags["per-minute"]],
-    ["perDay", flags["per-day"]],
-    ["scopes", flags.scopes],
-  ] as const;
-  for (const [field, value] of fields) {
-    if (value !== undefined) throw new InvalidField(field, "is not allowed with --operator");
-  }
-}
-
-export async function createKey({ flags, config, store }: StoreInput<CreateFlags>) {
-  const { environment } = config;
-  const { name, plan } = flags;
-  const expiresAt = parseTime(flags.expires);
-  if (flags.operator) rejectApiFlags(flags);
-  else if (plan === undefined) throw new InvalidField("plan", "is required without --operator");
-  const issued = flags.operator
-    ? await issueOperatorKey(store, environment, Date.now(), { name, expiresAt }, commandLine)
-    : await issueKey(
-        store,
-        environment,
-        Date.now(),
-        {
-          name,
-          plan: plan!,
-          perMinute: parseCount(flags["per-minute"]),
-          perDay: parseCount(flags["per-day"]),
-          scopes: parseList(flags.scopes),
-          expiresAt,
-        },
-        commandLine,
-      );
-  if (flags.json) print(JSON.stringify({ ...describe(issued), key: issued.text }));
-  else printSecret(issued);
-  return 0;
-}
-
-export async function rotate({
-  flags,
-  operands: [id],
-  config,
-  store,
-}: StoreInput<Json & { readonly overlap: string | undefined }, Id>) {
-  const overlapMs = parseDuration("overlap", flags.overlap);
-  const rotated = await rotateKey(
-    store,
-    config.environment,
-    Date.now(),
-    id,
-    commandLine,
-    overlapMs,
-  );
-  const oldValidUntil = isoOrNull(rotated.oldValidUntil);
-  if (flags.json) {
-    print(JSON.stringify({ ...describe(rotated), key: rotated.text, oldValidUntil }));
-  } else {
-    printSecret(rotated);
-    print(`The old key is valid until ${oldValidUntil}.`);
-  }
-  return 0;
-}
-
-export async function revoke({ flags, operands: [id], store }: StoreInput<Json, Id>) {
-  const key = await revokeKey(store, Date.now(), id, commandLine);
-  if (flags.json) print(JSON.stringify(describe({ key })));
-  else print(`Key ${key.id} (${key.name}) is revoked.`);
-  return 0;
-}
-
-export async function unban({ flags, operands: [id], store }: StoreInput<Json, Id>) {
-  const lifted = await liftBan(store, Date.now(), id, commandLine);
-  if (flags.json) print(JSON.stringify({ id, lifted }));
-  else print(lifted ? `Key ${id} is no longer banned.` : `Key ${id} was not banned.`);
-  return 0;
-}
-
-export async function showKey({ flags, operands: [id], store }: StoreInput<Json, Id>) {
-  const status = await getKeyStatus(store, Date.now(), id);
-  if (flags.json) print(JSON.stringify(describe(status)));
-  else for (const [name, text] of fieldsOf(status)) print(`${name.padEnd(14)} ${text}`);
-  return 0;
-}
-
-export async function listKeys({ flags, store }: StoreInput<Json>) {
-  const all = await listKeyStatuses(store, Date.now());
-  if (flags.json) print(JSON.stringify(all.map(describe)));
-  else if (all.length === 0) print("There are no keys. Create one with petstore keys create.");
-  else await printTable(all, listColumns);
-  return 0;
-}
+export const keyCommands: readonly UnlistedCommand[] = [
+  storeCommand({
+    name: "keys create",
+    summary: "Creates an API key or an operator key, and prints it once.",
+    examples: [
+      "petstore keys create --name till-3 --plan pro",
+      "petstore keys create --name anna --operator",
+    ],
+    flags: {
+      name: {
+        placeholder: "NAME",
+        required: true,
+        description: "Name of the key, for operators.",
+      },
+      plan: {
+        placeholder: planNames.join("|"),
+        description: "Plan of the key, which sets its limits. Required without --operator.",
+      },
+      operator: {
+        description: "Create an operator key, for the console and the operator API.",
+      },
+      "per-minute": {
+        placeholder: "N",
+        field: "perMinute",
+        description: `Requests per minute, only for the plan ${customPlans}.`,
+      },
+      "per-day": {
+        placeholder: "N",
+        field: "perDay",
+        description: `Requests per day, only for the plan ${customPlans}.`,
+      },
+      scopes: {
+        placeholder: "SCOPES",
+        description: `Scopes of the key, separated by commas: ${scopes.join(", ")}. Default: ${defaultScopes.join(", ")}.`,
+      },
+      expires: {
+        placeholder: "TIME",
+        field: "expiresAt",
+        description: "Time at which the key expires, such as 2027-01-31T00:00:00Z.",
+      },
+      json,
+    },
+    changes: true,
+    creates: true,
+    async run({ flags, config, store }) {
+      const { environment } = config;
+      const { name, plan } = flags;
+      const common = { name, expiresAt: parseTime(flags.expires) };
+      const limits = {
+        perMinute: parseCount(flags["per-minute"]),
+        perDay: parseCount(flags["per-day"]),
+        scopes: parseList(flags.scopes),
+      };
+      let issued: IssuedKey;
+      if (flags.operator) {
+        // Plan, limits and scopes of an operator key are fixed.
+        for (const [field, value] of Object.entries({ plan, ...limits })) {
+          if (value !== undefined) throw new InvalidField(field, "is not allowed with --operator");
+        }
+        issued = await issueOperatorKey(store, environment, common, byCommand(Date.now()));
+      } else {
+        if (plan === undefined) throw new InvalidField("plan", "is required without --operator");
+        const terms = { ...common, plan, ...limits };
+        issued = await issueKey(store, environment, terms, byCommand(Date.now()));
+      }
+      if (flags.json) print(JSON.stringify({ ...describe(issued), key: issued.text }));
+      else printSecret(issued);
+    },
+  }),
+  storeCommand({
+    name: "keys list",
+    summary: "Lists all keys: plan, state, last use, requests today, and secrets.",
+    examples: ["petstore keys list", "petstore keys list --json"],
+    flags: { json },
+    async run({ flags, store }) {
+      const all = await listKeyStatuses(store, Date.now());
+      if (flags.json) print(JSON.stringify(all.map(describe)));
+      else if (all.length === 0) print("There are no keys. Create one with petstore keys create.");
+      else await printTable(all, listColumns);
+    },
+  }),
+  storeCommand({
+    name: "keys show",
+    summary: "Shows one key: limits, scopes, state, last use, requests today, and secrets.",
+    examples: ["petstore keys show key_0aBcDeFgHiJkLmNo"],
+    operands: id,
+    flags: { json },
+    async run({ flags, operands: [id], store }) {
+      const status = await getKeyStatus(store, Date.now(), id);
+      if (flags.json) print(JSON.stringify(describe(status)));
+      else for (const [name, text] of fieldsOf(status)) print(`${name.padEnd(14)} ${text}`);
+    },
+  }),
+  storeCommand({
+    name: "keys rotate",
+    summary: "Gives a key a new secret. The old secret stays valid for the overlap.",
+    examples: ["petstore keys rotate key_0aBcDeFgHiJkLmNo --overlap 7d"],
+    operands: id,
+    flags: {
+      overlap: {
+        placeholder: "DURATION",
+        description: `How long the old secret stays valid, such as 30m, 24h or 7d. Default: ${defaultOverlapMs / 3_600_000}h.`,
+      },
+      json,
+    },
+    changes: true,
+    async run({ flags, operands: [id], config, store }) {
+      const overlapMs = parseDuration("overlap", flags.overlap);
+      const by = byCommand(Date.now());
+      const rotated = await rotateKey(store, config.environment, id, by, overlapMs);
+      const oldValidUntil = isoOrNull(rotated.oldValidUntil);
+      if (flags.json) {
+        print(JSON.stringify({ ...describe(rotated), key: rotated.text, oldValidUntil }));
+      } else {
+        printSecret(rotated);
+        print(`The old key is valid until ${oldValidUntil}.`);
+      }
+    },
+  }),
+  storeCommand({
+    name: "keys revoke",
+    summary: "Revokes a key.",
+    examples: ["petstore keys revoke key_0aBcDeFgHiJkLmNo"],
+    operands: id,
+    flags: { json },
+    changes: true,
+    async run({ flags, operands: [id], store }) {
+      const key = await revokeKey(store, id, byCommand(Date.now()));
+      if (flags.json) print(JSON.stringify(describe({ key })));
+      else print(`Key ${key.id} (${key.name}) is revoked.`);
+    },
+  }),
+  storeCommand({
+    name: "keys unban",
+    summary: "Ends a ban and clears the strikes.",
+    examples: ["petstore keys unban key_0aBcDeFgHiJkLmNo"],
+    operands: id,
+    flags: { json },
+    changes: true,
+    async run({ flags, operands: [id], store }) {
+      const lifted = await liftBan(store, id, byCommand(Date.now()));
+      if (flags.json) print(JSON.stringify({ id, lifted }));
+      else print(lifted ? `Key ${id} is no longer banned.` : `Key ${id} was not banned.`);
+    },
+  }),
+];
 
 function printSecret({ key, text }: IssuedKey): void {
   print(`Key ${key.id} (${key.name}, ${key.plan}). The key is shown only once:`);

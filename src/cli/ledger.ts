@@ -8,37 +8,41 @@ import type { NamedRow } from "../domain/ledger/ledger.ts";
 import { ServiceError } from "../domain/running/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { parseInt64 } from "../domain/values/int64.ts";
+import { jsonLines } from "./command.ts";
 import { parseInteger } from "./flags.ts";
 import { followLedger } from "./follow.ts";
 import { unwatchSignals } from "./interruption.ts";
 import { historyListing, ledgerListing } from "./ledger-rows.ts";
+import { storeCommand } from "./store-command.ts";
 import { printRows } from "./table.ts";
-import type { StoreInput } from "./with-store.ts";
 
-interface HistoryFlags {
-  readonly limit: string | undefined;
-  readonly before: string | undefined;
-  readonly json: boolean;
-}
-
-export const historyRowsDefault = 20;
+const historyRowsDefault = "20";
 
 /** Prints the changes of one pet, the newest first. */
-export async function printHistory({
-  flags,
-  operands: [pet],
-  store,
-}: StoreInput<HistoryFlags, readonly [pet: string]>) {
-  const petId = parseInt64(pet);
-  if (petId === undefined) {
-    throw new ServiceError("invalid_request", `PET must be a 64-bit integer, not '${pet}'`);
-  }
-  const limit =
-    flags.limit === undefined ? historyRowsDefault : parseInteger("--limit", flags.limit, 1);
-  const before = flags.before === undefined ? undefined : parseInteger("--before", flags.before, 1);
-  await printRows(historyPages(store, petId, before, limit), historyListing, flags.json);
-  return 0;
-}
+export const historyCommand = storeCommand({
+  name: "history",
+  summary: "Shows the changes of one pet, the newest first.",
+  examples: ["petstore history 42", "petstore history 42 --limit 100 --json"],
+  operands: [{ name: "PET", description: "Id of the pet." }],
+  flags: {
+    limit: {
+      placeholder: "N",
+      description: `Maximum number of changes. Default: ${historyRowsDefault}.`,
+    },
+    before: { placeholder: "SEQ", description: "Only changes before this ledger row." },
+    json: jsonLines,
+  },
+  async run({ flags, operands: [pet], store }) {
+    const petId = parseInt64(pet);
+    if (petId === undefined) {
+      throw new ServiceError("invalid_request", `PET must be a 64-bit integer, not '${pet}'`);
+    }
+    const limit = parseInteger("--limit", flags.limit ?? historyRowsDefault, 1);
+    const before =
+      flags.before === undefined ? undefined : parseInteger("--before", flags.before, 1);
+    await printRows(historyPages(store, petId, before, limit), historyListing, flags.json);
+  },
+});
 
 async function* historyPages(
   store: Store,
@@ -57,21 +61,24 @@ async function* historyPages(
   } while (next !== undefined && wanted > 0);
 }
 
-interface LedgerFlags {
-  readonly after: string | undefined;
-  readonly follow: boolean;
-  readonly json: boolean;
-}
-
 /** Prints the ledger, the oldest row first. With --follow, prints new rows until it is stopped. */
-export async function printLedger({ flags, store }: StoreInput<LedgerFlags>) {
-  const after = flags.after === undefined ? 0 : parseInteger("--after", flags.after, 0);
-  const pages = flags.follow
-    ? followLedger(store, after, untilSignal())
-    : ledgerPages(store, after);
-  await printRows(pages, ledgerListing, flags.json);
-  return 0;
-}
+export const ledgerCommand = storeCommand({
+  name: "ledger",
+  summary: "Shows all changes, the oldest first.",
+  examples: ["petstore ledger --after 1200", "petstore ledger --follow --json"],
+  flags: {
+    after: { placeholder: "SEQ", description: "Only changes after this ledger row. Default: 0." },
+    follow: { description: "Keep running, and show new changes as they are stored." },
+    json: jsonLines,
+  },
+  async run({ flags, store }) {
+    const after = parseInteger("--after", flags.after ?? "0", 0);
+    const pages = flags.follow
+      ? followLedger(store, after, untilSignal())
+      : ledgerPages(store, after);
+    await printRows(pages, ledgerListing, flags.json);
+  },
+});
 
 async function* ledgerPages(store: Store, after: number): AsyncGenerator<readonly NamedRow[]> {
   let next: number | undefined = after;

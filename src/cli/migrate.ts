@@ -8,45 +8,61 @@ import { systemClock } from "../engines.ts";
 import { print } from "../output.ts";
 import { tables } from "../store/tables.ts";
 import { assertStoreFile, lockStore, openExistingStore, openStore } from "../stores.ts";
-import type { Input } from "./command.ts";
+import { command, json } from "./command.ts";
 import { beginChange, endChange } from "./interruption.ts";
 import { withLedgerProgress } from "./progress.ts";
+import { printCreated } from "./store-command.ts";
 import { printFaults, verifyWithProgress } from "./verify.ts";
-import { printCreated } from "./with-store.ts";
-
-interface MigrateFlags {
-  readonly from: string;
-  readonly to: string;
-  readonly json: boolean;
-}
 
 /**
  * Copies a whole store to another database, compares every row of every table, and recomputes the
  * inventory from the ledger. The target gets a new epoch. With the epoch of the source, the two
  * stores would have different content under the same ETag as soon as the source changes.
  */
-export async function migrateStore({ flags, settings }: Input<MigrateFlags>): Promise<number> {
-  if (flags.from === flags.to) {
-    throw new ServiceError("invalid_request", "--from and --to must be different databases");
-  }
-  const source = readConfig({ ...settings, ...flags }, undefined, "from");
-  const target = readConfig({ ...settings, ...flags }, undefined, "to");
-  await using opened = new AsyncDisposableStack();
-  // A lock creates the file. A wrong path must not become an empty source, nor leave a target.
-  await assertStoreFile(source);
-  opened.defer(lockStore(source));
-  const from = await openExistingStore(source, systemClock);
-  opened.defer(() => from.close());
-  opened.defer(lockStore(target));
-  const to = await openStore(target, systemClock, printCreated);
-  opened.defer(() => to.close());
-  // Without `await`, the stores would be closed before the copy ends.
-  const copied = await copyAndCompare(from, to);
-  const { different, verified } = copied;
-  if (flags.json) print(JSON.stringify(copied));
-  else printCopy(copied);
-  return different.length === 0 && verified.faultCount === 0 ? 0 : 1;
-}
+export const migrateCommand = command({
+  name: "migrate-store",
+  summary: "Copies a store to an empty database.",
+  examples: [
+    "petstore migrate-store --from sqlite:./data/production.db --to postgres://db.example/petstore",
+  ],
+  flags: {
+    from: {
+      placeholder: "DATABASE",
+      required: true,
+      description: "Database to copy: sqlite:PATH or postgres://HOST/NAME.",
+    },
+    to: {
+      placeholder: "DATABASE",
+      required: true,
+      description: "Empty database to copy to: sqlite:PATH or postgres://HOST/NAME.",
+    },
+    json,
+  },
+  changes: true,
+  settings: ["configFile", "environment"],
+  async run({ flags, settings }) {
+    if (flags.from === flags.to) {
+      throw new ServiceError("invalid_request", "--from and --to must be different databases");
+    }
+    const source = readConfig({ ...settings, ...flags }, undefined, "from");
+    const target = readConfig({ ...settings, ...flags }, undefined, "to");
+    await using opened = new AsyncDisposableStack();
+    // A lock creates the file. A wrong path must not become an empty source, nor leave a target.
+    await assertStoreFile(source);
+    opened.defer(lockStore(source));
+    const from = await openExistingStore(source, systemClock);
+    opened.defer(() => from.close());
+    opened.defer(lockStore(target));
+    const to = await openStore(target, systemClock, printCreated);
+    opened.defer(() => to.close());
+    // Without `await`, the stores would be closed before the copy ends.
+    const copied = await copyAndCompare(from, to);
+    const { different, verified } = copied;
+    if (flags.json) print(JSON.stringify(copied));
+    else printCopy(copied);
+    return different.length === 0 && verified.faultCount === 0 ? 0 : 1;
+  },
+});
 
 interface Copy {
   /** The number of rows of each table. */

@@ -1,11 +1,9 @@
 import type { RowsOf, Snapshot } from "../domain/verification/store.ts";
 import { beforePrinting, isCapable, printable } from "../output.ts";
 
-/** How far a long piece of work is. Call `end` also if the work fails. */
-export interface Progress {
+/** How far a long piece of work is. Disposing of it removes the line. */
+export interface Progress extends Disposable {
   advance(count: number): void;
-  /** Removes the line. */
-  end(): void;
 }
 
 interface ProgressOptions {
@@ -24,7 +22,7 @@ let shown: Progress | undefined;
 
 /** Removes the line of unfinished work. */
 export function clearProgress(): void {
-  shown?.end();
+  shown?.[Symbol.dispose]();
 }
 
 // A message must not continue the line.
@@ -32,7 +30,7 @@ beforePrinting(clearProgress);
 
 /**
  * Shows the progress of work that takes longer than a second: the percentage if the total is known,
- * the count and the rate. It is one line on standard error, which `end` removes. Shows nothing where
+ * the count and the rate. It is one line on standard error. Shows nothing where
  * standard error is not a terminal, or one that cannot remove a line.
  */
 export function createProgress(
@@ -40,7 +38,7 @@ export function createProgress(
   total?: number,
   { unit = "rows", terminal = process.stderr, now = () => performance.now() }: ProgressOptions = {},
 ): Progress {
-  if (!isCapable(terminal)) return { advance() {}, end() {} };
+  if (!isCapable(terminal)) return { advance() {}, [Symbol.dispose]() {} };
   let nextMs = now() + quietMs;
   let count = 0;
   /** The rate is measured from the first rows on: other work may come before them. */
@@ -57,7 +55,7 @@ export function createProgress(
       const line = lineOf(printable(label), count, total, unit, rate);
       terminal.write(`\r\x1b[K${line.slice(0, (terminal.columns || 80) - 1)}`);
     },
-    end() {
+    [Symbol.dispose]() {
       if (shown !== progress) return;
       shown = undefined;
       terminal.write("\r\x1b[K");
@@ -66,12 +64,12 @@ export function createProgress(
   return progress;
 }
 
-/** Returns the same rows, and advances the progress as they are read. */
-export function countingRows(rowsOf: RowsOf, progress: Progress): RowsOf {
+/** Returns the same rows, and advances the progress as those of all tables, or of one, are read. */
+export function countingRows(rowsOf: RowsOf, progress: Progress, counted?: string): RowsOf {
   return async function* (table) {
     for await (const batch of rowsOf(table)) {
       yield batch;
-      progress.advance(batch.length);
+      if (table === (counted ?? table)) progress.advance(batch.length);
     }
   };
 }
@@ -107,18 +105,8 @@ export async function withLedgerProgress<T>(
   { rowsOf, readTip }: Pick<Snapshot, "rowsOf" | "readTip">,
   work: (rowsOf: RowsOf) => Promise<T>,
 ): Promise<T> {
-  const progress = createProgress(label, await lengthOf(readTip));
-  async function* counted(table: string) {
-    for await (const batch of rowsOf(table)) {
-      yield batch;
-      if (table === "ledger") progress.advance(batch.length);
-    }
-  }
-  try {
-    return await work(counted);
-  } finally {
-    progress.end();
-  }
+  using progress = createProgress(label, await lengthOf(readTip));
+  return await work(countingRows(rowsOf, progress, "ledger"));
 }
 
 /** The length of a damaged ledger may be unknown. The work reports why. */

@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { lstatSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { ServiceError } from "../domain/running/errors.ts";
+import { creationReasonOf } from "../file-errors.ts";
 import { flushFolder } from "../folders.ts";
 import { onInterrupt } from "./interruption.ts";
 
@@ -10,13 +12,25 @@ const privateMode = 0o600;
 
 /**
  * Replaces a file atomically. Writes to a temporary file in the same folder, flushes it, and renames
- * it. If writing fails, an existing file is unchanged.
+ * it. If writing fails, an existing file is unchanged. Returns what `write` returns.
  */
-export async function replaceFile(
+export async function replaceFile<T>(
   path: string,
-  write: (file: FileHandle) => Promise<void>,
-): Promise<void> {
-  const target = followLinks(path);
+  write: (file: FileHandle) => Promise<T>,
+): Promise<T> {
+  try {
+    return await replaceTarget(followLinks(path), write);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined || error instanceof ServiceError) throw error;
+    throw new ServiceError("invalid_request", `cannot write ${path}: ${creationReasonOf(error)}`);
+  }
+}
+
+async function replaceTarget<T>(
+  target: string,
+  write: (file: FileHandle) => Promise<T>,
+): Promise<T> {
   const temporary = join(dirname(target), `.${basename(target)}.${randomUUID()}.tmp`);
   const remove = () => rmSync(temporary, { force: true });
   // Before the file exists: a signal may arrive as soon as it does.
@@ -25,11 +39,12 @@ export async function replaceFile(
   try {
     file = await open(temporary, "wx", privateMode);
     await file.chmod(privateMode);
-    await write(file);
+    const result = await write(file);
     await file.sync();
     await file.close();
     await rename(temporary, target);
     flushFolder(dirname(target));
+    return result;
   } catch (error) {
     await file?.close().catch(() => {});
     remove();

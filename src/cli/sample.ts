@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { commandLine } from "../domain/audit/audit.ts";
+import { byCommand } from "../domain/audit/audit.ts";
 import { commandImport } from "../domain/catalogue/import-preview.ts";
 import type { OrderRecord } from "../domain/catalogue/orders.ts";
 import type { PetRecord } from "../domain/catalogue/pets.ts";
@@ -25,9 +25,9 @@ export async function fillEmptyStore(store: Store, config: Config): Promise<Firs
   const { environment } = config;
   const now = Date.now();
   const terms = { name: "first key", plan: samplePlan };
-  const api = await issueKey(store, environment, now, terms, commandLine);
+  const api = await issueKey(store, environment, terms, byCommand(now));
   const operatorTerms = { name: "first operator" };
-  const operator = await issueOperatorKey(store, environment, now, operatorTerms, commandLine);
+  const operator = await issueOperatorKey(store, environment, operatorTerms, byCommand(now));
   return { api: api.text, operator: operator.text };
 }
 
@@ -49,25 +49,9 @@ export const samplePets: readonly PetRecord[] = [
 ];
 
 export const sampleOrders: readonly OrderRecord[] = [
-  {
-    line: 1,
-    id: 1n,
-    petId: 4n,
-    quantity: 1,
-    shipDate: Date.UTC(2026, 9, 1),
-    status: "delivered",
-    complete: true,
-  },
-  {
-    line: 2,
-    id: 2n,
-    petId: 2n,
-    quantity: 1,
-    shipDate: Date.UTC(2026, 10, 20),
-    status: "approved",
-    complete: false,
-  },
-  { line: 3, id: 3n, petId: 5n, quantity: 6, shipDate: null, status: "placed", complete: false },
+  order(1, 4, 1, Date.UTC(2026, 9, 1), "delivered"),
+  order(2, 2, 1, Date.UTC(2026, 10, 20), "approved"),
+  order(3, 5, 6, null, "placed"),
 ];
 
 function pet(
@@ -79,4 +63,15 @@ function pet(
   quantity: number,
 ): PetRecord {
   return { line: id, petId: BigInt(id), name, category, tags, status, quantity };
+}
+
+function order(
+  id: number,
+  petId: number,
+  quantity: number,
+  shipDate: number | null,
+  status: OrderRecord["status"],
+): OrderRecord {
+  const complete = status === "delivered";
+  return { line: id, id: BigInt(id), petId: BigInt(petId), quantity, shipDate, status, complete };
 }

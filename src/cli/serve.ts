@@ -5,26 +5,39 @@ import { systemClock } from "../engines.ts";
 import { secretsOf } from "../log/secrets.ts";
 import { openProcessLog, type ServiceLog } from "../log.ts";
 import { print } from "../output.ts";
+import { settingNames } from "../settings.ts";
 import { sqlitePath } from "../store-file.ts";
 import { packageVersion } from "../version.ts";
-import type { Input } from "./command.ts";
+import { command } from "./command.ts";
 import { createSignalCounter, isIgnored } from "./interruption.ts";
 import { type FirstKeys, fillEmptyStore, samplePlan } from "./sample.ts";
 
-export function serve({ settings }: Input): Promise<number> {
-  return serveUntilStopped(readConfig(settings), async () => []);
-}
+export const serveCommand = command({
+  name: "serve",
+  summary: "Serves the API of one environment until a signal stops it.",
+  examples: [
+    "petstore serve",
+    "petstore serve --port 9000 --database sqlite:/var/lib/petstore/production.db",
+  ],
+  settings: settingNames,
+  run: ({ settings }) => serveUntilStopped(readConfig(settings), async () => []),
+});
 
 /**
  * Serves like `serve`, after adding sample data and two keys to an empty store. Says what to do next.
  * `npm start` runs it.
  */
-export function quickstart({ settings }: Input): Promise<number> {
-  return serveUntilStopped(readConfig(settings), async ({ store, baseUrl }, config) => {
-    const keys = await fillEmptyStore(store, config);
-    return keys ? firstWelcome(baseUrl, keys) : laterWelcome(baseUrl, config, settings);
-  });
-}
+export const quickstartCommand = command({
+  name: "quickstart",
+  summary: "Same as `serve`, but adds sample data and two keys to an empty store.",
+  examples: ["petstore quickstart --port 9000"],
+  settings: settingNames,
+  run: ({ settings }) =>
+    serveUntilStopped(readConfig(settings), async ({ store, baseUrl }, config) => {
+      const keys = await fillEmptyStore(store, config);
+      return keys ? firstWelcome(baseUrl, keys) : laterWelcome(baseUrl, config, settings);
+    }),
+});
 
 async function serveUntilStopped(
   config: Config,
@@ -40,7 +53,7 @@ async function serveUntilStopped(
     clock: systemClock,
     log,
     requestLines: log.requestLines,
-    droppedLines: () => log.droppedLines,
+    droppedLines: log.droppedLines,
     program: currentProgram(),
   });
   logStart(service, config);

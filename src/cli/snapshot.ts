@@ -6,35 +6,44 @@ import { entriesOf } from "../domain/snapshots/columns.ts";
 import { type DifferenceColumns, stocksAt } from "../domain/snapshots/differences.ts";
 import { differencesBetween, inventoryAt } from "../domain/snapshots/snapshots.ts";
 import { systemClock } from "../engines.ts";
-import type { Json } from "./command.ts";
+import { jsonLines } from "./command.ts";
 import { petColumn, stockColumns } from "./ledger-rows.ts";
+import { storeCommand } from "./store-command.ts";
 import { type Listing, printRows } from "./table.ts";
-import type { StoreInput } from "./with-store.ts";
+
+const moment = "Number of a ledger row, or a time such as 2026-11-15T10:00:00Z.";
 
 /** Prints the whole inventory as of a moment. */
-export async function printSnapshot({
-  flags,
-  operands: [text],
-  store,
-}: StoreInput<Json, readonly [moment: string]>) {
-  const [at] = await resolveMoments(store, systemClock, [readMoment("MOMENT", text)]);
-  const entries = mapped(await inventoryAt(store, at!), entriesOf);
-  await printRows(entries, entryListing, flags.json);
-  return 0;
-}
+export const snapshotCommand = storeCommand({
+  name: "snapshot",
+  summary: "Shows the whole inventory as of a moment.",
+  examples: ["petstore snapshot 2026-11-15T10:00:00Z", "petstore snapshot 1200 --json"],
+  operands: [{ name: "MOMENT", description: moment }],
+  flags: { json: jsonLines },
+  async run({ flags, operands: [text], store }) {
+    const [at] = await resolveMoments(store, systemClock, [readMoment("MOMENT", text)]);
+    const entries = mapped(await inventoryAt(store, at!), entriesOf);
+    await printRows(entries, entryListing, flags.json);
+  },
+});
 
 /** Prints the pets whose stock differs between two moments. */
-export async function printDiff({
-  flags,
-  operands: [fromText, toText],
-  store,
-}: StoreInput<Json, readonly [from: string, to: string]>) {
-  const moments = [readMoment("FROM", fromText), readMoment("TO", toText)];
-  const [from, to] = await resolveMoments(store, systemClock, moments);
-  const differences = mapped(await differencesBetween(store, from!, to!), differencesOf);
-  await printRows(differences, differenceListing, flags.json);
-  return 0;
-}
+export const diffCommand = storeCommand({
+  name: "diff",
+  summary: "Shows the pets whose stock differs between two moments.",
+  examples: ["petstore diff 2026-11-14T00:00:00Z 2026-11-15T00:00:00Z"],
+  operands: [
+    { name: "FROM", description: moment },
+    { name: "TO", description: "The other moment. It may be earlier than FROM." },
+  ],
+  flags: { json: jsonLines },
+  async run({ flags, operands: [fromText, toText], store }) {
+    const moments = [readMoment("FROM", fromText), readMoment("TO", toText)];
+    const [from, to] = await resolveMoments(store, systemClock, moments);
+    const differences = mapped(await differencesBetween(store, from!, to!), differencesOf);
+    await printRows(differences, differenceListing, flags.json);
+  },
+});
 
 function readMoment(operand: string, text: string): Moment {
   const moment = parseMoment(text);

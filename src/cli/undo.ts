@@ -2,34 +2,37 @@ import { type UndoOutcome, undoRow, undoStore } from "../domain/history/undo.ts"
 import type { Stock } from "../domain/ledger/inventory.ts";
 import { ledgerRowJson, type NamedRow } from "../domain/ledger/ledger.ts";
 import { print, printError } from "../output.ts";
+import { json } from "./command.ts";
 import { parseInteger } from "./flags.ts";
-import type { StoreInput } from "./with-store.ts";
-
-interface UndoFlags {
-  readonly force: boolean;
-  readonly reason: string | undefined;
-  readonly json: boolean;
-}
+import { storeCommand } from "./store-command.ts";
 
 /** Returns exit code 1 if the row cannot be undone. */
-export async function undo({
-  flags,
-  operands: [text],
-  store,
-}: StoreInput<UndoFlags, readonly [seq: string]>) {
-  const seq = parseInteger("SEQ", text, 1);
-  const outcome = await undoRow(undoStore(store), seq, {
-    force: flags.force,
-    reason: flags.reason || undefined,
-  });
-  if (outcome.kind !== "undone") {
-    printError(refusal(seq, outcome));
-    return 1;
-  }
-  const { row } = outcome;
-  print(flags.json ? ledgerRowJson(row) : summary(row));
-  return 0;
-}
+export const undoCommand = storeCommand({
+  name: "undo",
+  summary: "Undoes a change: a new ledger row gives the pet its earlier stock.",
+  examples: ["petstore undo 1200", "petstore undo 1200 --force --reason recounted"],
+  operands: [{ name: "SEQ", description: "Number of the ledger row." }],
+  flags: {
+    force: { description: "Undo the row even if the pet was changed since." },
+    reason: { placeholder: "TEXT", description: "Reason for the new row. Default: undo of SEQ." },
+    json,
+  },
+  changes: true,
+  async run({ flags, operands: [text], store }) {
+    const seq = parseInteger("SEQ", text, 1);
+    const outcome = await undoRow(undoStore(store), seq, {
+      force: flags.force,
+      reason: flags.reason || undefined,
+    });
+    if (outcome.kind !== "undone") {
+      printError(refusal(seq, outcome));
+      return 1;
+    }
+    const { row } = outcome;
+    print(flags.json ? ledgerRowJson(row) : summary(row));
+    return 0;
+  },
+});
 
 function summary({ seq, petId, before, after }: NamedRow): string {
   return `Pet ${petId}: ${stockText(before)} → ${stockText(after)} (row ${seq}).`;

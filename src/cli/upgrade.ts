@@ -3,34 +3,38 @@ import type { UpgradePlan, UpgradeTrial } from "../domain/operations/upgrades.ts
 import { ServiceError } from "../domain/running/errors.ts";
 import { print } from "../output.ts";
 import { openUpgradeCheck } from "../stores.ts";
-import type { Input } from "./command.ts";
+import { command, json } from "./command.ts";
 import { counted } from "./paragraphs.ts";
-
-interface UpgradeFlags {
-  readonly check: boolean;
-  readonly json: boolean;
-}
 
 /**
  * Shows what a start would migrate, and tries it on a copy. Returns exit code 1 if a start would fail
  * or would leave a store with faults.
  */
-export async function upgrade({ flags, settings }: Input<UpgradeFlags>): Promise<number> {
-  if (!flags.check) {
-    throw new ServiceError(
-      "invalid_request",
-      "a start of this version migrates the store; petstore upgrade --check shows what it would do",
-    );
-  }
-  await using check = await openUpgradeCheck(readConfig(settings));
-  const { plan } = check;
-  const trial = plan.steps.length === 0 ? undefined : await attempt(check.tryOnCopy);
-  const hasRoom = !plan.room || plan.room.freeBytes >= plan.room.neededBytes;
-  const isSound = trial === undefined || (!("failure" in trial) && trial.faultCount === 0);
-  if (flags.json) print(JSON.stringify({ ...plan, trial: trial ?? null }));
-  else for (const line of [...describePlan(plan), ...describeTrial(trial)]) print(line);
-  return isSound && (hasRoom || plan.steps.length === 0) ? 0 : 1;
-}
+export const upgradeCommand = command({
+  name: "upgrade",
+  summary: "Shows what a start of this version would migrate, and tries it on a copy.",
+  examples: ["petstore upgrade --check"],
+  flags: {
+    check: { description: "Required: this command only checks. The next start migrates." },
+    json,
+  },
+  async run({ flags, settings }) {
+    if (!flags.check) {
+      throw new ServiceError(
+        "invalid_request",
+        "a start of this version migrates the store; petstore upgrade --check shows what it would do",
+      );
+    }
+    await using check = await openUpgradeCheck(readConfig(settings));
+    const { plan } = check;
+    const trial = plan.steps.length === 0 ? undefined : await attempt(check.tryOnCopy);
+    const hasRoom = !plan.room || plan.room.freeBytes >= plan.room.neededBytes;
+    const isSound = trial === undefined || (!("failure" in trial) && trial.faultCount === 0);
+    if (flags.json) print(JSON.stringify({ ...plan, trial: trial ?? null }));
+    else for (const line of [...describePlan(plan), ...describeTrial(trial)]) print(line);
+    return isSound && (hasRoom || plan.steps.length === 0) ? 0 : 1;
+  },
+});
 
 type Attempt = UpgradeTrial | { readonly failure: string };
 

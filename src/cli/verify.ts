@@ -3,27 +3,35 @@ import type { KeptHash } from "../domain/verification/chain.ts";
 import type { Snapshot } from "../domain/verification/store.ts";
 import { type Verification, verify } from "../domain/verification/verify.ts";
 import { print } from "../output.ts";
+import { json } from "./command.ts";
 import { counted } from "./paragraphs.ts";
 import { withLedgerProgress } from "./progress.ts";
-import type { StoreInput } from "./with-store.ts";
-
-interface VerifyFlags {
-  readonly json: boolean;
-  readonly expect: string | undefined;
-}
+import { storeCommand } from "./store-command.ts";
 
 /** Returns exit code 1 if the store has a fault. */
-export async function verifyStore({ flags, store }: StoreInput<VerifyFlags>): Promise<number> {
-  const kept = parseKept(flags.expect);
-  const found = await store.transfer.snapshot((snapshot) => verifyWithProgress(snapshot, kept));
-  if (flags.json) print(JSON.stringify(found));
-  else if (found.faultCount > 0) printFaults(found);
-  else {
-    print(`No faults found in ${countsOf(found)}.`);
-    print(`The ledger ends at ${headOf(found)}`);
-  }
-  return found.faultCount === 0 ? 0 : 1;
-}
+export const verifyCommand = storeCommand({
+  name: "verify",
+  summary: "Checks the whole store: ledger, hashes, inventory, keys and webhooks.",
+  examples: ["petstore verify", "petstore verify --expect 1200:HASH"],
+  flags: {
+    expect: {
+      placeholder: "SEQ:HASH",
+      description: "Also check that row SEQ has this hash, as an earlier run printed it.",
+    },
+    json,
+  },
+  async run({ flags, store }) {
+    const kept = parseKept(flags.expect);
+    const found = await store.transfer.snapshot((snapshot) => verifyWithProgress(snapshot, kept));
+    if (flags.json) print(JSON.stringify(found));
+    else if (found.faultCount > 0) printFaults(found);
+    else {
+      print(`No faults found in ${countsOf(found)}.`);
+      print(`The ledger ends at ${headOf(found)}`);
+    }
+    return found.faultCount === 0 ? 0 : 1;
+  },
+});
 
 export function verifyWithProgress(snapshot: Snapshot, kept?: KeptHash): Promise<Verification> {
   return withLedgerProgress("Checking the ledger", snapshot, (rowsOf) =>

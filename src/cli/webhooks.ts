@@ -1,6 +1,9 @@
-import { commandLine } from "../domain/audit/audit.ts";
+import { byCommand } from "../domain/audit/audit.ts";
+import { petStatuses } from "../domain/ledger/inventory.ts";
+import { causes } from "../domain/ledger/ledger.ts";
 import {
   createWebhook,
+  defaultOverlapMs,
   deleteWebhook,
   getWebhookStatus,
   listWebhooks,
@@ -13,139 +16,210 @@ import type { Webhook } from "../domain/webhooks/webhook.ts";
 import { attemptJson } from "../domain/webhooks/webhook-json.ts";
 import { print, printError } from "../output.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";
-import type { Json } from "./command.ts";
+import { type Json, json, storeSettings, type UnlistedCommand } from "./command.ts";
 import { parseCount, parseDuration, parseList } from "./flags.ts";
+import { storeCommand } from "./store-command.ts";
 import { printTable } from "./table.ts";
 import { attemptColumns, describe, filterText, listColumns, stateText } from "./webhook-rows.ts";
-import type { StoreInput } from "./with-store.ts";
 
-interface CreateFlags extends Json {
-  readonly url: string;
-  readonly name: string | undefined;
-  readonly pets: string | undefined;
-  readonly statuses: string | undefined;
-  readonly causes: string | undefined;
-  readonly below: string | undefined;
-  readonly from: string | undefined;
-}
+const id = [{ name: "ID", description: "Id of the webhook, such as wh_0aB…" }] as const;
 
-type Id = readonly [id: string];
-
-export async function create({ flags, config, store }: StoreInput<CreateFlags>) {
-  const sender = createWebhookSender({
-    allowInsecure: config.webhooksAllowInsecure,
-    allowedNetworks: config.webhooksAllowedNetworks,
-  });
-  const { webhook, secret, isResolved } = await createWebhook(
-    store,
-    sender,
-    Date.now(),
-    {
-      url: flags.url,
-      name: flags.name,
-      pets: parseList(flags.pets),
-      statuses: parseList(flags.statuses),
-      causes: parseList(flags.causes),
-      below: parseCount(flags.below),
-      from: parseCount(flags.from),
+export const webhookCommands: readonly UnlistedCommand[] = [
+  storeCommand({
+    name: "webhooks create",
+    summary: "Creates a webhook and prints its secret once.",
+    examples: [
+      "petstore webhooks create --url https://shop.example/stock",
+      "petstore webhooks create --url https://shop.example/low --below 5 --statuses available",
+    ],
+    flags: {
+      url: {
+        placeholder: "URL",
+        required: true,
+        description: "Address that receives the changes.",
+      },
+      name: {
+        placeholder: "NAME",
+        description: "Name of the webhook, for operators. Default: the host of the URL.",
+      },
+      pets: {
+        placeholder: "IDS",
+        description: "Only changes of these pets, separated by commas.",
+      },
+      statuses: {
+        placeholder: "STATUSES",
+        description: `Only changes after which a pet has one of these statuses, separated by commas: ${petStatuses.join(", ")}.`,
+      },
+      causes: {
+        placeholder: "CAUSES",
+        description: `Only changes with one of these causes, separated by commas: ${causes.join(", ")}.`,
+      },
+      below: {
+        placeholder: "N",
+        description: "Only changes in which the quantity fell below N: from N or more, to less.",
+      },
+      from: {
+        placeholder: "SEQ",
+        description: "Ledger row of the first change to deliver. Default: the next change.",
+      },
+      json,
     },
-    commandLine,
-  );
-  if (!isResolved) {
-    printError("the webhook was created, but its host does not resolve at the moment");
-  }
-  if (flags.json) print(JSON.stringify({ ...describe({ webhook }), secret }));
-  else printSecret(webhook, secret);
-  return 0;
-}
-
-export async function rotate({
-  flags,
-  operands: [id],
-  store,
-}: StoreInput<Json & { readonly overlap: string | undefined }, Id>) {
-  const overlapMs = parseDuration("overlap", flags.overlap);
-  const { webhook, secret } = await rotateSecret(store, Date.now(), id, commandLine, overlapMs);
-  const fields = describe({ webhook });
-  const { oldSecretUntil } = fields;
-  if (flags.json) print(JSON.stringify({ ...fields, secret }));
-  else {
-    printSecret(webhook, secret);
-    print(
-      oldSecretUntil === null
-        ? "The old secret no longer signs."
-        : `The old secret also signs until ${oldSecretUntil}.`,
-    );
-  }
-  return 0;
-}
-
-export async function pause({ flags, operands: [id], store }: StoreInput<Json, Id>) {
-  printState(await pauseWebhook(store, Date.now(), id, commandLine), flags);
-  return 0;
-}
-
-export async function resume({ flags, operands: [id], store }: StoreInput<Json, Id>) {
-  printState(await resumeWebhook(store, Date.now(), id, commandLine), flags);
-  return 0;
-}
-
-export async function replay({
-  flags,
-  operands: [id],
-  store,
-}: StoreInput<Json & { readonly from: string }, Id>) {
-  const webhook = await replayWebhook(
-    store,
-    Date.now(),
-    id,
-    parseCount(flags.from) ?? Number.NaN,
-    commandLine,
-  );
-  if (flags.json) print(JSON.stringify(describe({ webhook })));
-  else {
-    print(`Webhook ${id} (${webhook.name}) continues with change ${webhook.cursor.seq + 1}.`);
-    if (webhook.state !== "active") {
-      print(`It is still ${webhook.state}. Start it with petstore webhooks resume ${id}.`);
-    }
-  }
-  return 0;
-}
-
-export async function remove({ flags, operands: [id], store }: StoreInput<Json, Id>) {
-  const { name } = await deleteWebhook(store, Date.now(), id, commandLine);
-  if (flags.json) print(JSON.stringify({ id, name }));
-  else print(`Webhook ${id} (${name}) is deleted.`);
-  return 0;
-}
-
-export async function list({ flags, store }: StoreInput<Json>) {
-  const all = await listWebhooks(store);
-  if (flags.json) print(JSON.stringify(all.map(describe)));
-  else if (all.length === 0) {
-    print("There are no webhooks. Create one with petstore webhooks create.");
-  } else await printTable(all, listColumns);
-  return 0;
-}
-
-export async function show({ flags, operands: [id], store }: StoreInput<Json, Id>) {
-  const status = await getWebhookStatus(store, id);
-  const attempts = status.attempts.map(attemptJson);
-  const shown = describe(status);
-  if (flags.json) {
-    print(JSON.stringify({ ...shown, attempts }));
-    return 0;
-  }
-  for (const [name, value] of Object.entries({
-    ...shown,
-    filter: filterText(status.webhook.filter),
-  }))
-    print(`${name.padEnd(16)} ${value ?? "-"}`);
-  print("");
-  if (attempts.length === 0) print("No attempts were made yet.");
-  else await printTable(status.attempts, attemptColumns);
-  return 0;
-}
+    changes: true,
+    settings: [...storeSettings, "webhooksAllowInsecure", "webhooksAllowedNetworks"],
+    async run({ flags, config, store }) {
+      const sender = createWebhookSender({
+        allowInsecure: config.webhooksAllowInsecure,
+        allowedNetworks: config.webhooksAllowedNetworks,
+      });
+      const { webhook, secret, isResolved } = await createWebhook(
+        store,
+        sender,
+        {
+          url: flags.url,
+          name: flags.name,
+          pets: parseList(flags.pets),
+          statuses: parseList(flags.statuses),
+          causes: parseList(flags.causes),
+          below: parseCount(flags.below),
+          from: parseCount(flags.from),
+        },
+        byCommand(Date.now()),
+      );
+      if (!isResolved) {
+        printError("the webhook was created, but its host does not resolve at the moment");
+      }
+      if (flags.json) print(JSON.stringify({ ...describe({ webhook }), secret }));
+      else printSecret(webhook, secret);
+    },
+  }),
+  storeCommand({
+    name: "webhooks list",
+    summary: "Lists all webhooks, their state, and how many changes each is behind.",
+    examples: ["petstore webhooks list"],
+    flags: { json },
+    async run({ flags, store }) {
+      const all = await listWebhooks(store);
+      if (flags.json) print(JSON.stringify(all.map(describe)));
+      else if (all.length === 0) {
+        print("There are no webhooks. Create one with petstore webhooks create.");
+      } else await printTable(all, listColumns);
+    },
+  }),
+  storeCommand({
+    name: "webhooks show",
+    summary: "Shows one webhook, its state and its last attempts.",
+    examples: ["petstore webhooks show wh_0aBcDeFgHiJkLmNo"],
+    operands: id,
+    flags: { json },
+    async run({ flags, operands: [id], store }) {
+      const status = await getWebhookStatus(store, id);
+      const attempts = status.attempts.map(attemptJson);
+      const shown = describe(status);
+      if (flags.json) {
+        print(JSON.stringify({ ...shown, attempts }));
+        return 0;
+      }
+      for (const [name, value] of Object.entries({
+        ...shown,
+        filter: filterText(status.webhook.filter),
+      }))
+        print(`${name.padEnd(16)} ${value ?? "-"}`);
+      print("");
+      if (attempts.length === 0) print("No attempts were made yet.");
+      else await printTable(status.attempts, attemptColumns);
+    },
+  }),
+  storeCommand({
+    name: "webhooks rotate",
+    summary: "Gives a webhook a new secret. During the overlap, messages are signed with both.",
+    examples: ["petstore webhooks rotate wh_0aBcDeFgHiJkLmNo --overlap 1h"],
+    operands: id,
+    flags: {
+      overlap: {
+        placeholder: "DURATION",
+        description: `How long messages are also signed with the old secret, such as 30m, 24h or 7d. Default: ${defaultOverlapMs / 3_600_000}h.`,
+      },
+      json,
+    },
+    changes: true,
+    async run({ flags, operands: [id], store }) {
+      const overlapMs = parseDuration("overlap", flags.overlap);
+      const { webhook, secret } = await rotateSecret(store, id, byCommand(Date.now()), overlapMs);
+      const fields = describe({ webhook });
+      const { oldSecretUntil } = fields;
+      if (flags.json) print(JSON.stringify({ ...fields, secret }));
+      else {
+        printSecret(webhook, secret);
+        print(
+          oldSecretUntil === null
+            ? "The old secret no longer signs."
+            : `The old secret also signs until ${oldSecretUntil}.`,
+        );
+      }
+    },
+  }),
+  storeCommand({
+    name: "webhooks pause",
+    summary: "Stops the deliveries of a webhook. Its position is kept.",
+    examples: ["petstore webhooks pause wh_0aBcDeFgHiJkLmNo"],
+    operands: id,
+    flags: { json },
+    changes: true,
+    async run({ flags, operands: [id], store }) {
+      printState(await pauseWebhook(store, id, byCommand(Date.now())), flags);
+    },
+  }),
+  storeCommand({
+    name: "webhooks resume",
+    summary: "Continues the deliveries of a webhook after the last change that was delivered.",
+    examples: ["petstore webhooks resume wh_0aBcDeFgHiJkLmNo"],
+    operands: id,
+    flags: { json },
+    changes: true,
+    async run({ flags, operands: [id], store }) {
+      printState(await resumeWebhook(store, id, byCommand(Date.now())), flags);
+    },
+  }),
+  storeCommand({
+    name: "webhooks replay",
+    summary: "Delivers changes of a webhook again, with new message ids.",
+    examples: ["petstore webhooks replay wh_0aBcDeFgHiJkLmNo --from 1200"],
+    operands: id,
+    flags: {
+      from: {
+        placeholder: "SEQ",
+        required: true,
+        description: "Ledger row of the first change to deliver.",
+      },
+      json,
+    },
+    changes: true,
+    async run({ flags, operands: [id], store }) {
+      const from = parseCount(flags.from) ?? Number.NaN;
+      const webhook = await replayWebhook(store, id, from, byCommand(Date.now()));
+      if (flags.json) print(JSON.stringify(describe({ webhook })));
+      else {
+        print(`Webhook ${id} (${webhook.name}) continues with change ${webhook.cursor.seq + 1}.`);
+        if (webhook.state !== "active") {
+          print(`It is still ${webhook.state}. Start it with petstore webhooks resume ${id}.`);
+        }
+      }
+    },
+  }),
+  storeCommand({
+    name: "webhooks delete",
+    summary: "Deletes a webhook and its delivery log.",
+    examples: ["petstore webhooks delete wh_0aBcDeFgHiJkLmNo"],
+    operands: id,
+    flags: { json },
+    changes: true,
+    async run({ flags, operands: [id], store }) {
+      const { name } = await deleteWebhook(store, id, byCommand(Date.now()));
+      if (flags.json) print(JSON.stringify({ id, name }));
+      else print(`Webhook ${id} (${name}) is deleted.`);
+    },
+  }),
+];
 
 function printSecret({ id }: Webhook, secret: string): void {
   print(`id:      ${id}`);

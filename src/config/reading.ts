@@ -1,13 +1,12 @@
 import type { Setting } from "../settings/setting.ts";
 import { findUnknownVariables } from "../settings/unknown-variables.ts";
-import { type SettingName, type SettingValues, settings } from "../settings.ts";
+import { type SettingName, type SettingValues, settingNames, settings } from "../settings.ts";
 import { checkTogether } from "./checks.ts";
 import { noSettingsFile, readSettingsFile, type SettingsFile } from "./file.ts";
 import { hideSecrets } from "./secrets.ts";
 
 /** Where the value of a setting comes from. An earlier one overrides a later one. */
-export const origins = ["flag", "variable", "file", "default"] as const;
-export type Origin = (typeof origins)[number];
+export type Origin = "flag" | "variable" | "file" | "default";
 
 /** A setting with its value and where that comes from. */
 export interface ReadSetting {
@@ -45,7 +44,7 @@ export function readSettings(
     readSetting(name, flagOf(name), { flags, variables, path, file });
   const path = readFrom("configFile", "", noSettingsFile).text;
   const file = path === "" ? noSettingsFile : readSettingsFile(path);
-  const all = (Object.keys(settings) as SettingName[]).map((name) => readFrom(name, path, file));
+  const all = settingNames.map((name) => readFrom(name, path, file));
   const values = Object.fromEntries(all.map(({ name, value }) => [name, value]));
   return {
     all,

@@ -1,24 +1,21 @@
-import { optional, readCount, readDuration, readNonEmpty } from "./readers.ts";
-import { setting } from "./setting.ts";
+import { optional, readDuration, readNonEmpty } from "./readers.ts";
+import { count, setting } from "./setting.ts";
 
 /** Backups that the service makes. */
 export const backupsSettings = {
   backupEveryMs: setting({
     flag: "backup-every",
     placeholder: "DURATION",
-    default: "",
     description:
       "How often the service makes a backup, such as `1h` or `1d`. Without it, only operators make them.",
     read: optional(readDuration),
   }),
-  backupKeep: setting({
+  backupKeep: count({
     flag: "backup-keep",
-    placeholder: "N",
     default: "48",
     description:
       "How many of its own backups the service keeps. It deletes older ones, but none with ledger rows that the store lacks.",
     unit: "backups",
-    read: readCount,
   }),
   backupFolder: setting({
     flag: "backup-folder",

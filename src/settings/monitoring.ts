@@ -1,45 +1,29 @@
-import {
-  optional,
-  readLogFormat,
-  readLogLevel,
-  readLogRequests,
-  readNonEmpty,
-  readPort,
-  readRatio,
-  readText,
-  readUrl,
-} from "./readers.ts";
-import { setting } from "./setting.ts";
+import { logLevels } from "../domain/running/events.ts";
+import { optional, readNonEmpty, readPort, readRatio, readText, readUrl } from "./readers.ts";
+import { choice, setting } from "./setting.ts";
 
 /** Logs, metrics and traces. */
 export const monitoringSettings = {
-  logFormat: setting({
+  logFormat: choice(["auto", "json", "text"], {
     flag: "log-format",
-    placeholder: "auto|json|text",
     default: "auto",
     description:
       "Format of the log: `json`, `text`, or `auto`, which is `text` on a terminal and `json` elsewhere.",
-    read: readLogFormat,
   }),
-  logLevel: setting({
+  logLevel: choice(logLevels, {
     flag: "log-level",
-    placeholder: "debug|info|warn|error",
     default: "info",
     description: "Least severe events to log: `debug`, `info`, `warn` or `error`.",
-    read: readLogLevel,
   }),
-  logRequests: setting({
+  logRequests: choice(["off", "errors", "sampled", "all"], {
     flag: "log-requests",
-    placeholder: "off|errors|sampled|all",
     default: "off",
     description:
       "Requests to log, one line each: `off`, `errors`, `sampled` (errors and one in 100 of the others) or `all`.",
-    read: readLogRequests,
   }),
   metricsPort: setting({
     flag: "metrics-port",
     placeholder: "PORT",
-    default: "",
     description: "Port for `/metrics`. Without it there are no metrics. 0 picks a free port.",
     read: optional(readPort),
   }),
@@ -54,7 +38,6 @@ export const monitoringSettings = {
     flag: "otlp-endpoint",
     variable: "OTEL_EXPORTER_OTLP_ENDPOINT",
     placeholder: "URL",
-    default: "",
     description:
       "Address of an OpenTelemetry collector (OTLP over HTTP). Without it there are no traces.",
     read: optional(readUrl),
@@ -64,7 +47,6 @@ export const monitoringSettings = {
     flag: "otlp-headers",
     variable: "OTEL_EXPORTER_OTLP_HEADERS",
     placeholder: "HEADERS",
-    default: "",
     description: "Headers for the collector, as `name=value`, separated by commas.",
     read: readText,
     isSecret: true,

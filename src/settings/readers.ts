@@ -1,8 +1,5 @@
 import { petsDeprecatedAt } from "../domain/catalogue/pets.ts";
-import { type Environment, environments } from "../domain/keys/keys.ts";
 import { changesMax } from "../domain/ledger/changes.ts";
-import { dayMs, minuteMs } from "../domain/limits/limits.ts";
-import { type LogLevel, logLevels } from "../domain/running/events.ts";
 import { type Network, parseNetwork } from "../domain/values/networks.ts";
 import { formatInstant, parseDuration, parseInstant } from "../domain/values/times.ts";
 
@@ -45,16 +42,9 @@ export function readChangesWaiting(text: string): number {
   return readInteger(text, changesMax, countMax, rule);
 }
 
-export function readMinutes(text: string): number {
-  return readCount(text) * minuteMs;
-}
-
-export function readDays(text: string): number {
-  return readCount(text) * dayMs;
-}
-
-export function readSeconds(text: string): number {
-  return readCount(text) * 1_000;
+/** Reads a number of minutes or another unit, as milliseconds. */
+export function readCountOf(unitMs: number): (text: string) => number {
+  return (text) => readCount(text) * unitMs;
 }
 
 export function readIdleTimeout(text: string): number {
@@ -70,10 +60,6 @@ export function readDrain(text: string): number {
 export function readNonEmpty(text: string): string {
   if (text === "") throw new Error("must not be empty");
   return text;
-}
-
-export function readEnvironment(text: string): Environment {
-  return oneOf(environments, text, environments.join(" or "));
 }
 
 /** An empty address means the default one. */
@@ -153,32 +139,14 @@ export function readText(text: string): string {
   return text;
 }
 
-export const logFormats = ["auto", "json", "text"] as const;
-export type LogFormat = (typeof logFormats)[number];
-
-export function readLogFormat(text: string): LogFormat {
-  return oneOf(logFormats, text);
-}
-
-export function readLogLevel(text: string): LogLevel {
-  return oneOf(logLevels, text);
-}
-
-export const loggedRequests = ["off", "errors", "sampled", "all"] as const;
-export type LoggedRequests = (typeof loggedRequests)[number];
-
-export function readLogRequests(text: string): LoggedRequests {
-  return oneOf(loggedRequests, text);
-}
-
-function oneOf<T extends string>(
-  words: readonly T[],
-  text: string,
-  rule = `one of ${words.join(", ")}`,
-): T {
-  const found = words.find((word) => word === text);
-  if (found === undefined) throw new Error(`must be ${rule}`);
-  return found;
+/** Reads one of some words. */
+export function readWord<T extends string>(words: readonly T[]): (text: string) => T {
+  const rule = words.length === 2 ? words.join(" or ") : `one of ${words.join(", ")}`;
+  return (text) => {
+    const found = words.find((word) => word === text);
+    if (found === undefined) throw new Error(`must be ${rule}`);
+    return found;
+  };
 }
 
 export function readRatio(text: string): number {

@@ -1,26 +1,24 @@
 import { environments } from "../domain/keys/keys.ts";
 import {
+  readCountOf,
   readDatabaseUrl,
   readDrain,
-  readEnvironment,
   readIdleTimeout,
   readNetworks,
   readNonEmpty,
   readOrigins,
   readPetsSunset,
   readPort,
-  readSeconds,
   readSwitch,
   readText,
 } from "./readers.ts";
-import { setting } from "./setting.ts";
+import { choice, count, setting } from "./setting.ts";
 
 /** What the service listens on, and which store it uses. */
 export const servingSettings = {
   configFile: setting({
     flag: "config",
     placeholder: "FILE",
-    default: "",
     description: "Settings file in TOML format. Flags and variables override its values.",
     read: readText,
   }),
@@ -40,12 +38,10 @@ export const servingSettings = {
     description: "Address to listen on.",
     read: readNonEmpty,
   }),
-  environment: setting({
+  environment: choice(environments, {
     flag: "env",
-    placeholder: environments.join("|"),
     default: "production",
     description: "Environment: `production` or `staging`. Each has its own database and keys.",
-    read: readEnvironment,
   }),
   databaseUrl: setting({
     flag: "database",
@@ -56,18 +52,16 @@ export const servingSettings = {
     read: readDatabaseUrl,
     isSecret: true,
   }),
-  databasePatienceMs: setting({
+  databasePatienceMs: count({
     flag: "database-patience-seconds",
-    placeholder: "N",
     default: "30",
     description: "How long a start waits for an unreachable PostgreSQL server.",
     unit: "seconds",
-    read: readSeconds,
+    read: readCountOf(1_000),
   }),
   tlsCertFile: setting({
     flag: "tls-cert",
     placeholder: "FILE",
-    default: "",
     description:
       "Certificate chain in PEM format. With it, the service speaks HTTPS only. Reloaded when the file changes.",
     read: readText,
@@ -75,14 +69,12 @@ export const servingSettings = {
   tlsKeyFile: setting({
     flag: "tls-key",
     placeholder: "FILE",
-    default: "",
     description: "Private key of the certificate in PEM format. Reloaded when the file changes.",
     read: readText,
   }),
   trustedProxies: setting({
     flag: "trusted-proxies",
     placeholder: "NETWORKS",
-    default: "",
     description:
       "Proxies whose `X-Forwarded-For` is trusted: addresses or networks, separated by commas.",
     read: readNetworks,
@@ -90,22 +82,19 @@ export const servingSettings = {
   corsOrigins: setting({
     flag: "cors-origins",
     placeholder: "ORIGINS",
-    default: "",
     description:
       "Browser origins that may call the API, separated by commas. `*` allows any origin.",
     read: readOrigins,
   }),
-  idleTimeoutSeconds: setting({
+  idleTimeoutSeconds: count({
     flag: "idle-timeout-seconds",
-    placeholder: "N",
     default: "10",
     description: "Idle time after which a client connection is closed.",
     unit: "seconds",
     read: readIdleTimeout,
   }),
-  drainMs: setting({
+  drainMs: count({
     flag: "drain-seconds",
-    placeholder: "N",
     default: "0",
     description:
       "How long a stopping service keeps accepting requests while `/readyz` returns 503.",
@@ -132,7 +121,6 @@ export const webhooksSettings = {
   webhooksAllowedNetworks: setting({
     flag: "webhooks-allowed-networks",
     placeholder: "NETWORKS",
-    default: "",
     description:
       "Private addresses or networks that webhooks may use, separated by commas. Public ones are always allowed.",
     read: readNetworks,

@@ -1,3 +1,5 @@
+import { readCount, readWord } from "./readers.ts";
+
 /** A value that an operator can set, with a flag, an environment variable or the settings file. */
 export interface Setting<T> {
   readonly flag: string;
@@ -19,9 +21,33 @@ export interface Setting<T> {
   readonly isSecret?: boolean;
 }
 
-/** A row of the table of settings. The variable of `--backup-keep` is PETSTORE_BACKUP_KEEP unless given. */
-export function setting<T>(row: Omit<Setting<T>, "variable"> & { variable?: string }): Setting<T> {
-  return { variable: `PETSTORE_${row.flag.toUpperCase().replaceAll("-", "_")}`, ...row };
+type Row<T> = Omit<Setting<T>, "variable" | "default"> & {
+  readonly variable?: string;
+  readonly default?: string;
+};
+
+/**
+ * A row of the table of settings. The variable of `--backup-keep` is PETSTORE_BACKUP_KEEP unless given,
+ * and the default is empty unless given.
+ */
+export function setting<T>(row: Row<T>): Setting<T> {
+  const variable = `PETSTORE_${row.flag.toUpperCase().replaceAll("-", "_")}`;
+  return { variable, default: "", ...row };
+}
+
+/** A setting that is a number, of at least 1 unless it has a reader of its own. */
+export function count(
+  row: Omit<Row<number>, "placeholder" | "read"> & Partial<Pick<Row<number>, "read">>,
+): Setting<number> {
+  return setting({ placeholder: "N", read: readCount, ...row });
+}
+
+/** A setting that is one of some words. */
+export function choice<T extends string>(
+  words: readonly T[],
+  row: Omit<Row<T>, "placeholder" | "read">,
+): Setting<T> {
+  return setting({ placeholder: words.join("|"), read: readWord(words), ...row });
 }
 
 export type SettingKind = "switch" | "number" | "list" | "text";

@@ -158,9 +158,9 @@ export function noteImport(
   action: "pets.imported" | "orders.imported",
   { actor, reason }: ImportOrigin,
   imported: Imported,
-  at: number,
+  now: number,
 ): Script<void> {
-  return note(dialect, auditEntry(actor, at, action, null, { reason, ...imported }));
+  return note(dialect, auditEntry({ actor, now }, action, null, { reason, ...imported }));
 }
 
 /** Passes on the differences, and counts new and changed rows. `staged` is the number of all rows. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { commandLine } from "../../src/domain/audit/audit.ts";
+import { byCommand } from "../../src/domain/audit/audit.ts";
 import { generateToken } from "../../src/domain/keys/keys.ts";
 import { changeKey, revokeKey, rotateKey } from "../../src/domain/keys/lifecycle.ts";
 import { cookieIn, issueOperator, ownPage, signIn } from "../support/admin/operators.ts";
@@ -74,14 +74,14 @@ describe.each(engines)("sessions on %s", (engine) => {
   test("a stolen cookie is worthless once its key is revoked", async () => {
     const cookie = await signIn(service, operator.text);
     expect(await statusOf(cookie)).toBe(200);
-    await revokeKey(service.store, service.clock.now(), operator.id, commandLine);
+    await revokeKey(service.store, operator.id, byCommand(service.clock.now()));
     expectError(await who(cookie), "unauthorized");
   });
 
   test("a session ends with the secret that started it", async () => {
     const { store, clock } = service;
     const rotate = (overlapMs: number) =>
-      rotateKey(store, "production", clock.now(), operator.id, commandLine, overlapMs);
+      rotateKey(store, "production", operator.id, byCommand(clock.now()), overlapMs);
     const first = await signIn(service, operator.text);
     const { text } = await rotate(60_000);
     const second = await signIn(service, text);
@@ -98,7 +98,7 @@ describe.each(engines)("sessions on %s", (engine) => {
     clock.advance(twelveHoursMs - 1);
     expect(await statusOf(whole)).toBe(200);
     const expiresAt = clock.now() + 1_000;
-    await changeKey(store, clock.now(), operator.id, { expiresAt }, commandLine);
+    await changeKey(store, operator.id, { expiresAt }, byCommand(clock.now()));
     const { headers, json } = await service.call("POST", "~/admin/session", {
       key: operator.text,
     });
@@ -180,7 +180,7 @@ test("a session that ends on one instance soon ends on every other", async () =>
     expect((await first.call("DELETE", "~/admin/session", { headers })).status).toBe(204);
     await until(async () => (await statusOn(second, signedOut)) === 401, 1_000, "signed out");
     expect(await statusOn(second, revoked)).toBe(200);
-    await revokeKey(first.store, first.clock.now(), id, commandLine);
+    await revokeKey(first.store, id, byCommand(first.clock.now()));
     await until(async () => (await statusOn(second, revoked)) === 401, 1_000, "revoked");
   } finally {
     await second.stop();

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { exportOrders } from "../../src/cli/export.ts";
 import { readConfig } from "../../src/config.ts";
 import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import type { OrderRecord } from "../../src/domain/catalogue/orders.ts";
-import type { Store } from "../../src/domain/store.ts";
 import { systemClock } from "../../src/engines.ts";
 import { formats } from "../../src/files/formats.ts";
 import { openStore } from "../../src/stores.ts";
@@ -33,26 +31,19 @@ for (const engine of engines) {
   describe(`orders export on ${engine}`, async () => {
     const place = await openStoreWorkspace(engine);
     afterAll(() => place.leave());
-    const input = (store: Store, file: string) =>
-      ({
-        flags: { format: undefined },
-        operands: [place.path(file)],
-        settings: {},
-        config: readConfig({}, {}),
-        store,
-      }) as const;
+    const exportTo = async (file: string) =>
+      expect(await place.runHere(["orders", "export", file])).toMatchObject({ code: 0 });
 
     test("an empty store exports an empty file that an import reads", async () => {
-      await place.withStore(async (store) => {
-        for (const [format, text] of [
-          ["csv", "id,petId,quantity,shipDate,status,complete\n"],
-          ["ndjson", ""],
-          ["json", "[]\n"],
-        ] as const) {
-          await exportOrders(input(store, `none.${format}`));
-          expect(readFileSync(place.path(`none.${format}`), "utf8")).toBe(text);
-        }
-      });
+      await place.withStore(async () => {});
+      for (const [format, text] of [
+        ["csv", "id,petId,quantity,shipDate,status,complete\n"],
+        ["ndjson", ""],
+        ["json", "[]\n"],
+      ] as const) {
+        await exportTo(`none.${format}`);
+        expect(readFileSync(place.path(`none.${format}`), "utf8")).toBe(text);
+      }
     });
 
     describe("of orders", () => {
@@ -65,10 +56,10 @@ for (const engine of engines) {
       // The formats do not depend on the engine.
       for (const format of engine === "sqlite" ? formats : (["csv"] as const)) {
         test(`what is exported as ${format} and imported elsewhere is identical`, async () => {
-          const orders = await place.withStore(async (store) => {
-            await exportOrders(input(store, `orders.${format}`));
-            return store.catalogue.listOrders({ after: null, limit: 10_000 });
-          });
+          await exportTo(`orders.${format}`);
+          const orders = await place.withStore(async ({ catalogue }) =>
+            catalogue.listOrders({ after: null, limit: 10_000 }),
+          );
           expect(orders).toHaveLength(records.length);
           const database = `sqlite:${place.path(`${format}.db`)}`;
           const words = ["orders", "import", `orders.${format}`, "--database", database];

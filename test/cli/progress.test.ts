@@ -25,8 +25,8 @@ test("work over a second shows percentage, count and rate, and its end removes t
   nowMs = 2_100;
   progress.advance(100_000);
   expect(written).toEqual([`${remove}Importing a\\u001b.csv: 25 %, 500,000 rows, 200,000 rows/s`]);
-  progress.end();
-  progress.end();
+  progress[Symbol.dispose]();
+  progress[Symbol.dispose]();
   expect(written.slice(1)).toEqual([remove]);
 });
 
@@ -42,7 +42,7 @@ test("a total that was too small never shows 100 %, and bytes have a unit of the
   // A message that interrupts the work removes the line too.
   clearProgress();
   expect(written.slice(1)).toEqual([remove]);
-  progress.end();
+  progress[Symbol.dispose]();
   expect(written).toHaveLength(2);
 });
 
@@ -54,7 +54,7 @@ test("the line never wraps, and there is none where standard error is not a term
     const progress = createProgress("Checking", undefined, { terminal, now: () => nowMs });
     nowMs = 5_000;
     progress.advance(5);
-    progress.end();
+    progress[Symbol.dispose]();
   }
   expect(narrow.written).toEqual([`${remove}Checking: 5`, remove]);
   expect(piped.written).toEqual([]);

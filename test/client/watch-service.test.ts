@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isApiError, PetstoreClient, type Watch, type WatchEvent } from "../../client/src/index.ts";
-import { commandLine } from "../../src/domain/audit/audit.ts";
+import { byCommand } from "../../src/domain/audit/audit.ts";
 import { revokeKey } from "../../src/domain/keys/lifecycle.ts";
 import { rejectionOf } from "../support/client/rejection.ts";
 import { highestId, StockedService } from "../support/client/stocked-service.ts";
@@ -106,7 +106,7 @@ describe("a watch of the service", () => {
     const malformed = await rejectionOf(client.watch({ after: "?" }).next());
     expect(isApiError(malformed) && malformed.code).toBe("invalid_request");
     const { store, clock } = stocked.service;
-    await revokeKey(store, clock.now(), keyId, commandLine);
+    await revokeKey(store, keyId, byCommand(clock.now()));
     const error = await rejectionOf(watch.next());
     expect(isApiError(error) && error.code).toBe("unauthorized");
   });

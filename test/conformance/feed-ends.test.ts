@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { commandLine } from "../../src/domain/audit/audit.ts";
+import { byCommand } from "../../src/domain/audit/audit.ts";
 import { revokeKey, rotateKey } from "../../src/domain/keys/lifecycle.ts";
 import { onEveryEngine, withService } from "../support/conformance.ts";
 import { openFeed, requestFeed } from "../support/feed.ts";
@@ -30,9 +30,7 @@ onEveryEngine(
 
     test("[feed.revoked] a stream ends when its key is revoked", async () => {
       const { id, text } = await service().issueKey();
-      await expectEnd(text, () =>
-        revokeKey(service().store, service().clock.now(), id, commandLine),
-      );
+      await expectEnd(text, () => revokeKey(service().store, id, byCommand(service().clock.now())));
     });
 
     test("[feed.expired] a stream ends when its key or the secret that opened it expires", async () => {
@@ -42,7 +40,7 @@ onEveryEngine(
       const rotated = await service().issueKey();
       const { store } = service();
       await expectEnd(rotated.text, () =>
-        rotateKey(store, "production", clock.now(), rotated.id, commandLine, 0),
+        rotateKey(store, "production", rotated.id, byCommand(clock.now()), 0),
       );
     });
 

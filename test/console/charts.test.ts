@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { groupBars } from "../../src/console/charts/groups.ts";
 import { timeTicks, valueTicks } from "../../src/console/charts/scales.ts";
-import { readResult } from "../../src/console/import/import-result.ts";
+import { readResult } from "../../src/console/import/upload.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -60,10 +60,11 @@ test("bars add up to the values that they stand for, and start at round times", 
   }
 });
 
-test("ids in the differences of an import keep all their digits", () => {
+test("ids in the differences of an import keep all their digits", async () => {
   const difference = `{"id":9223372036854775807,"field":"petId","from":-9223372036854775808,"to":9007199254740993}`;
   const text = `{"dryRun":true,"differences":{"total":1,"rows":[${difference}]}}`;
-  expect(readResult(200, text).differences.rows).toEqual([
+  const { differences } = await readResult(200, text);
+  expect(differences.rows).toEqual([
     {
       id: "9223372036854775807",
       field: "petId",
@@ -71,5 +72,5 @@ test("ids in the differences of an import keep all their digits", () => {
       to: "9007199254740993",
     },
   ]);
-  expect(() => readResult(413, "<html>")).toThrow("status 413");
+  await expect(readResult(413, "<html>")).rejects.toThrow("status 413");
 });

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { auditEntry, commandLine } from "../../src/domain/audit/audit.ts";
+import { auditEntry, byCommand } from "../../src/domain/audit/audit.ts";
 import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import {
@@ -191,12 +191,12 @@ test("a backup is made and listed, and a failure is explained", async () => {
 test("the audit log shows the newest rows first, older ones on demand, and finds what is searched", async () => {
   const named = { name: `${markup} \u202e`, plan: "free" };
   await service.store.audit.addEntry(
-    auditEntry(commandLine, service.clock.now(), "key.changed", "key_lost", named),
+    auditEntry(byCommand(service.clock.now()), "key.changed", "key_lost", named),
   );
   const renamed = { name: { from: "Rex", to: "Max" }, category: { from: null, to: "dogs" } };
   for (let count = 0; count < 100; count += 1) {
     const now = service.clock.now();
-    const entry = auditEntry(commandLine, now, "pet.changed", String(count), renamed);
+    const entry = auditEntry(byCommand(now), "pet.changed", String(count), renamed);
     await service.store.audit.addEntry(entry);
   }
   await open("/audit");

@@ -175,7 +175,7 @@ describe.each(engines)("the Stock view on %s", (engine) => {
       .click({ modifiers: ["Shift"] });
     const bar = page.locator(".bulk-bar");
     await bar.getByText("3 selected").waitFor();
-    await bar.getByLabel("What to change").selectOption("add");
+    await bar.getByLabel("What to change").selectOption("delta");
     await bar.getByLabel("Quantity", { exact: true }).fill("-4");
     await bar.getByLabel("Reason").fill("recall");
     await bar.getByText("Apply").click();
@@ -214,7 +214,7 @@ describe.each(engines)("the Stock view on %s", (engine) => {
     await bar.getByLabel("Quantity", { exact: true }).fill("-5");
     await bar.getByText("Apply").click();
     await bar.getByText("Enter a whole number from 0").waitFor();
-    await bar.getByLabel("What to change").selectOption("add");
+    await bar.getByLabel("What to change").selectOption("delta");
     await bar.getByLabel("Quantity", { exact: true }).fill("-7");
     await bar.getByText("Apply").click();
     await bar.locator(".field-error", { hasText: "would make the quantity negative" }).waitFor();

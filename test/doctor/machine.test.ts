@@ -89,7 +89,7 @@ describe("the files of a store", () => {
     expect(inodes!.what).toMatch(/^problem disk space: \d+ inodes free/);
     const [slow] = await examineFile(path, {}, { flushMsMax: 0 });
     expect(slow!.what).toMatch(/^warning flush time: a flush takes [\d.]+ ms/);
-    expect(checkSpace("disk space", folder, 2 ** 60, patientBounds)).toMatchObject({
+    expect(checkSpace(folder, 2 ** 60, patientBounds)).toMatchObject({
       result: "warning",
       advice: expect.stringContaining("needs a copy of the store"),
     });

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { readConfig } from "../../src/config.ts";
-import { commandLine } from "../../src/domain/audit/audit.ts";
+import { byCommand } from "../../src/domain/audit/audit.ts";
 import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import { issueKey, rotateKey } from "../../src/domain/keys/lifecycle.ts";
 import { openStore } from "../../src/stores.ts";
@@ -42,22 +42,20 @@ for (const engine of engines) {
       const now = Date.now();
       const [ending, rotated] = await withStoreAt(database, async (store) => {
         const terms = { name: "till", plan: "free", expiresAt: now + 13 * dayMs };
-        const made = await issueKey(store, "production", now, terms, commandLine);
+        const made = await issueKey(store, "production", terms, byCommand(now));
         await issueKey(
           store,
           "production",
-          now,
           { ...terms, expiresAt: now + 15 * dayMs },
-          commandLine,
+          byCommand(now),
         );
         const other = await issueKey(
           store,
           "production",
-          now,
           { name: "web", plan: "pro" },
-          commandLine,
+          byCommand(now),
         );
-        await rotateKey(store, "production", now, other.key.id, commandLine, dayMs);
+        await rotateKey(store, "production", other.key.id, byCommand(now), dayMs);
         const ban = { keyId: other.key.id, startedAt: now, until: now + dayMs, liftedAt: null };
         await store.usage.saveBan(ban);
         return [made.key.id, other.key.id];

@@ -24,7 +24,7 @@ function callOf(
   signal = new AbortController().signal,
   scope: GrantedScope = "history:read",
 ): SnapshotCall {
-  return { request: { signal }, caller: { keyId, scopes: [scope] } };
+  return { request: { method: "GET", signal }, caller: { keyId, scopes: [scope] } };
 }
 
 /** Responses whose preparation lasts until the test ends it, each with a name that begins with its key. */

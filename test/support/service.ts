@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ServiceOptions } from "../../src/compose/options.ts";
 import { type Service, startService } from "../../src/compose.ts";
 import { type Config, readConfig } from "../../src/config.ts";
-import { commandLine } from "../../src/domain/audit/audit.ts";
+import { byCommand } from "../../src/domain/audit/audit.ts";
 import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import type { OrderRecord } from "../../src/domain/catalogue/orders.ts";
 import type { PetRecord } from "../../src/domain/catalogue/pets.ts";
@@ -103,7 +103,7 @@ export async function startTestService(
       const terms = { name: "test", plan: "business" };
       const store = { keys: { ...keys, addKey } };
       const { key, text } = await patiently(() =>
-        issueKey(store, config.environment, clock.now(), terms, commandLine),
+        issueKey(store, config.environment, terms, byCommand(clock.now())),
       );
       return { id: key.id, text };
     },

@@ -1,7 +1,7 @@
 // Fills and checks a store as the commands do, without a process for each.
 
 import { readConfig } from "../../src/config.ts";
-import { commandLine } from "../../src/domain/audit/audit.ts";
+import { byCommand } from "../../src/domain/audit/audit.ts";
 import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import { createProblems } from "../../src/domain/catalogue/import-problems.ts";
 import { petRows } from "../../src/domain/catalogue/imports.ts";
@@ -51,7 +51,7 @@ export async function createKey(
   terms: KeyTerms,
 ): Promise<{ id: string; key: string }> {
   const { key, text } = await withStoreAt(database, (store) =>
-    issueKey(store, "production", systemClock.now(), terms, commandLine),
+    issueKey(store, "production", terms, byCommand(systemClock.now())),
   );
   return { id: key.id, key: text };
 }

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { commandLine } from "../../src/domain/audit/audit.ts";
+import { byCommand } from "../../src/domain/audit/audit.ts";
 import { pauseWebhook, replayWebhook, resumeWebhook } from "../../src/domain/webhooks/lifecycle.ts";
 import { anEntry } from "../support/audit.ts";
 import { engines } from "../support/service.ts";
@@ -136,7 +136,7 @@ describe.each(engines)("deliveries on %s", (engine) => {
     const last = await service.change(3);
     expect(receiver.received.length).toBe(1);
     receiver.behave(answer(200));
-    await resumeWebhook(service.store, Date.now(), id, commandLine);
+    await resumeWebhook(service.store, id, byCommand(Date.now()));
     await service.becomes(() => receiver.confirmed.at(-1) === last);
     expect(receiver.confirmed).toEqual(range(first - 1, last));
     expect(service.events(id)).toMatchObject([{ event: "webhook disabled", id }]);
@@ -160,7 +160,7 @@ describe.each(engines)("deliveries on %s", (engine) => {
       { event: "webhook paused", id, reason: stateReason },
     ]);
     receiver.behave(answer(200));
-    await resumeWebhook(service.store, Date.now(), id, commandLine);
+    await resumeWebhook(service.store, id, byCommand(Date.now()));
     await service.becomes(() => receiver.confirmed.at(-1) === first);
   });
 
@@ -235,17 +235,15 @@ describe.each(engines)("deliveries on %s", (engine) => {
     const { id } = await service.create({ url: receiver.url });
     const last = await service.change(1, 2, 3);
     await service.becomes(() => receiver.confirmed.at(-1) === last);
-    await replayWebhook(service.store, Date.now(), id, last - 1, commandLine);
+    await replayWebhook(service.store, id, last - 1, byCommand(Date.now()));
     await service.becomes(() => receiver.confirmed.length === 5);
     expect(receiver.confirmed.slice(3)).toEqual([last - 1, last]);
-    await replayWebhook(service.store, Date.now(), id, last - 2, commandLine);
+    await replayWebhook(service.store, id, last - 2, byCommand(Date.now()));
     await service.becomes(() => receiver.confirmed.length === 8);
     const ids = receiver.received.map(({ headers }) => headers["webhook-id"]);
     expect(new Set(ids).size).toBe(3);
-    await pauseWebhook(service.store, Date.now(), id, commandLine);
-    expect((await replayWebhook(service.store, Date.now(), id, 1, commandLine)).state).toBe(
-      "paused",
-    );
+    await pauseWebhook(service.store, id, byCommand(Date.now()));
+    expect((await replayWebhook(service.store, id, 1, byCommand(Date.now()))).state).toBe("paused");
     expect((await service.find(id)).cursor.seq).toBe(0);
   });
 });

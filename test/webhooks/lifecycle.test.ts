@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
-import { commandLine } from "../../src/domain/audit/audit.ts";
+import { byCommand } from "../../src/domain/audit/audit.ts";
 import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import { InvalidField, ServiceError } from "../../src/domain/running/errors.ts";
 import type { Store } from "../../src/domain/store.ts";
@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 const create = (terms: Partial<WebhookTerms> = {}) =>
-  createWebhook(store, sender, clock.now(), { url, ...terms }, commandLine);
+  createWebhook(store, sender, { url, ...terms }, byCommand(clock.now()));
 
 test("a webhook in a store without changes starts with the first one", async () => {
   const { webhook } = await create();
@@ -139,20 +139,20 @@ test("a webhook cannot name more than 1,000 pets", async () => {
 
 test("a rotated webhook has two secrets for the overlap, or one without it", async () => {
   const { webhook, secret } = await create();
-  const second = await rotateSecret(store, clock.now(), webhook.id, commandLine);
+  const second = await rotateSecret(store, webhook.id, byCommand(clock.now()));
   const stored = async () => (await store.webhooks.findWebhook(webhook.id))!.secrets;
   expect(await stored()).toEqual({
     current: second.secret,
     previous: secret,
     previousExpiresAt: clock.now() + defaultOverlapMs,
   });
-  const third = await rotateSecret(store, clock.now(), webhook.id, commandLine, 0);
+  const third = await rotateSecret(store, webhook.id, byCommand(clock.now()), 0);
   expect(await stored()).toEqual({
     current: third.secret,
     previous: null,
     previousExpiresAt: null,
   });
-  const negative = rotateSecret(store, clock.now(), webhook.id, commandLine, -1);
+  const negative = rotateSecret(store, webhook.id, byCommand(clock.now()), -1);
   await expect(negative).rejects.toMatchObject({ field: "overlap" });
 });
 
@@ -170,22 +170,22 @@ test("a paused webhook keeps its reason, a resumed one is not failing, and a rep
     },
     anEntry,
   );
-  expect(await pauseWebhook(store, Date.now(), id, commandLine)).toMatchObject({
+  expect(await pauseWebhook(store, id, byCommand(Date.now()))).toMatchObject({
     state: "disabled",
     version: 2,
   });
-  const resumed = await resumeWebhook(store, Date.now(), id, commandLine);
+  const resumed = await resumeWebhook(store, id, byCommand(Date.now()));
   const active = { state: "active", stateReason: null, failures: 0, failingSince: null };
   expect(resumed).toMatchObject({ ...active, nextAttemptAt: 0, version: 3 });
   expect(await store.webhooks.findWebhook(id)).toEqual(resumed);
-  expect(await pauseWebhook(store, Date.now(), id, commandLine)).toMatchObject({ state: "paused" });
-  const replayed = await replayWebhook(store, Date.now(), id, 2, commandLine);
+  expect(await pauseWebhook(store, id, byCommand(Date.now()))).toMatchObject({ state: "paused" });
+  const replayed = await replayWebhook(store, id, 2, byCommand(Date.now()));
   expect(replayed).toMatchObject({ state: "paused", replays: 1, cursor: { seq: 1 } });
   expect(await store.webhooks.findWebhook(id)).toEqual(replayed);
-  expect(replayWebhook(store, Date.now(), id, 5, commandLine)).rejects.toMatchObject({
+  expect(replayWebhook(store, id, 5, byCommand(Date.now()))).rejects.toMatchObject({
     field: "from",
   });
-  expect((await deleteWebhook(store, Date.now(), id, commandLine)).id).toBe(id);
+  expect((await deleteWebhook(store, id, byCommand(Date.now()))).id).toBe(id);
   expect(await store.webhooks.findWebhook(id)).toBeUndefined();
 });
 
@@ -196,12 +196,12 @@ test("a change that another operator overtakes is made on top of it", async () =
     ...store.webhooks,
     async findWebhook(wanted: string) {
       const found = await store.webhooks.findWebhook(wanted);
-      if (!raced) await rotateSecret(store, clock.now(), id, commandLine, 0);
+      if (!raced) await rotateSecret(store, id, byCommand(clock.now()), 0);
       raced = true;
       return found;
     },
   };
-  expect(await pauseWebhook({ webhooks: racing }, Date.now(), id, commandLine)).toMatchObject({
+  expect(await pauseWebhook({ webhooks: racing }, id, byCommand(Date.now()))).toMatchObject({
     state: "paused",
     version: 3,
   });
@@ -210,11 +210,11 @@ test("a change that another operator overtakes is made on top of it", async () =
 test("an unknown id is not found", async () => {
   const results = await Promise.allSettled([
     getWebhookStatus(store, "wh_0"),
-    rotateSecret(store, clock.now(), "wh_0", commandLine),
-    pauseWebhook(store, Date.now(), "wh_0", commandLine),
-    resumeWebhook(store, Date.now(), "wh_0", commandLine),
-    replayWebhook(store, Date.now(), "wh_0", 1, commandLine),
-    deleteWebhook(store, Date.now(), "wh_0", commandLine),
+    rotateSecret(store, "wh_0", byCommand(clock.now())),
+    pauseWebhook(store, "wh_0", byCommand(Date.now())),
+    resumeWebhook(store, "wh_0", byCommand(Date.now())),
+    replayWebhook(store, "wh_0", 1, byCommand(Date.now())),
+    deleteWebhook(store, "wh_0", byCommand(Date.now())),
   ]);
   for (const result of results) {
     const { reason } = result as PromiseRejectedResult;

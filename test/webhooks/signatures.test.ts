@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
-import { commandLine } from "../../src/domain/audit/audit.ts";
+import { byCommand } from "../../src/domain/audit/audit.ts";
 import { rotateSecret } from "../../src/domain/webhooks/lifecycle.ts";
 import { type Receiver, startReceiver } from "../support/webhooks/receiver.ts";
 import { startWebhookService, type WebhookService } from "../support/webhooks/service.ts";
@@ -43,7 +43,7 @@ test("messages are verified by the secret, and by two during a rotation", async 
   expect(headers["content-type"]).toBe("application/json");
   expect(headers["user-agent"]).toMatch(/^petstore-inventory\/\d+\.\d+\.\d+/);
 
-  const second = await rotateSecret(service.store, service.clock.now(), id, commandLine, 60_000);
+  const second = await rotateSecret(service.store, id, byCommand(service.clock.now()), 60_000);
   await Bun.sleep(0);
   await service.becomes(async () => (await verifiedBy(second.secret))[0]!);
   expect(await verifiedBy(secret, second.secret, foreign)).toEqual([true, true, false]);
@@ -51,7 +51,7 @@ test("messages are verified by the secret, and by two during a rotation", async 
   expect(await verifiedBy(secret, second.secret)).toEqual([false, true]);
   service.clock.advance(-60_000);
 
-  const third = await rotateSecret(service.store, service.clock.now(), id, commandLine, 0);
+  const third = await rotateSecret(service.store, id, byCommand(service.clock.now()), 0);
   await service.becomes(async () => (await verifiedBy(third.secret))[0]!);
   expect(await verifiedBy(secret, second.secret, third.secret)).toEqual([false, false, true]);
 });

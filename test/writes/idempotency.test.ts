@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { commandLine } from "../../src/domain/audit/audit.ts";
+import { byCommand } from "../../src/domain/audit/audit.ts";
 import { rotateKey } from "../../src/domain/keys/lifecycle.ts";
 import { dayMs, minuteMs } from "../../src/domain/limits/limits.ts";
 import { onEveryEngine } from "../support/conformance.ts";
@@ -93,7 +93,7 @@ onEveryEngine("an idempotency key", (service, engine) => {
     const foreign = await update(other, "c-1", 6);
     expect([foreign.status, isReplay(foreign)]).toEqual([200, false]);
     const { store, clock } = service();
-    const rotated = await rotateKey(store, "production", clock.now(), own.id, commandLine);
+    const rotated = await rotateKey(store, "production", own.id, byCommand(clock.now()));
     const again = await update(rotated.text, "c-1", 5);
     expect([again.text, isReplay(again)]).toEqual([first.text, true]);
   });

@@ -7,40 +7,45 @@ import { ServiceError } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
 import type { Snapshot } from "../../domain/verification/store.ts";
 import { systemClock } from "../../engines.ts";
-import { creationReasonOf } from "../../file-errors.ts";
 import { print, printWarning } from "../../output.ts";
 import { packageVersion } from "../../version.ts";
-import type { Json } from "../command.ts";
+import { json } from "../command.ts";
+import { writeToStdout } from "../files.ts";
 import { counted, elapsedText } from "../paragraphs.ts";
 import { createProgress } from "../progress.ts";
 import { replaceFile } from "../replacement.ts";
-import type { StoreInput } from "../with-store.ts";
-
-type BackupInput = StoreInput<Json, readonly [file: string]>;
+import { storeCommand } from "../store-command.ts";
 
 /** Writes the whole store as of one moment to a new file. The service may run meanwhile. */
-export async function backup({ flags, operands: [file], config, store }: BackupInput) {
-  assertNew(file);
-  const startedMs = performance.now();
-  const manifest = await store.transfer.snapshot(async (snapshot) => {
-    const progress = createProgress("Backing up", await estimateRows(snapshot));
-    const write = (sink: Sink) =>
-      writeBackup(snapshot, originOf(config), systemClock, sink, progress.advance);
-    try {
-      return await (file === "-" ? write(writeToStdout) : writeFile(file, write));
-    } finally {
-      progress.end();
-    }
-  });
-  const { at, seq, hash, rows, bytes } = manifest;
-  const durationMs = Math.round(performance.now() - startedMs);
-  const result = { file: file === "-" ? file : resolve(file), at, seq, hash, bytes, durationMs };
-  await record(store, JSON.stringify(result));
-  if (file === "-") return 0;
-  if (flags.json) print(JSON.stringify({ ...result, rows }));
-  else printSummary(file, manifest, durationMs);
-  return 0;
-}
+export const backupCommand = storeCommand({
+  name: "backup",
+  summary: "Writes the whole store to a new file. The service can run meanwhile.",
+  examples: [
+    "petstore backup /var/backups/petstore/monday.petstore",
+    "petstore backup monday.petstore --env staging",
+  ],
+  operands: [{ name: "FILE", description: "File to create. - writes to standard output." }],
+  flags: { json },
+  async run({ flags, operands: [file], config, store }) {
+    assertNew(file);
+    const startedMs = performance.now();
+    const manifest = await store.transfer.snapshot(async (snapshot) => {
+      using progress = createProgress("Backing up", await estimateRows(snapshot));
+      const write = (sink: Sink) =>
+        writeBackup(snapshot, originOf(config), systemClock, sink, progress.advance);
+      return file === "-"
+        ? await write(writeToStdout)
+        : await replaceFile(file, (handle) => write((bytes) => handle.writeFile(bytes)));
+    });
+    const { at, seq, hash, rows, bytes } = manifest;
+    const durationMs = Math.round(performance.now() - startedMs);
+    const result = { file: file === "-" ? file : resolve(file), at, seq, hash, bytes, durationMs };
+    await record(store, JSON.stringify(result));
+    if (file === "-") return 0;
+    if (flags.json) print(JSON.stringify({ ...result, rows }));
+    else printSummary(file, manifest, durationMs);
+  },
+});
 
 function originOf({ environment, databaseUrl }: Config) {
   const engine = databaseUrl.startsWith("sqlite:") ? "sqlite" : "postgresql";
@@ -68,30 +73,6 @@ async function estimateRows(snapshot: Snapshot): Promise<number> {
   const { seq } = await snapshot.readTip();
   const checkpoint = await snapshot.findCheckpoint(seq);
   return seq + 2 * (checkpoint?.entries ?? seq);
-}
-
-async function writeFile(
-  file: string,
-  write: (sink: Sink) => Promise<Manifest>,
-): Promise<Manifest> {
-  let manifest: Manifest | undefined;
-  try {
-    await replaceFile(file, async (handle) => {
-      manifest = await write((bytes) => handle.writeFile(bytes));
-    });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined || error instanceof ServiceError) throw error;
-    const reason = creationReasonOf(error);
-    throw new ServiceError("invalid_request", `cannot write ${file}: ${reason}`);
-  }
-  return manifest!;
-}
-
-function writeToStdout(bytes: Uint8Array): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
-  });
 }
 
 /** Records the backup in the store, for metrics and for the schedule of the service. */

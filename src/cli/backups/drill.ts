@@ -6,52 +6,59 @@ import { systemClock } from "../../engines.ts";
 import { scratchStore } from "../../folders.ts";
 import { print, printError, printWarning } from "../../output.ts";
 import { openExistingStore } from "../../stores.ts";
-import type { Input } from "../command.ts";
+import { command, json } from "../command.ts";
 import { elapsedText } from "../paragraphs.ts";
 import { type Restored, restoreAndVerify } from "./restored-store.ts";
-import { inScratchFolder } from "./scratch.ts";
-
-interface DrillFlags {
-  readonly json: boolean;
-  readonly scratch: string | undefined;
-}
+import { backupFile, inScratchFolder } from "./scratch.ts";
 
 /**
  * Restores a backup to a scratch folder, verifies it and removes it. Returns exit code 1 if the backup
  * cannot be restored. The outcome is recorded in the store, if there is one.
  */
-export async function drill({
-  flags,
-  operands: [file],
-  settings,
-}: Input<DrillFlags, readonly [file: string]>): Promise<number> {
-  const config = readConfig(settings);
-  // A mistyped name says nothing about the backups, so it is not recorded.
-  if (!existsSync(file)) {
-    throw new ServiceError("invalid_request", `cannot read ${file}: no such file`);
-  }
-  const startedMs = performance.now();
-  const parent = flags.scratch ?? dirname(resolve(file));
-  let restored: Restored;
-  try {
-    restored = await inScratchFolder(parent, (folder) =>
-      restoreAndVerify(file, join(folder, scratchStore), config),
-    );
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    const { message } = error;
-    const recorded = await record(config, { file, error: message });
-    if (flags.json) print(JSON.stringify({ file, succeeded: false, error: message, recorded }));
-    else printError(message);
-    return 1;
-  }
-  const durationMs = Math.round(performance.now() - startedMs);
-  const result = resultOf(resolve(file), restored, durationMs);
-  const recorded = await record(config, result);
-  if (flags.json) print(JSON.stringify({ ...result, succeeded: true, recorded }));
-  else printResult(file, restored, durationMs);
-  return 0;
-}
+export const drillCommand = command({
+  name: "drill",
+  summary: "Proves that a backup can be restored: restores it to a scratch folder and verifies it.",
+  examples: [
+    "petstore drill monday.petstore",
+    "petstore drill monday.petstore --scratch /var/tmp --json",
+  ],
+  operands: backupFile,
+  flags: {
+    json,
+    scratch: {
+      placeholder: "FOLDER",
+      description: "Folder to restore to. Default: the folder of FILE.",
+    },
+  },
+  async run({ flags, operands: [file], settings }) {
+    const config = readConfig(settings);
+    // A mistyped name says nothing about the backups, so it is not recorded.
+    if (!existsSync(file)) {
+      throw new ServiceError("invalid_request", `cannot read ${file}: no such file`);
+    }
+    const startedMs = performance.now();
+    const parent = flags.scratch ?? dirname(resolve(file));
+    let restored: Restored;
+    try {
+      restored = await inScratchFolder(parent, (folder) =>
+        restoreAndVerify(file, join(folder, scratchStore), config),
+      );
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      const { message } = error;
+      const recorded = await record(config, { file, error: message });
+      if (flags.json) print(JSON.stringify({ file, succeeded: false, error: message, recorded }));
+      else printError(message);
+      return 1;
+    }
+    const durationMs = Math.round(performance.now() - startedMs);
+    const result = resultOf(resolve(file), restored, durationMs);
+    const recorded = await record(config, result);
+    if (flags.json) print(JSON.stringify({ ...result, succeeded: true, recorded }));
+    else printResult(file, restored, durationMs);
+    return 0;
+  },
+});
 
 function resultOf(file: string, { manifest, durations }: Restored, durationMs: number) {
   const { at, version, engine, seq, hash, rows } = manifest;

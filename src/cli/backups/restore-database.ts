@@ -5,11 +5,11 @@ import { ServiceError } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
 import { systemClock } from "../../engines.ts";
 import { scratchStore } from "../../folders.ts";
-import { openExistingStore, openStore } from "../../stores.ts";
+import { findStore, openStore } from "../../stores.ts";
 import { beginChange, endChange } from "../interruption.ts";
 import { countingRows, createProgress } from "../progress.ts";
+import { printCreated } from "../store-command.ts";
 import { printFaults, verifyWithProgress } from "../verify.ts";
-import { printCreated } from "../with-store.ts";
 import { restoreAndVerify } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
 
@@ -44,13 +44,8 @@ const contentTables = ["ledger", "pets", "keys", "orders", "webhooks"];
 
 /** Checked before the long work, and again by the copy. */
 async function assertEmpty(config: Config): Promise<void> {
-  let store: Store;
-  try {
-    store = await openExistingStore(config, systemClock);
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === "not_found") return;
-    throw error;
-  }
+  const store = await findStore(config, systemClock);
+  if (!store) return;
   try {
     await store.transfer.snapshot(async ({ rowsOf }) => {
       for (const table of contentTables) {
@@ -71,14 +66,10 @@ function notEmpty(table: string): ServiceError {
 }
 
 async function copy(source: Store, target: Store, rows: number): Promise<void> {
-  const progress = createProgress("Copying to the database", rows);
-  try {
-    await source.transfer.snapshot(({ rowsOf }) =>
-      target.transfer.importTables(countingRows(rowsOf, progress)),
-    );
-  } finally {
-    progress.end();
-  }
+  using progress = createProgress("Copying to the database", rows);
+  await source.transfer.snapshot(({ rowsOf }) =>
+    target.transfer.importTables(countingRows(rowsOf, progress)),
+  );
 }
 
 async function isSame(target: Store, { seq, hash }: Manifest): Promise<boolean> {

@@ -9,7 +9,7 @@ import { createFolder, flush, flushFolder, scratchStore } from "../../folders.ts
 import { filesOf } from "../../store/sqlite/engine/files.ts";
 import { isServed } from "../../store/sqlite/engine/serving-lock.ts";
 import { beginChange } from "../interruption.ts";
-import { printCreated } from "../with-store.ts";
+import { printCreated } from "../store-command.ts";
 import { restoreAndVerify } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
 

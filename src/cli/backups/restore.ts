@@ -4,43 +4,53 @@ import { readConfig } from "../../config.ts";
 import { systemClock } from "../../engines.ts";
 import { print, printError } from "../../output.ts";
 import { sqlitePath } from "../../store-file.ts";
-import type { Input } from "../command.ts";
+import { command, json } from "../command.ts";
 import { counted, elapsedText } from "../paragraphs.ts";
 import { restoreToDatabase } from "./restore-database.ts";
 import { restoreToFile } from "./restore-file.ts";
-
-interface RestoreFlags {
-  readonly json: boolean;
-  readonly scratch: string | undefined;
-}
+import { backupFile } from "./scratch.ts";
 
 /**
  * Restores a backup to a place where there is no store. The backup is first restored to a scratch
  * store and verified there, so a bad backup changes nothing.
  */
-export async function restore({
-  flags,
-  operands: [file],
-  settings,
-}: Input<RestoreFlags, readonly [file: string]>): Promise<number> {
-  const config = readConfig(settings);
-  const startedMs = performance.now();
-  const path = sqlitePath(config);
-  const manifest =
-    path === undefined
-      ? await restoreToDatabase(file, config, flags.scratch ?? dirname(resolve(file)))
-      : await restoreToFile(file, config, path);
-  if (!manifest) {
-    printError("the restored database has faults; do not serve it");
-    return 1;
-  }
-  const durationMs = Math.round(performance.now() - startedMs);
-  const { at, version, engine, seq, hash, rows } = manifest;
-  if (flags.json) {
-    print(JSON.stringify({ file, path, at, version, engine, seq, hash, rows, durationMs }));
-  } else printSummary(file, path, manifest, durationMs);
-  return 0;
-}
+export const restoreCommand = command({
+  name: "restore",
+  summary: "Verifies a backup and makes it the store. Never replaces an existing store.",
+  examples: [
+    "petstore restore monday.petstore",
+    "petstore restore monday.petstore --database postgres://localhost/petstore",
+  ],
+  changes: true,
+  operands: backupFile,
+  flags: {
+    json,
+    scratch: {
+      placeholder: "FOLDER",
+      description:
+        "Folder in which the backup is verified first. PostgreSQL only. Default: the folder of FILE.",
+    },
+  },
+  async run({ flags, operands: [file], settings }) {
+    const config = readConfig(settings);
+    const startedMs = performance.now();
+    const path = sqlitePath(config);
+    const manifest =
+      path === undefined
+        ? await restoreToDatabase(file, config, flags.scratch ?? dirname(resolve(file)))
+        : await restoreToFile(file, config, path);
+    if (!manifest) {
+      printError("the restored database has faults; do not serve it");
+      return 1;
+    }
+    const durationMs = Math.round(performance.now() - startedMs);
+    const { at, version, engine, seq, hash, rows } = manifest;
+    if (flags.json) {
+      print(JSON.stringify({ file, path, at, version, engine, seq, hash, rows, durationMs }));
+    } else printSummary(file, path, manifest, durationMs);
+    return 0;
+  },
+});
 
 function printSummary(
   file: string,

@@ -63,27 +63,24 @@ function withFolderName(folder: string, error: unknown): unknown {
 }
 
 async function open(file: string, { environment }: Config): Promise<Backup> {
+  using opened = new DisposableStack();
   let progress: Progress | undefined;
   try {
     return await openBackup(file, environment, (bytes, total) => {
-      progress ??= createProgress(`Checking ${file}`, total, { unit: "bytes" });
+      progress ??= opened.use(createProgress(`Checking ${file}`, total, { unit: "bytes" }));
       progress.advance(bytes);
     });
   } catch (error) {
     throw withFileName(file, error);
-  } finally {
-    progress?.end();
   }
 }
 
 async function load(file: string, { manifest, rowsOf }: Backup, store: Store): Promise<void> {
-  const progress = createProgress(`Reading ${file}`, countAllRows(manifest));
+  using progress = createProgress(`Reading ${file}`, countAllRows(manifest));
   try {
     await store.transfer.importTables(countingRows(rowsOf, progress));
   } catch (error) {
     throw withFileName(file, error);
-  } finally {
-    progress.end();
   }
 }
 

@@ -5,6 +5,11 @@ import { creationReasonOf } from "../../file-errors.ts";
 import { scratchPrefix } from "../../folders.ts";
 import { onInterrupt } from "../interruption.ts";
 
+/** The operand of a command that reads a backup. */
+export const backupFile = [
+  { name: "FILE", description: "Backup, made by petstore backup or by the service." },
+] as const;
+
 /**
  * Runs `work` in a new, private folder inside `parent`. The folder is removed in any case, also when a
  * signal ends the process.

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../domain/running/errors.ts";
-import type { Command, Input } from "../command.ts";
+import type { Command } from "../command.ts";
 import { bashScript } from "./bash.ts";
 import { fishScript } from "./fish.ts";
 import { wordsOf } from "./words.ts";
@@ -17,15 +17,11 @@ export function completionScript(shell: Shell, commands: readonly Command[]): st
 }
 
 /** Prints the completion script of a shell. */
-export async function printCompletion(
-  { operands: [name] }: Input<unknown, readonly [shell: string]>,
-  commands: readonly Command[],
-): Promise<number> {
+export async function printCompletion(name: string, commands: readonly Command[]): Promise<void> {
   const shell = shells.find((one) => one === name);
   if (shell === undefined) {
     const rule = `must be one of ${shells.join(", ")}, not '${name}'`;
     throw new ServiceError("invalid_request", `SHELL ${rule}`);
   }
   process.stdout.write(completionScript(shell, commands));
-  return 0;
 }

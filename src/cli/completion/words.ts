@@ -1,6 +1,5 @@
-import type { Setting } from "../../settings/setting.ts";
 import { settings } from "../../settings.ts";
-import type { Command } from "../command.ts";
+import type { Command, Flag } from "../command.ts";
 import { plain } from "../paragraphs.ts";
 
 /** What can be typed where, for the scripts of all shells. */
@@ -36,20 +35,17 @@ export function wordsOf(commands: readonly Command[]): readonly CommandWords[] {
     name,
     description: plain(summary),
     flags: [
-      ...Object.entries(flags).map(([flag, { description, placeholder }]) => ({
-        flag: `--${flag}`,
-        description: plain(description),
-        value: placeholder === undefined ? undefined : possibleValue(placeholder),
-      })),
-      ...names.map((setting) => {
-        const { flag, description, placeholder }: Setting<unknown> = settings[setting];
-        const value = placeholder === undefined ? undefined : possibleValue(placeholder);
-        return { flag: `--${flag}`, description: plain(description), value };
-      }),
-      { flag: "--help", description: "Print help.", value: undefined },
+      ...Object.entries(flags).map(([flag, definition]) => flagWord(flag, definition)),
+      ...names.map((setting) => flagWord(settings[setting].flag, settings[setting])),
+      flagWord("help", { description: "Print help." }),
     ],
     operands: operands.map((operand) => possibleValue(operand.name)),
   }));
+}
+
+function flagWord(name: string, { description, placeholder }: Flag): FlagWord {
+  const value = placeholder === undefined ? undefined : possibleValue(placeholder);
+  return { flag: `--${name}`, description: plain(description), value };
 }
 
 /** The first words of all commands, and the second words of each group. */

@@ -11,7 +11,7 @@ import {
   type Bounds,
   type Check,
   day,
-  type Finding,
+  type Found,
   formatAge,
   listed,
   ok,
@@ -37,105 +37,93 @@ export function contentChecks(
   ];
 }
 
-async function findRecord(inspection: StoreInspection, task: MaintenanceTask) {
-  return (await inspection.listMaintenance()).find((record) => record.task === task);
+/** When a task last succeeded, and the failure since then. */
+async function readOutcome(inspection: StoreInspection, wanted: MaintenanceTask) {
+  const record = (await inspection.listMaintenance()).find(({ task }) => task === wanted);
+  const { succeededAt = null, failedAt = null, error } = record ?? {};
+  const hasFailed = failedAt !== null && failedAt > (succeededAt ?? 0);
+  const failure = hasFailed && `the last one failed at ${formatInstant(failedAt)}: ${error}`;
+  return { succeededAt, failure };
 }
 
 async function checkBackup(
   inspection: StoreInspection,
   config: Config,
   { backupAgeMsMax }: Bounds,
-): Promise<Finding> {
+): Promise<Found> {
   const { backupEveryMs, backupFolder, environment } = config;
   const folder = { path: resolve(backupFolder), environment };
   const isOwn = hasOwnBackups(config);
   const [ahead] = isOwn ? await listAhead(folder, inspection.hasRow) : [];
   if (ahead !== undefined) {
     return problem(
-      "backup",
       `${join(folder.path, ahead)} has ledger rows that the store does not have`,
       "If the store was lost or replaced, stop the service, move the store away and run petstore restore with this file. If an earlier backup was restored, move the file to another place.",
     );
   }
-  const record = await findRecord(inspection, "backup");
-  const { succeededAt = null, failedAt = null, error } = record ?? {};
+  const { succeededAt, failure } = await readOutcome(inspection, "backup");
   const advice = backupEveryMs
     ? "If the service runs, look for backup failed in its log. Or run petstore backup FILE."
     : "Run petstore backup FILE, or serve with --backup-every 1h.";
-  if (failedAt !== null && failedAt > (succeededAt ?? 0)) {
-    return warning("backup", `the last one failed at ${formatInstant(failedAt)}: ${error}`, advice);
-  }
+  if (failure) return warning(failure, advice);
   // A restored store does not know the backups that were made before.
   const [newest] = isOwn ? await listBackups(folder, 1) : [];
   const lastAt = succeededAt ?? newest?.createdAt;
-  if (lastAt === undefined) return warning("backup", "there is none", advice);
+  if (lastAt === undefined) return warning("there is none", advice);
   const ageMs = Date.now() - lastAt;
   const place = succeededAt === null ? `, in ${folder.path}` : "";
   const found = `the last one is ${formatAge(ageMs)} old${place}`;
   const ageMsMax = backupEveryMs ? 2 * backupEveryMs : backupAgeMsMax;
-  return ageMs > ageMsMax ? warning("backup", found, advice) : ok("backup", found);
+  return ageMs > ageMsMax ? warning(found, advice) : ok(found);
 }
 
-async function checkDrill(
-  inspection: StoreInspection,
-  { drillAgeMsMax }: Bounds,
-): Promise<Finding> {
-  const {
-    succeededAt = null,
-    failedAt = null,
-    error,
-  } = (await findRecord(inspection, "drill")) ?? {};
+async function checkDrill(inspection: StoreInspection, { drillAgeMsMax }: Bounds): Promise<Found> {
+  const { succeededAt, failure } = await readOutcome(inspection, "drill");
   const advice =
     "Run petstore drill FILE with the newest backup. It shows that the backup can be restored.";
-  if (failedAt !== null && failedAt > (succeededAt ?? 0)) {
-    return warning("drill", `the last one failed at ${formatInstant(failedAt)}: ${error}`, advice);
-  }
-  if (succeededAt === null)
-    return warning("drill", "no backup was ever restored as a test", advice);
+  if (failure) return warning(failure, advice);
+  if (succeededAt === null) return warning("no backup was ever restored as a test", advice);
   const ageMs = Date.now() - succeededAt;
   const found = `a backup was restored and verified ${formatAge(ageMs)} ago`;
-  return ageMs > drillAgeMsMax ? warning("drill", found, advice) : ok("drill", found);
+  return ageMs > drillAgeMsMax ? warning(found, advice) : ok(found);
 }
 
-async function checkKeys(inspection: StoreInspection, { endingMs }: Bounds): Promise<Finding> {
+async function checkKeys(inspection: StoreInspection, { endingMs }: Bounds): Promise<Found> {
   const now = Date.now();
   const usable = (await inspection.listKeys()).filter(
     ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt ?? Infinity) > now,
   );
   const ending = usable.filter(({ expiresAt }) => (expiresAt ?? Infinity) <= now + endingMs);
-  if (ending.length === 0) return ok("keys", `${usable.length} usable, none expires soon`);
+  if (ending.length === 0) return ok(`${usable.length} usable, none expires soon`);
   const names = ending.map(({ id, name, expiresAt }) => `${id} (${name}) on ${day(expiresAt!)}`);
   return warning(
-    "keys",
     `expire soon: ${listed(names)}`,
     "Create new keys with petstore keys create and give them to their users.",
   );
 }
 
-async function checkSecrets(inspection: StoreInspection): Promise<Finding> {
+async function checkSecrets(inspection: StoreInspection): Promise<Found> {
   const ending = await inspection.listEndingSecrets(Date.now());
   const names = ending.map(
     ({ keyId, keyName, expiresAt }) => `${keyId} (${keyName}) until ${formatInstant(expiresAt)}`,
   );
   return ok(
-    "secrets",
     names.length === 0 ? "no old secret is still valid" : `old ones still valid: ${listed(names)}`,
   );
 }
 
-async function checkBans(inspection: StoreInspection): Promise<Finding> {
+async function checkBans(inspection: StoreInspection): Promise<Found> {
   const now = Date.now();
   const banned = (await inspection.listBans(now)).filter((ban) => isInForce(ban, now));
-  if (banned.length === 0) return ok("bans", "no key is banned");
+  if (banned.length === 0) return ok("no key is banned");
   const names = banned.map(({ keyId, until }) => `${keyId} until ${formatInstant(until)}`);
   return warning(
-    "bans",
     `banned: ${listed(names)}`,
     "Tell their users to respect Retry-After. petstore keys unban ID ends a ban.",
   );
 }
 
-async function checkWebhooks(inspection: StoreInspection): Promise<Finding> {
+async function checkWebhooks(inspection: StoreInspection): Promise<Found> {
   const webhooks = await inspection.listWebhooks();
   const bad = webhooks.flatMap(({ id, state, failures, failingSince }) => {
     if (state !== "active") return [`${id} is ${state}`];
@@ -143,9 +131,8 @@ async function checkWebhooks(inspection: StoreInspection): Promise<Finding> {
       ? []
       : [`${id} has failed ${failures} times since ${formatInstant(failingSince)}`];
   });
-  if (bad.length === 0) return ok("webhooks", `${webhooks.length} webhooks, none fails`);
+  if (bad.length === 0) return ok(`${webhooks.length} webhooks, none fails`);
   return warning(
-    "webhooks",
     listed(bad),
     "petstore webhooks show ID has the reason, petstore webhooks resume ID starts a stopped one.",
   );

@@ -1,39 +1,49 @@
 import { existsSync, realpathSync } from "node:fs";
-import { explainConfig } from "../../config.ts";
+import { type Config, explainConfig } from "../../config.ts";
 import { findNewestBackup } from "../../creation.ts";
 import { print, withoutSecrets } from "../../output.ts";
+import { settingNames } from "../../settings.ts";
 import { sqlitePath } from "../../store-file.ts";
-import type { Input, Json } from "../command.ts";
+import { command, json } from "../command.ts";
 import { counted, wrap } from "../paragraphs.ts";
-import { checkFiles, storeBytes } from "./files.ts";
+import { fileChecks, storeBytes } from "./files.ts";
 import {
-  attempt,
   type Bounds,
   defaultBounds,
   type Finding,
   ok,
   problem,
+  runCheck,
+  runChecks,
   warning,
 } from "./finding.ts";
-import { checkMachine } from "./machine.ts";
-import { checkPorts } from "./ports.ts";
+import { machineChecks } from "./machine.ts";
+import { portChecks } from "./ports.ts";
 import { checkStore, inspectStore } from "./store.ts";
 
 /** Returns exit code 1 if there is a problem. Warnings do not count. */
-export async function doctor({ flags, settings }: Input<Json>): Promise<number> {
-  const checks = (await examine(settings)).map(scrubbed);
-  const count = (result: Finding["result"]) => checks.filter((one) => one.result === result).length;
-  const problems = count("problem");
-  const warnings = count("warning");
-  if (flags.json) print(JSON.stringify({ ok: problems === 0, problems, warnings, checks }));
-  else {
-    const width = Math.max(...checks.map(({ name }) => name.length));
-    for (const finding of checks) for (const line of linesOf(finding, width)) print(line);
-    print("");
-    print(`${counted(problems, "problem")}, ${counted(warnings, "warning")}.`);
-  }
-  return problems === 0 ? 0 : 1;
-}
+export const doctorCommand = command({
+  name: "doctor",
+  summary: "Checks the settings, the store and the machine, and says what to do.",
+  examples: ["petstore doctor", "petstore doctor --env staging --json"],
+  flags: { json },
+  settings: settingNames,
+  async run({ flags, settings }) {
+    const checks = (await examine(settings)).map(scrubbed);
+    const count = (result: Finding["result"]) =>
+      checks.filter((one) => one.result === result).length;
+    const problems = count("problem");
+    const warnings = count("warning");
+    if (flags.json) print(JSON.stringify({ ok: problems === 0, problems, warnings, checks }));
+    else {
+      const width = Math.max(...checks.map(({ name }) => name.length));
+      for (const finding of checks) for (const line of linesOf(finding, width)) print(line);
+      print("");
+      print(`${counted(problems, "problem")}, ${counted(warnings, "warning")}.`);
+    }
+    return problems === 0 ? 0 : 1;
+  },
+});
 
 /** Runs every check that the state of the store allows. Changes nothing. */
 export async function examine(
@@ -44,28 +54,34 @@ export async function examine(
   const { all, problems, warnings, config } = explainConfig(flags, variables);
   if (!config) {
     const advice = "Correct it first: the other checks need valid settings.";
-    return problems.map((found) => problem("configuration", found, advice));
+    return problems.map((found) => ({ name: "configuration", ...problem(found, advice) }));
   }
   const changed = all.filter(({ origin }) => origin !== "default").length;
   const path = sqlitePath(config);
   const isMissing = path !== undefined && !existsSync(path);
   const newest = await findNewestBackup(config).catch(() => undefined);
   const size = path === undefined || isMissing ? 0 : storeBytes(realpathSync(path));
+  const valid = `${all.length} settings are valid, ${changed} are not the default`;
   return [
-    ok("configuration", `${all.length} settings are valid, ${changed} are not the default`),
-    ...warnings.map((found) => warning("configuration", found, "Make the file private.")),
-    ...(path === undefined || isMissing ? [] : await checkFiles(path, bounds)),
-    ...(await attempt("store", storeAdvice(path, newest), async () => {
-      const inspection = await inspectStore(config, bounds.databaseMs);
-      try {
-        return await checkStore(inspection, config, bounds);
-      } finally {
-        inspection.close();
-      }
+    { name: "configuration", ...ok(valid) },
+    ...warnings.map((found) => ({
+      name: "configuration",
+      ...warning(found, "Make the file private."),
     })),
-    ...(await checkMachine(config, bounds, size)),
-    ...(await checkPorts(config)),
+    ...(path === undefined || isMissing ? [] : await runChecks(fileChecks(path, bounds))),
+    ...(await runCheck(["store", storeAdvice(path, newest), () => examineStore(config, bounds)])),
+    ...(await runChecks(machineChecks(config, bounds, size))),
+    ...(await runChecks(portChecks(config))),
   ];
+}
+
+async function examineStore(config: Config, bounds: Bounds): Promise<readonly Finding[]> {
+  const inspection = await inspectStore(config, bounds.databaseMs);
+  try {
+    return await checkStore(inspection, config, bounds);
+  } finally {
+    inspection.close();
+  }
 }
 
 function storeAdvice(path: string | undefined, newestBackup: string | undefined): string {

@@ -11,36 +11,37 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { filesOf } from "../../store/sqlite/engine/files.ts";
 import { findScratchFolder } from "../../store/sqlite/engine/second-name.ts";
+import { isServed } from "../../store/sqlite/engine/serving-lock.ts";
 import {
-  attempt,
   type Bounds,
+  type Check,
   defaultBounds,
-  type Finding,
+  type Found,
   formatBytes,
   ok,
   problem,
   warning,
 } from "./finding.ts";
-import { isFileServed } from "./store.ts";
 
-/** Checks the files of a SQLite store that exists: who can use them, and whether they can grow. */
-export async function checkFiles(path: string, bounds: Bounds): Promise<readonly Finding[]> {
+/** Checks of the files of a SQLite store that exists: who can use them, and whether they can grow. */
+export function fileChecks(path: string, bounds: Bounds): readonly Check[] {
   const real = realpathSync(path);
   const folder = dirname(real);
   const advice = "Check the path and the rights of the user that runs the service.";
-  const checks = await Promise.all([
-    attempt("file names", advice, () => checkNames(path, real)),
-    attempt("permissions", advice, () => checkRights(real, folder)),
-    attempt("disk space", advice, () => checkSpace("disk space", folder, storeBytes(real), bounds)),
-    attempt("flush time", "Check that the folder is writable and has space.", () =>
-      checkFlush(folder, bounds),
-    ),
-    attempt("serving", advice, () =>
-      ok("serving", isFileServed(path) ? "a service uses the store now" : "no service runs"),
-    ),
-  ]);
-  return checks.flat();
+  const folderAdvice = "Check that the folder is writable and has space.";
+  return [
+    ["file names", advice, () => checkNames(path, real)],
+    ["permissions", advice, () => checkRights(real, folder)],
+    ["disk space", advice, () => checkSpace(folder, storeBytes(real), bounds)],
+    ["flush time", folderAdvice, () => checkFlush(folder, bounds)],
+    ["serving", advice, () => checkServing(path)],
+  ];
+}
+
+function checkServing(path: string): Found {
+  return ok(isServed(filesOf(path)) ? "a service uses the store now" : "no service runs");
 }
 
 /** The size of the database and of its write-ahead log. */
@@ -49,37 +50,35 @@ export function storeBytes(real: string): number {
   return sizeOf(real) + sizeOf(`${real}-wal`);
 }
 
-function checkNames(path: string, real: string): Finding {
+function checkNames(path: string, real: string): Found {
   const { nlink } = statSync(real);
   const scratch = nlink > 1 ? findScratchFolder(real) : undefined;
   if (scratch !== undefined) {
     const found = `an interrupted restore has left a second name of ${real} in ${scratch}`;
-    return warning("file names", found, "The next start of the service removes it.");
+    return warning(found, "The next start of the service removes it.");
   }
   if (nlink > 1) {
     return problem(
-      "file names",
       `${real} has ${nlink} names (hard links)`,
       "Remove the others, or copy the file: changes through one name destroy the others.",
     );
   }
   const isLink = lstatSync(path).isSymbolicLink();
-  return ok("file names", isLink ? `${path} is a link to ${real}` : "one name, no link");
+  return ok(isLink ? `${path} is a link to ${real}` : "one name, no link");
 }
 
 const sideFiles = ["", "-wal", "-shm", "-serving", "-changes"];
 
-function checkRights(real: string, folder: string): readonly Finding[] {
+function checkRights(real: string, folder: string): readonly Found[] {
   const files = sideFiles.map((ending) => real + ending).flatMap((file) => statOf(file));
   const open = files.filter(({ found }) => (found.mode & 0o077) !== 0).map(({ file }) => file);
   const me = process.getuid?.();
   const strange = [...files, ...statOf(folder)].filter(({ found }) => found.uid !== me);
   const { mode } = statSync(folder);
-  const findings: Finding[] = [];
+  const findings: Found[] = [];
   if (open.length > 0) {
     findings.push(
       warning(
-        "permissions",
         `other users can read or write ${open.join(", ")}`,
         `Run chmod 600 ${open.join(" ")}. The files contain stock and digests of keys.`,
       ),
@@ -88,7 +87,6 @@ function checkRights(real: string, folder: string): readonly Finding[] {
   if ((mode & 0o022) !== 0) {
     findings.push(
       warning(
-        "permissions",
         `other users can replace files in ${folder}`,
         `Run chmod 700 ${folder}, or move the store to a folder of its own.`,
       ),
@@ -96,16 +94,16 @@ function checkRights(real: string, folder: string): readonly Finding[] {
   }
   if (me !== undefined && strange.length > 0) {
     const [{ file, found }] = strange as [(typeof strange)[number]];
-    findings.push(
-      warning(
-        "owner",
+    findings.push({
+      name: "owner",
+      ...warning(
         `${file} belongs to user ${found.uid}, and this command runs as user ${me}`,
         "Run the service and its commands as the owner of the store.",
       ),
-    );
+    });
   }
   if (findings.length > 0) return findings;
-  return [ok("permissions", "only the owner, which is the current user, can use the files")];
+  return [ok("only the owner, which is the current user, can use the files")];
 }
 
 function statOf(file: string): { file: string; found: Stats }[] {
@@ -115,30 +113,29 @@ function statOf(file: string): { file: string; found: Stats }[] {
 
 /** `neededBytes` is what a copy of the store takes: a backup or a migration makes one. */
 export function checkSpace(
-  name: string,
   folder: string,
   neededBytes: number,
   { diskBytesMin, inodesMin }: Bounds,
-): Finding {
+): Found {
   const { bavail, bsize, files, ffree } = statfsSync(folder);
   const freeBytes = bavail * bsize;
   const found = `${formatBytes(freeBytes)} free in ${folder}, the store has ${formatBytes(neededBytes)}`;
   if (freeBytes < diskBytesMin) {
-    return problem(name, found, "Free some space: a full disk stops all updates.");
+    return problem(found, "Free some space: a full disk stops all updates.");
   }
   // A file system without a table of inodes reports none at all.
   if (files > 0 && ffree < inodesMin) {
-    return problem(name, `${ffree} inodes free in ${folder}`, "Delete files that are not needed.");
+    return problem(`${ffree} inodes free in ${folder}`, "Delete files that are not needed.");
   }
   return freeBytes < neededBytes
-    ? warning(name, found, "Free some space: a backup or a migration needs a copy of the store.")
-    : ok(name, found);
+    ? warning(found, "Free some space: a backup or a migration needs a copy of the store.")
+    : ok(found);
 }
 
 const flushes = 7;
 
 /** Flushes a small file beside the database, as every commit flushes the log, and removes it. */
-function checkFlush(folder: string, { flushMsMax }: Bounds): Finding {
+function checkFlush(folder: string, { flushMsMax }: Bounds): Found {
   const file = join(folder, `.petstore-doctor-${process.pid}`);
   const handle = openSync(file, "wx", 0o600);
   const times: number[] = [];
@@ -157,9 +154,8 @@ function checkFlush(folder: string, { flushMsMax }: Bounds): Finding {
   const found = `a flush takes ${medianMs.toFixed(1)} ms (median of ${flushes})`;
   return medianMs > flushMsMax
     ? warning(
-        "flush time",
         found,
         `Use a faster disk: over ${defaultBounds.flushMsMax} ms, updates wait for it noticeably.`,
       )
-    : ok("flush time", found);
+    : ok(found);
 }

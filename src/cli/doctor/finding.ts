@@ -3,41 +3,46 @@ import type { EngineFact } from "../../domain/operations/inspection.ts";
 import type { MaybePromise } from "../../domain/running/clock.ts";
 import { formatInstant } from "../../domain/values/times.ts";
 
-/** What one check found. Advice says what to do about a warning or a problem. */
 export type Finding = EngineFact;
 
-export function ok(name: string, found: string): Finding {
-  return { name, result: "ok", found };
+/**
+ * What a check found. Advice says what to do about a warning or a problem. The name is that of the check
+ * unless given.
+ */
+export type Found = Omit<Finding, "name"> & { readonly name?: string };
+
+export function ok(found: string): Found {
+  return { result: "ok", found };
 }
 
-export function warning(name: string, found: string, advice: string): Finding {
-  return { name, result: "warning", found, advice };
+export function warning(found: string, advice: string): Found {
+  return { result: "warning", found, advice };
 }
 
-export function problem(name: string, found: string, advice: string): Finding {
-  return { name, result: "problem", found, advice };
+export function problem(found: string, advice: string): Found {
+  return { result: "problem", found, advice };
 }
 
 /** One check: its name, what to do if it fails, and its work. */
 export type Check = readonly [
   name: string,
   advice: string,
-  work: () => MaybePromise<Finding | readonly Finding[]>,
+  work: () => MaybePromise<Found | readonly Found[]>,
 ];
 
 /** Runs one check. A check that fails is a problem itself, and the other checks still run. */
-export async function attempt(
-  name: string,
-  advice: string,
-  check: () => MaybePromise<Finding | readonly Finding[]>,
-): Promise<readonly Finding[]> {
+export async function runCheck([name, advice, work]: Check): Promise<readonly Finding[]> {
   try {
-    const found = await check();
-    return [found].flat();
+    return [await work()].flat().map((found) => ({ name, ...found }));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return [problem(name, reason.split("\n")[0]!, advice)];
+    return [{ name, ...problem(reason.split("\n")[0]!, advice) }];
   }
+}
+
+/** Runs checks that do not disturb each other, at the same time. */
+export async function runChecks(checks: readonly Check[]): Promise<readonly Finding[]> {
+  return (await Promise.all(checks.map(runCheck))).flat();
 }
 
 /** Up to five names, and how many there are besides. */

@@ -5,40 +5,34 @@ import type { Config } from "../../config.ts";
 import { checkKeyPair, readKeyPair } from "../../http/tls/key-pair.ts";
 import { packageVersion } from "../../version.ts";
 import { checkSpace } from "./files.ts";
-import { attempt, type Bounds, day, type Finding, ok, problem, warning } from "./finding.ts";
+import { type Bounds, type Check, day, type Found, ok, problem, warning } from "./finding.ts";
 
-/** Checks what the service needs besides its store. `storeBytes` is the size of a SQLite store. */
-export async function checkMachine(
+/** Checks of what the service needs besides its store. `storeBytes` is the size of a SQLite store. */
+export function machineChecks(
   config: Config,
   bounds: Bounds,
   storeBytes: number,
-): Promise<readonly Finding[]> {
-  const checks = await Promise.all([
-    attempt("version", "Check the installation.", () =>
-      ok("version", `petstore ${packageVersion()} on Bun ${process.versions.bun}`),
-    ),
-    attempt("descriptors", "Run ulimit -n.", () => checkDescriptors(config, bounds)),
-    attempt("certificate", "Check --tls-cert and --tls-key.", () =>
-      checkCertificate(config, bounds),
-    ),
-    attempt("backup folder", "Check --backup-folder.", () =>
-      checkBackupFolder(config, bounds, storeBytes),
-    ),
-  ]);
-  return checks.flat();
+): readonly Check[] {
+  const checkFolder = () => checkBackupFolder(config, bounds, storeBytes);
+  const version = `petstore ${packageVersion()} on Bun ${process.versions.bun}`;
+  return [
+    ["version", "Check the installation.", () => ok(version)],
+    ["descriptors", "Run ulimit -n.", () => checkDescriptors(config, bounds)],
+    ["certificate", "Check --tls-cert and --tls-key.", () => checkCertificate(config, bounds)],
+    ["backup folder", "Check --backup-folder.", checkFolder],
+  ];
 }
 
-function checkDescriptors({ feed }: Config, { descriptorsBesideStreams }: Bounds): Finding {
+function checkDescriptors({ feed }: Config, { descriptorsBesideStreams }: Bounds): Found {
   const limit = descriptorLimit();
   const needed = feed.streamsMax + descriptorsBesideStreams;
   const found = `a process started like this one can open ${limit} files and connections`;
   return limit < needed
     ? warning(
-        "descriptors",
         found,
         `Raise the limit to ${needed}, with ulimit -n or LimitNOFILE: each stream and connection takes one.`,
       )
-    : ok("descriptors", found);
+    : ok(found);
 }
 
 /** The runtime raises the limit of its own process as far as it may. */
@@ -53,39 +47,38 @@ function descriptorLimit(): number {
 async function checkCertificate(
   { tlsCertFile: certFile, tlsKeyFile: keyFile }: Config,
   { endingMs }: Bounds,
-): Promise<readonly Finding[]> {
+): Promise<readonly Found[]> {
   if (!certFile) return [];
   const files = { certFile, keyFile };
   const { expiresAt } = checkKeyPair(await readKeyPair(files), files);
   const renew = "Renew the certificate. The service reloads the files when they change.";
-  const findings: Finding[] = [];
+  const findings: Found[] = [];
   if (expiresAt <= Date.now()) {
-    findings.push(problem("certificate", `it expired on ${day(expiresAt)}`, renew));
+    findings.push(problem(`it expired on ${day(expiresAt)}`, renew));
   } else if (expiresAt <= Date.now() + endingMs) {
-    findings.push(warning("certificate", `it expires on ${day(expiresAt)}`, renew));
+    findings.push(warning(`it expires on ${day(expiresAt)}`, renew));
   }
   if ((statSync(keyFile).mode & 0o077) !== 0) {
     const found = `other users can read the private key ${keyFile}`;
-    findings.push(warning("certificate", found, `Run chmod 600 ${keyFile}.`));
+    findings.push(warning(found, `Run chmod 600 ${keyFile}.`));
   }
-  return findings.length > 0 ? findings : [ok("certificate", `valid until ${day(expiresAt)}`)];
+  return findings.length > 0 ? findings : [ok(`valid until ${day(expiresAt)}`)];
 }
 
 function checkBackupFolder(
   { backupFolder, backupEveryMs }: Config,
   bounds: Bounds,
   storeBytes: number,
-): readonly Finding[] {
+): readonly Found[] {
   const folder = resolve(backupFolder);
   if (!backupEveryMs && !existsSync(folder)) return [];
   let existing = folder;
   while (!existsSync(existing)) existing = dirname(existing);
-  const space = checkSpace("backup folder", existing, storeBytes, bounds);
+  const space = checkSpace(existing, storeBytes, bounds);
   const mode = statSync(existing).mode & 0o077;
   if (space.result !== "ok" || existing !== folder || mode === 0) return [space];
   return [
     warning(
-      "backup folder",
       `other users can open ${folder}`,
       `Run chmod 700 ${folder}. Backups contain everything that the store does.`,
     ),

@@ -1,59 +1,53 @@
 import { createServer } from "node:net";
 import type { Config } from "../../config.ts";
 import { reachable } from "../health.ts";
-import { attempt, type Finding, ok, problem } from "./finding.ts";
+import { type Check, type Found, ok, problem } from "./finding.ts";
 
 const responseMs = 1_000;
 
 /** Checks that the service can listen, or that it does already. */
-export async function checkPorts(config: Config): Promise<readonly Finding[]> {
+export function portChecks(config: Config): readonly Check[] {
   const { host, port, metricsHost, metricsPort, tlsCertFile } = config;
   const advice = "Check the address and the port.";
-  const checks = [
-    attempt("port", advice, () =>
-      checkPort("port", host, port, "/healthz", '"status"', Boolean(tlsCertFile)),
-    ),
+  const scheme = tlsCertFile ? "https" : "http";
+  return [
+    ["port", advice, () => checkPort("--port", host, port, scheme, "/healthz", '"status"')],
+    [
+      "metrics port",
+      advice,
+      () =>
+        metricsPort === undefined
+          ? []
+          : checkPort("--metrics-port", metricsHost, metricsPort, "http", "/metrics", "petstore_"),
+    ],
   ];
-  if (metricsPort !== undefined) {
-    checks.push(
-      attempt("metrics port", advice, () =>
-        checkPort("metrics port", metricsHost, metricsPort, "/metrics", "petstore_", false),
-      ),
-    );
-  }
-  return (await Promise.all(checks)).flat();
 }
 
 async function checkPort(
-  name: string,
+  flag: string,
   host: string,
   port: number,
+  scheme: "http" | "https",
   path: string,
   expected: string,
-  isTls: boolean,
-): Promise<Finding> {
+): Promise<Found> {
   const where = `${host}:${port}`;
-  if (port === 0) return ok(name, "the system picks a free one");
+  if (port === 0) return ok("the system picks a free one");
   const code = await tryListening(host, port);
-  if (code === undefined) return ok(name, `${where} is free`);
+  if (code === undefined) return ok(`${where} is free`);
   if (code === "EADDRINUSE") {
-    const text = await get(`${isTls ? "https" : "http"}://${reachable(host)}:${port}${path}`);
+    const text = await get(`${scheme}://${reachable(host)}:${port}${path}`);
     return text.includes(expected)
-      ? ok(name, `a petstore service listens on ${where}`)
-      : problem(
-          name,
-          `another program uses ${where}`,
-          `Stop that program, or set another ${name === "port" ? "--port" : "--metrics-port"}.`,
-        );
+      ? ok(`a petstore service listens on ${where}`)
+      : problem(`another program uses ${where}`, `Stop that program, or set another ${flag}.`);
   }
   if (code === "EACCES") {
     return problem(
-      name,
       `the current user may not listen on ${where}`,
       "Use a port from 1024, or give the service CAP_NET_BIND_SERVICE.",
     );
   }
-  return problem(name, `cannot listen on ${where}: ${code}`, "Set the address of this machine.");
+  return problem(`cannot listen on ${where}: ${code}`, "Set the address of this machine.");
 }
 
 /** Returns the code of the error, or undefined if the port is free. */

@@ -2,12 +2,19 @@ import type { Config } from "../../config.ts";
 import { findNewestBackup } from "../../creation.ts";
 import type { StoreInspection } from "../../domain/operations/inspection.ts";
 import { formatInstant } from "../../domain/values/times.ts";
-import { filesOf } from "../../store/sqlite/engine/files.ts";
-import { isServed } from "../../store/sqlite/engine/serving-lock.ts";
 import { sqlitePath } from "../../store-file.ts";
 import { assertStoreFile } from "../../stores.ts";
 import { contentChecks } from "./content.ts";
-import { attempt, type Bounds, type Check, type Finding, ok, problem, warning } from "./finding.ts";
+import {
+  type Bounds,
+  type Check,
+  type Finding,
+  type Found,
+  ok,
+  problem,
+  runCheck,
+  warning,
+} from "./finding.ts";
 
 const restore = "See docs/troubleshooting.md, or restore a backup.";
 
@@ -17,8 +24,8 @@ export async function checkStore(
   config: Config,
   bounds: Bounds,
 ): Promise<readonly Finding[]> {
-  const schema = await attempt("schema", restore, () => checkSchema(inspection, config));
-  const findings = [ok("store", inspection.label), ...schema];
+  const schema = await runCheck(["schema", restore, () => checkSchema(inspection, config)]);
+  const findings: Finding[] = [{ name: "store", ...ok(inspection.label) }, ...schema];
   // Older and newer schemas lack tables or have other ones.
   const isCurrent = schema[0]?.result === "ok";
   const hasStore = schema[0]?.result !== "problem";
@@ -29,19 +36,21 @@ export async function checkStore(
     ...(isCurrent ? currentChecks(inspection, config, bounds) : []),
   ];
   // One after another: they share a connection.
-  for (const [name, advice, work] of checks) {
-    const found = await attempt(name, advice, work);
+  for (const check of checks) {
+    const found = await runCheck(check);
     if (!inspection.isOpen) return [...findings, lost];
     findings.push(...found);
   }
   return findings;
 }
 
-const lost = problem(
-  "store",
-  "the database stopped responding",
-  "Check the load, the disk and the log of the database server, and the network.",
-);
+const lost: Finding = {
+  name: "store",
+  ...problem(
+    "the database stopped responding",
+    "Check the load, the disk and the log of the database server, and the network.",
+  ),
+};
 
 /** The checks of a store with the current schema. */
 function currentChecks(
@@ -51,7 +60,7 @@ function currentChecks(
 ): readonly Check[] {
   const checkWrites = async () => {
     await inspection.checkWritable();
-    return ok("writable", "the store accepts writes");
+    return ok("the store accepts writes");
   };
   return [
     ["writable", writableAdvice, checkWrites],
@@ -63,11 +72,10 @@ function currentChecks(
 const writableAdvice =
   "If it is busy, wait for the import that runs. Otherwise check disk space, rights and the server.";
 
-async function checkSchema(inspection: StoreInspection, config: Config): Promise<Finding> {
+async function checkSchema(inspection: StoreInspection, config: Config): Promise<Found> {
   const { version, current, isTooNew } = await inspection.readSchema();
   if (isTooNew) {
     return problem(
-      "schema",
       `version ${version}, and this petstore knows ${current}`,
       "Use the newer version of petstore that migrated the store.",
     );
@@ -77,11 +85,10 @@ async function checkSchema(inspection: StoreInspection, config: Config): Promise
     const next = backup
       ? `If the store is lost, run petstore restore ${backup}.`
       : "If this is a new store, run petstore serve to create it.";
-    return problem("schema", "the database is empty", `Check --database and --env. ${next}`);
+    return problem("the database is empty", `Check --database and --env. ${next}`);
   }
-  if (version === current) return ok("schema", `version ${version}, no pending migration`);
+  if (version === current) return ok(`version ${version}, no pending migration`);
   return warning(
-    "schema",
     `version ${version} of ${current}: the next start or command migrates the store`,
     "Run petstore upgrade --check and make a backup first. Content was not checked.",
   );
@@ -90,31 +97,30 @@ async function checkSchema(inspection: StoreInspection, config: Config): Promise
 async function checkEnvironment(
   inspection: StoreInspection,
   { environment }: Config,
-): Promise<Finding> {
+): Promise<Found> {
   const found = await inspection.findEnvironment();
-  if (found === environment) return ok("environment", environment);
+  if (found === environment) return ok(environment);
   return problem(
-    "environment",
     found ? `the store belongs to ${found}, not to ${environment}` : "the store has no head row",
     found ? `Set --env ${found}, or --database to the other store.` : restore,
   );
 }
 
-async function checkClock(inspection: StoreInspection, bounds: Bounds): Promise<Finding> {
+async function checkClock(inspection: StoreInspection, bounds: Bounds): Promise<Found> {
   const { serverNow, lastRowAt, lastWindowAt } = await inspection.readTimes();
   const now = Date.now();
   const advice = "Synchronise the clocks, for example with chrony or systemd-timesyncd.";
   if (serverNow !== undefined && Math.abs(serverNow - now) > bounds.clockMsMax) {
     const seconds = Math.round(Math.abs(serverNow - now) / 1_000);
     const direction = serverNow > now ? "ahead of" : "behind";
-    return warning("clock", `the server's clock is ${seconds} s ${direction} this one`, advice);
+    return warning(`the server's clock is ${seconds} s ${direction} this one`, advice);
   }
   const latest = Math.max(lastRowAt, lastWindowAt);
   if (latest > (serverNow ?? now) + bounds.clockMsMax) {
     const what = lastRowAt === latest ? "the last ledger row" : "the last count of requests";
-    return warning("clock", `${what} is in the future: ${formatInstant(latest)}`, advice);
+    return warning(`${what} is in the future: ${formatInstant(latest)}`, advice);
   }
-  return ok("clock", serverNow === undefined ? "no time in the store is in the future" : "in step");
+  return ok(serverNow === undefined ? "no time in the store is in the future" : "in step");
 }
 
 /** Opens an existing store to inspect it, without migrating it. Ends within `deadlineMs`. */
@@ -127,9 +133,4 @@ export async function inspectStore(config: Config, deadlineMs: number): Promise<
   await assertStoreFile(config);
   const { openInspection } = await import("../../store/sqlite/inspection.ts");
   return openInspection(path);
-}
-
-/** Whether a process serves the SQLite file. */
-export function isFileServed(path: string): boolean {
-  return isServed(filesOf(path));
 }

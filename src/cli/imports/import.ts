@@ -1,6 +1,11 @@
 import { statSync } from "node:fs";
 import { type Config, readConfig } from "../../config.ts";
-import type { Batches, Imported, ImportOrigin } from "../../domain/catalogue/import-preview.ts";
+import type {
+  Batches,
+  Imported,
+  ImportOrigin,
+  ImportPreview,
+} from "../../domain/catalogue/import-preview.ts";
 import {
   createProblems,
   type Problems,
@@ -13,68 +18,109 @@ import { spool } from "../../files/spool.ts";
 import type { Bytes } from "../../files/text.ts";
 import { print, printError } from "../../output.ts";
 import { findStore, openOrCreateStore, withEmptyStore, withStorePath } from "../../stores.ts";
-import type { Input } from "../command.ts";
-import { formatOf, nameOf, readBytes } from "../files.ts";
+import { command, creatingSettings, json, type UnlistedCommand } from "../command.ts";
+import { formatFlag, formatOf, nameOf, readBytes } from "../files.ts";
 import { parseInteger } from "../flags.ts";
 import { beginChange } from "../interruption.ts";
 import { createProgress } from "../progress.ts";
 import { isSpecial } from "../replacement.ts";
-import { printCreated } from "../with-store.ts";
-import { type AttributionFlags, actorOf, reasonOf } from "./attribution.ts";
+import { printCreated } from "../store-command.ts";
+import { actorOf, reasonOf } from "./attribution.ts";
 import { type ImportKind, orders, pets } from "./kinds.ts";
 import { printPreview } from "./preview.ts";
 import { reportProblems } from "./report.ts";
 
-interface ImportFlags extends AttributionFlags {
-  readonly format: string | undefined;
-  readonly "dry-run": boolean;
-  readonly differences: string | undefined;
-  readonly json: boolean;
-}
+/** The flags of both imports. The service gives the last three when it imports for an operator. */
+const importFlags = {
+  format: formatFlag,
+  "dry-run": { description: "Show what would change, and change nothing." },
+  differences: {
+    placeholder: "N",
+    description:
+      "Maximum number of differences that --dry-run lists. Default: 50, or all with --json.",
+  },
+  json,
+  name: {
+    placeholder: "NAME",
+    description: "Name of the file in the ledger and in the audit log. Default: FILE.",
+  },
+  as: {
+    placeholder: "KEY",
+    description: "Id of the operator key to record the import for. Default: none.",
+  },
+  "request-id": {
+    placeholder: "ID",
+    field: "requestId",
+    description: "Id of the request to record the import for. Only with --as.",
+  },
+} as const;
 
-type ImportInput = Input<ImportFlags, readonly [file: string]>;
+export const petsImportCommand = importCommand(pets, {
+  name: "pets import",
+  summary: "Adds and updates pets and their stock.",
+  examples: ["petstore pets import pets.csv --dry-run", "petstore pets import - --format ndjson"],
+});
 
-export const importPets = (input: ImportInput) => runImport(pets, input);
-export const importOrders = (input: ImportInput) => runImport(orders, input);
+export const ordersImportCommand = importCommand(orders, {
+  name: "orders import",
+  summary: "Adds and updates orders.",
+  examples: ["petstore orders import orders.csv"],
+});
 
-/** Returns exit code 2 if a row has a problem. Nothing is imported then, and no store created. */
-async function runImport<T>(
+/** Exits with 2 if a row has a problem. Nothing is imported then, and no store created. */
+function importCommand<T>(
   kind: ImportKind<T>,
-  { flags, operands: [file], settings }: ImportInput,
-): Promise<number> {
-  const config = readConfig(settings);
-  const format = formatOf(file, flags.format);
-  const differencesMax = parseDifferences(flags.differences);
-  const reason = reasonOf(file, flags);
-  const problems = createProblems();
-  const recordsOf = (bytes: Bytes) => readRecords(bytes, format, kind.rows, problems);
-  await using opened = new AsyncDisposableStack();
-  try {
-    const found = await findStore(config, systemClock);
-    if (found) opened.defer(() => found.close());
-    const actor = await actorOf(found?.keys, flags, systemClock.now());
-    const origin = { actor, reason };
-    if (flags["dry-run"]) {
-      const records = recordsOf(readWithProgress(file, opened));
-      const preview = <R>(work: Parameters<typeof withEmptyStore<R>>[1]) =>
-        found ? work(found.catalogue) : withEmptyStore(config, work);
-      return await preview((one) =>
-        printPreview(
-          kind,
-          (take) => kind.preview(one, records, problems, take),
-          differencesMax,
-          flags.json,
-        ),
-      );
-    }
-    const imported = found
-      ? await importInto(kind, found, recordsOf(readWithProgress(file, opened)), problems, origin)
-      : await importIntoNew(kind, config, recordsOf, problems, file, origin, opened);
-    return printResult(kind.what, file, imported, flags.json);
-  } catch (error) {
-    if (!(error instanceof RejectedImport)) throw withStorePath(config, error);
-    return reportProblems(nameOf(file), error.problems, flags.json);
-  }
+  texts: Pick<UnlistedCommand, "name" | "summary" | "examples">,
+): UnlistedCommand {
+  return command({
+    ...texts,
+    operands: [{ name: "FILE", description: "File to read. - reads standard input." }],
+    flags: importFlags,
+    changes: true,
+    settings: creatingSettings,
+    async run({ flags, operands: [file], settings }) {
+      const config = readConfig(settings);
+      const format = formatOf(file, flags.format);
+      const differencesMax =
+        flags.differences === undefined
+          ? undefined
+          : parseInteger("--differences", flags.differences, 0);
+      const reason = reasonOf(file, flags);
+      const problems = createProblems();
+      const recordsOf = (bytes: Bytes) => readRecords(bytes, format, kind.rows, problems);
+      await using opened = new AsyncDisposableStack();
+      try {
+        const found = await findStore(config, systemClock);
+        if (found) opened.defer(() => found.close());
+        const actor = await actorOf(found?.keys, flags, systemClock.now());
+        const origin = { actor, reason };
+        if (flags["dry-run"]) {
+          const records = recordsOf(readWithProgress(file, opened));
+          const preview = (one: ImportPreview) =>
+            printPreview(
+              kind,
+              (take) => kind.preview(one, records, problems, take),
+              differencesMax,
+              flags.json,
+            );
+          return await (found ? preview(found.catalogue) : withEmptyStore(config, preview));
+        }
+        const imported = found
+          ? await importInto(
+              kind,
+              found,
+              recordsOf(readWithProgress(file, opened)),
+              problems,
+              origin,
+            )
+          : await importIntoNew(kind, config, recordsOf, problems, file, origin, opened);
+        printResult(kind.what, file, imported, flags.json);
+      } catch (error) {
+        if (!(error instanceof RejectedImport)) throw withStorePath(config, error);
+        return reportProblems(nameOf(file), error.problems, flags.json);
+      }
+    },
+  });
 }
 
 /** Checks all rows before it creates the store, so that a bad file or a signal leaves none. */
@@ -115,16 +161,10 @@ function importInto<T>(
   return kind.importAll(store.catalogue, beforeChange(), origin, problems);
 }
 
-/** The number of differences that a dry run lists; undefined for the default. */
-function parseDifferences(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : parseInteger("--differences", text, 0);
-}
-
 /** Shows how much of the file was read, until `opened` is closed. */
 function readWithProgress(file: string, opened: AsyncDisposableStack): Bytes {
   const bytes = statSync(file, { throwIfNoEntry: false })?.size;
-  const progress = createProgress(`Importing ${file}`, bytes, { unit: "bytes" });
-  opened.defer(progress.end);
+  const progress = opened.use(createProgress(`Importing ${file}`, bytes, { unit: "bytes" }));
   return (async function* read() {
     for await (const chunk of readBytes(file)) {
       progress.advance(chunk.length);
@@ -133,12 +173,11 @@ function readWithProgress(file: string, opened: AsyncDisposableStack): Bytes {
   })();
 }
 
-function printResult(what: string, file: string, imported: Imported, asJson: boolean): number {
+function printResult(what: string, file: string, imported: Imported, asJson: boolean): void {
   const { created, changed, unchanged } = imported;
   if (asJson) print(JSON.stringify(imported));
   else print(`Imported ${what}: ${created} created, ${changed} changed, ${unchanged} unchanged.`);
   if (created + changed + unchanged === 0) {
     printError(`${nameOf(file)} has no rows; nothing was imported`);
   }
-  return 0;
 }

@@ -5,9 +5,8 @@ import type {
 } from "../../domain/catalogue/import-preview.ts";
 import { shownValue } from "../../domain/catalogue/import-problems.ts";
 import { print, printable } from "../../output.ts";
-import { writeText, writeToStdout } from "../files.ts";
-import type { Column } from "../table.ts";
-import { tableLines } from "../table.ts";
+import { writeToStdout } from "../files.ts";
+import { type Column, printTable } from "../table.ts";
 import type { ImportKind } from "./kinds.ts";
 
 const differencesShownMax = 50;
@@ -23,10 +22,9 @@ export async function printPreview(
   preview: (take: TakeDifferences) => Promise<Imported>,
   listedMax: number | undefined,
   asJson: boolean,
-): Promise<number> {
+): Promise<void> {
   if (asJson) await printJson(id, preview, listedMax ?? Infinity);
   else await printText(what, id, preview, listedMax ?? differencesShownMax);
-  return 0;
 }
 
 async function printText(
@@ -41,8 +39,7 @@ async function printText(
     count += differences.length;
     shown.push(...differences.slice(0, listedMax - shown.length));
   });
-  const width = () => (process.stdout.isTTY ? process.stdout.columns : undefined);
-  if (shown.length > 0) await writeText("-", tableLines(once(shown), columnsOf(id), width));
+  if (shown.length > 0) await printTable(shown, columnsOf(id));
   if (count > shown.length) print(`${count - shown.length} more differences`);
   const counts = `${created} created, ${changed} changed, ${unchanged} unchanged`;
   print(`Would import ${what}: ${counts}. Nothing was changed.`);
@@ -77,10 +74,6 @@ async function printJson(
   });
   const start = separator === opening ? opening : "";
   await writeToStdout(`${start}],${JSON.stringify({ differenceCount, ...imported }).slice(1)}\n`);
-}
-
-async function* once<T>(value: T): AsyncGenerator<T> {
-  yield value;
 }
 
 function differenceJson(idName: string, { id, field, from, to }: ImportDifference): string {

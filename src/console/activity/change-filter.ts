@@ -19,11 +19,12 @@ export const noFilter = {
   until: "",
 } satisfies ChangeFilter;
 
+export const isPetId = (text: string) => /^-?\d{1,19}$/.test(text);
 const isTime = (text: string) => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
 
 /** The query parameter of each field in an address, and whether a value is valid there. */
 const rules: Record<keyof ChangeFilter, readonly [string, (text: string) => boolean]> = {
-  petId: ["pet", (text) => /^-?\d{1,19}$/.test(text)],
+  petId: ["pet", isPetId],
   keyId: ["key", (text) => /^key_\w+$/.test(text)],
   cause: ["cause", isCause],
   since: ["since", isTime],

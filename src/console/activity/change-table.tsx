@@ -16,23 +16,21 @@ interface Props {
   readonly rows: readonly LedgerRow[];
   /** Rows after this one are new, and marked for a moment. */
   readonly newAfter: number;
-  /** False for the history of one pet. */
-  readonly hasPets?: boolean;
-  /** Adds links to the whole inventory at that moment. */
-  readonly hasMoments?: boolean;
+  /** True for the history of one pet. It names no pets, but links to the whole inventory then. */
+  readonly isOnePet?: boolean;
 }
 
 /** Changes with all that the ledger knows about them. */
 export function ChangeTable(props: Props) {
-  const { caption, rows, newAfter, hasPets = true, hasMoments = false } = props;
+  const { caption, rows, newAfter, isOnePet = false } = props;
   const undoing = useSignal<LedgerRow | undefined>(undefined);
   const columns: readonly Column<LedgerRow>[] = [
     {
       title: "When",
       class: "change-when",
-      cell: (row) => <When row={row} hasMoment={hasMoments} />,
+      cell: (row) => <When row={row} hasMoment={isOnePet} />,
     },
-    ...(hasPets ? [petColumn] : []),
+    ...(isOnePet ? [] : [petColumn]),
     { title: "Change", class: "change-what", cell: (row) => <StockChange {...row} /> },
     { title: "Who", class: "change-who", cell: (row) => <Who row={row} /> },
     {

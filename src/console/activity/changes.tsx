@@ -10,12 +10,11 @@ import { ChangeTable } from "./change-table.tsx";
 interface Props {
   readonly list: ChangeList;
   readonly caption: string;
-  readonly hasPets?: boolean;
-  readonly hasMoments?: boolean;
+  readonly isOnePet?: boolean;
 }
 
 /** A list of changes with a button for older ones, or what to do if there are none. */
-export function Changes({ list, caption, hasPets = true, hasMoments = false }: Props) {
+export function Changes({ list, caption, isOnePet = false }: Props) {
   const state = list.state.value;
   if (state.kind === "loading") return <p class="loading">Loading the changes…</p>;
   if (state.kind === "failed") {
@@ -35,19 +34,18 @@ export function Changes({ list, caption, hasPets = true, hasMoments = false }: P
           caption={caption}
           rows={rows}
           newAfter={list.range.value.high - 1}
-          hasPets={hasPets}
-          hasMoments={hasMoments}
+          isOnePet={isOnePet}
         />
       )}
-      {rows.length === 0 && list.isEnd && <Nothing list={list} hasPets={hasPets} />}
+      {rows.length === 0 && list.isEnd && <Nothing list={list} isOnePet={isOnePet} />}
       {/* It starts anew when the list is loaded again. */}
       {!list.isEnd && <Older key={list.range.value} list={list} />}
     </>
   );
 }
 
-function Nothing({ list, hasPets }: Pick<Props, "list" | "hasPets">) {
-  if (!hasPets) {
+function Nothing({ list, isOnePet }: Pick<Props, "list" | "isOnePet">) {
+  if (isOnePet) {
     return (
       <Empty title="This pet has no changes">
         <p>The ledger has no row with this id. Check the number.</p>

@@ -10,7 +10,7 @@ import { isNarrow } from "../parts/layout.ts";
 import { useLoaded } from "../parts/loaded.tsx";
 import { causeChoices } from "../parts/origins.ts";
 import { localInputValue, readLocalInput } from "../texts/times.ts";
-import { type ChangeFilter, filterQuery, isFiltered } from "./change-filter.ts";
+import { type ChangeFilter, filterQuery, isFiltered, isPetId } from "./change-filter.ts";
 
 /**
  * The filters of the list. They are part of the address, so that a link shows the same. On a phone
@@ -62,7 +62,7 @@ function PetField({ filter, apply }: FieldProps) {
   }, [filter.petId, typed, error]);
   const submit = () => {
     const petId = typed.value.trim();
-    if (petId === "" || /^-?\d{1,19}$/.test(petId)) apply({ petId });
+    if (petId === "" || isPetId(petId)) apply({ petId });
     else error.value = "Enter a whole number.";
   };
   return (

@@ -22,7 +22,7 @@ export interface LedgerRange {
 const rowsExaminedMax = 10_000;
 const pageRowsMax = 1_000;
 /** With a rare key or cause, the search stops here and the person decides whether to go on. */
-const requestsMax = 12;
+const stepsMax = 12;
 
 /** Finds the rows between the times of a filter. */
 export async function rangeOf(
@@ -50,33 +50,29 @@ export async function listOlder(
   count: number,
   signal: AbortSignal,
 ): Promise<OlderChanges> {
-  if (filter.petId !== "") return listOlderOfPet(filter, { low, high }, count, signal);
   const isNarrow = filter.keyId !== "" || filter.cause !== "";
   const rows: LedgerRow[] = [];
-  let end = high;
+  let before = high;
   let size = isNarrow ? pageRowsMax : count;
-  for (
-    let requests = 0;
-    requests < requestsMax && rows.length < count && end > low;
-    requests += 1
-  ) {
-    const after = Math.max(low - 1, end - 1 - size);
-    const found = await listRange(filter, after, end, signal);
-    rows.push(...found.reverse());
-    end = after + 1;
+  for (let steps = 0; steps < stepsMax && rows.length < count && before > low; steps += 1) {
+    const found =
+      filter.petId === ""
+        ? await listRange(filter, { low: Math.max(low, before - size), high: before }, signal)
+        : await listOfPet(filter, { low, high: before }, count, signal);
+    rows.push(...found.rows);
+    before = found.before;
     size = Math.min(rowsExaminedMax, size * 2);
   }
-  return { rows, before: end };
+  return { rows, before };
 }
 
-/** All changes that match between two rows, without these, oldest first. */
+/** All changes of a range that match. */
 async function listRange(
   { keyId, cause }: ChangeFilter,
-  after: number,
-  before: number,
+  { low, high }: LedgerRange,
   signal: AbortSignal,
-): Promise<LedgerRow[]> {
-  const query = new URLSearchParams({ after: `${after}`, before: `${before}` });
+): Promise<OlderChanges> {
+  const query = new URLSearchParams({ after: `${low - 1}`, before: `${high}` });
   query.set("limit", `${pageRowsMax}`);
   if (keyId !== "") query.set("key", keyId);
   if (cause !== "") query.set("cause", cause);
@@ -87,31 +83,20 @@ async function listRange(
     rows.push(...page.items);
     path = page.next;
   }
-  return rows;
+  return { rows: rows.reverse(), before: low };
 }
 
 /** The history of a pet is listed newest first. The other filters are applied here. */
-async function listOlderOfPet(
+async function listOfPet(
   filter: ChangeFilter,
   { low, high }: LedgerRange,
   count: number,
   signal: AbortSignal,
 ): Promise<OlderChanges> {
-  const rows: LedgerRow[] = [];
-  let before = high;
-  for (let requests = 0; requests < requestsMax && rows.length < count; requests += 1) {
-    const query = new URLSearchParams({
-      before: `${before}`,
-      after: `${low - 1}`,
-      limit: `${count}`,
-    });
-    const path = `/stock/${filter.petId}/history?${query}`;
-    const page = await requestPage<LedgerRow>(path, signal).catch(noHistory);
-    rows.push(...page.items.filter((row) => matchesFilter(filter, row)));
-    before = page.items.at(-1)?.seq ?? low;
-    if (page.next === undefined) return { rows, before: low };
-  }
-  return { rows, before };
+  const path = `/stock/${filter.petId}/history?before=${high}&after=${low - 1}&limit=${count}`;
+  const { items, next } = await requestPage<LedgerRow>(path, signal).catch(noHistory);
+  const rows = items.filter((row) => matchesFilter(filter, row));
+  return { rows, before: next === undefined ? low : items.at(-1)!.seq };
 }
 
 /** A pet that never existed has no changes. */

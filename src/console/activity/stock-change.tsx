@@ -1,6 +1,6 @@
 import type { Stock } from "../client/types.ts";
 import { StatusBadge } from "../parts/status.tsx";
-import { formatCount } from "../texts/formats.ts";
+import { formatCount, signed } from "../texts/formats.ts";
 
 interface Props {
   readonly before: Stock | null;
@@ -9,18 +9,13 @@ interface Props {
 
 /** The quantity and the status before and after a change. */
 export function StockChange({ before, after }: Props) {
-  if (!before && !after) return <span class="muted">nothing</span>;
-  if (!before) {
+  if (!before || !after) {
+    const stock = before ?? after;
+    if (!stock) return <span class="muted">nothing</span>;
     return (
       <span class="stock-change">
-        <span class="muted">new with</span> <Amount stock={after!} />
-      </span>
-    );
-  }
-  if (!after) {
-    return (
-      <span class="stock-change">
-        <span class="muted">removed with</span> <Amount stock={before} />
+        <span class="muted">{before ? "removed with" : "new with"}</span>{" "}
+        <strong>{formatCount(stock.quantity)}</strong> <StatusBadge status={stock.status} />
       </span>
     );
   }
@@ -46,17 +41,4 @@ export function StockChange({ before, after }: Props) {
       {difference === 0 && after.status === before.status && <span class="muted">confirmed</span>}
     </span>
   );
-}
-
-function Amount({ stock }: { readonly stock: Stock }) {
-  return (
-    <>
-      <strong>{formatCount(stock.quantity)}</strong> <StatusBadge status={stock.status} />
-    </>
-  );
-}
-
-/** With a real minus sign, as wide as a plus. */
-export function signed(difference: number): string {
-  return difference < 0 ? `−${formatCount(-difference)}` : `+${formatCount(difference)}`;
 }

@@ -33,7 +33,9 @@ export function UndoDialog({ row, close }: Props) {
   async function submit(form: FormData): Promise<void> {
     if (isConflict && (await hasNewer())) return;
     try {
-      await sendUndo(row, String(form.get("reason")).trim(), isConflict);
+      const reason = String(form.get("reason")).trim() || undefined;
+      const body = { reason, force: isConflict || undefined };
+      await request(`/changes/${row.seq}/undo`, { method: "POST", body });
     } catch (failure) {
       const changes = isConflictError(failure) ? await listSince(row).catch(() => []) : [];
       if (changes.length === 0) throw failure;
@@ -70,13 +72,6 @@ export function UndoDialog({ row, close }: Props) {
   );
 }
 
-function sendUndo(row: LedgerRow, reason: string, isForced: boolean): Promise<LedgerRow> {
-  return request<LedgerRow>(`/changes/${row.seq}/undo`, {
-    method: "POST",
-    body: { ...(reason === "" ? {} : { reason }), ...(isForced ? { force: true } : {}) },
-  });
-}
-
 function isConflictError(error: unknown): boolean {
   return error instanceof ApiError && error.code === "version_conflict";
 }
@@ -103,7 +98,7 @@ function UndoConflict({ row, name, since }: ConflictProps) {
       <p>
         <Name>{name}</Name> has changed since then. Nothing has been undone yet.
       </p>
-      <ul class="undo-since">
+      <ul class="stack undo-since">
         {since.map((later) => (
           <li key={later.seq}>
             <StockChange before={later.before} after={later.after} />

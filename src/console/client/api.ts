@@ -110,7 +110,8 @@ export async function fetchResponse(path: string, options: RequestOptions = {}):
 
 const attemptsMax = 3;
 
-async function toError(response: Response): Promise<ApiError> {
+/** The error that a response reports. */
+export async function toError(response: Response): Promise<ApiError> {
   const body: Partial<ErrorBody> = await response.json().catch(() => ({}));
   const { code = "unknown", message = "" } = body;
   if (response.status === 401) sessionEnded();

@@ -1,5 +1,160 @@
 // Generated from openapi-admin.json by scripts/types.ts. Do not edit.
 
+export const petStatusValues = ["available", "pending", "sold"] as const;
+
+/** The sales status of a pet: `available` for sale, `pending` while a sale is in progress, or `sold`. */
+export type PetStatus = (typeof petStatusValues)[number];
+
+/** The stock of one pet. */
+export interface InventoryItem {
+  /** The ID of the pet. It can be larger than 2^53. */
+  readonly petId: string;
+  /** The number in stock. */
+  readonly quantity: number;
+  /** The status of the pet. Stock updates do not change it. */
+  readonly status: PetStatus;
+}
+
+/** A change to the stock of one pet. It has `quantity` or `delta` or neither, and can have `status`. At least one of the three is required. Unknown fields are rejected. */
+export interface StockChange {
+  /** The ID of the pet. */
+  readonly petId: string;
+  /** The new number in stock: the total. */
+  readonly quantity?: number;
+  /** The number to add to the stock. Negative numbers take from the stock. The result must be from 0 to 2^53 − 1. */
+  readonly delta?: number;
+  /** The `version` that the entry must have before this change. Without it, any version is accepted. */
+  readonly expectedVersion?: number;
+  /** Why the stock changes. The ledger keeps it. Control characters are rejected. */
+  readonly reason?: string;
+  /** The new status. Without it, the status stays as it is. */
+  readonly status?: PetStatus;
+}
+
+/** Changes that are stored together or not at all. Unknown fields are rejected. */
+export interface StockChanges {
+  /** The changes, in the order in which they are applied. A pet can appear more than once. */
+  readonly changes: readonly StockChange[];
+}
+
+/** The stock of one pet, with its version. */
+export interface VersionedItem extends InventoryItem {
+  /** The version of the entry: the number of the change that made it. Send it as `expectedVersion`. */
+  readonly version: number;
+}
+
+/** The results of a batch of changes. */
+export interface AppliedChanges {
+  /** The entry after each change, in the order of the request. */
+  readonly entries: readonly VersionedItem[];
+}
+
+export const orderStatusValues = ["placed", "approved", "delivered"] as const;
+
+/** The progress of an order: `placed`, then `approved`, then `delivered`. */
+export type OrderStatus = (typeof orderStatusValues)[number];
+
+/** An order. Orders do not change the stock. */
+export interface Order {
+  /** The ID of the order. */
+  readonly id: string;
+  /** The ID of the ordered pet. */
+  readonly petId: string;
+  /** The number ordered. */
+  readonly quantity: number;
+  /** The shipping date and time in UTC, or null if none is set. */
+  readonly shipDate: string | null;
+  /** The progress of the order. */
+  readonly status: OrderStatus;
+  /** Whether the order is complete. */
+  readonly complete: boolean;
+}
+
+/** The quantity and the status of a pet at one moment. */
+export interface Stock {
+  /** The number in stock. */
+  readonly quantity: number;
+  /** The status of the pet. */
+  readonly status: PetStatus;
+}
+
+/** One change to the stock of one pet. Rows are never changed or removed. */
+export interface LedgerRow {
+  /** The number of the row. Rows are numbered from 1 without gaps, in the order in which they were stored. */
+  readonly seq: number;
+  /** The ID of the pet. */
+  readonly petId: string;
+  /** The stock before the change, or null if the change added the pet. */
+  readonly before: Stock | null;
+  /** The stock after the change, or null if the change removed the pet. */
+  readonly after: Stock | null;
+  /** What caused the change: `api` for a request, `import` for an import by an operator, `undo` for an operator who undid an earlier change, `console` for an operator who changed the stock in the console or with the operator API. Later versions can add causes. */
+  readonly cause: string;
+  /** The ID of the API key or operator key, or null if no key caused the change. */
+  readonly keyId: string | null;
+  /** The current name of that key, or null if the key is not known. */
+  readonly keyName: string | null;
+  /** The reason that the client or operator gave, or null. */
+  readonly reason: string | null;
+  /** The `X-Request-Id` of the request that caused the change, or null. */
+  readonly requestId: string | null;
+  /** When the change was stored, in UTC with milliseconds. It never decreases from row to row. Several rows can have the same time. */
+  readonly at: string;
+}
+
+/** The end of the ledger. */
+export interface LedgerHead {
+  /** The number of the last row, or 0 if the ledger is empty. */
+  readonly seq: number;
+  /** The hash of the last row, in hexadecimal digits. It covers all rows up to this one. The hash of an empty ledger is the SHA-256 of an empty string. */
+  readonly hash: string;
+  /** When the last row was stored, or null if the ledger is empty. */
+  readonly at: string | null;
+}
+
+/** The stock of one pet at two moments. */
+export interface InventoryDifference {
+  /** The ID of the pet. It can be larger than 2^53. */
+  readonly petId: string;
+  /** The stock at the first moment, or null if the pet had no entry. */
+  readonly before: Stock | null;
+  /** The stock at the second moment, or null if the pet had no entry. */
+  readonly after: Stock | null;
+}
+
+/** The error code, for programs. Each code has one HTTP status: `invalid_request` 400, `unauthorized` 401, `insufficient_scope` 403, `cross_origin` 403, `not_found` 404, `method_not_allowed` 405, `idempotency_conflict` 409, `insufficient_stock` 409, `version_conflict` 409, `already_exists` 409, `already_running` 409, `gone` 410, `precondition_failed` 412, `payload_too_large` 413, `unsupported_media_type` 415, `idempotency_key_reused` 422, `rate_limit_exceeded` 429, `key_banned` 429, `internal_error` 500, `unavailable` 503. Later versions can add codes. Handle an unknown code by its status. */
+export type ErrorCode =
+  | "invalid_request"
+  | "unauthorized"
+  | "insufficient_scope"
+  | "cross_origin"
+  | "not_found"
+  | "method_not_allowed"
+  | "idempotency_conflict"
+  | "insufficient_stock"
+  | "version_conflict"
+  | "already_exists"
+  | "already_running"
+  | "gone"
+  | "precondition_failed"
+  | "payload_too_large"
+  | "unsupported_media_type"
+  | "idempotency_key_reused"
+  | "rate_limit_exceeded"
+  | "key_banned"
+  | "internal_error"
+  | "unavailable"
+  | (string & {});
+
+/** The body of every error response. */
+export interface ErrorBody {
+  readonly code: ErrorCode;
+  /** The error message, for people. It names the field or header and the rule. Do not parse it. */
+  readonly message: string;
+  /** The HTTP status of the response. */
+  readonly status: number;
+}
+
 /** An operator: the owner of an operator key. */
 export interface Operator {
   /** The ID of the operator key. */
@@ -509,28 +664,6 @@ export interface StockUpdate {
   readonly reason?: string;
 }
 
-/** A change to the stock of one pet. It has `quantity` or `delta` or neither, and can have `status`. At least one of the three is required. Unknown fields are rejected. */
-export interface StockChange {
-  /** The ID of the pet. */
-  readonly petId: string;
-  /** The new number in stock: the total. */
-  readonly quantity?: number;
-  /** The number to add to the stock. Negative numbers take from the stock. The result must be from 0 to 2^53 − 1. */
-  readonly delta?: number;
-  /** The `version` that the entry must have before this change. Without it, any version is accepted. */
-  readonly expectedVersion?: number;
-  /** Why the stock changes. The ledger keeps it. Control characters are rejected. */
-  readonly reason?: string;
-  /** The new status. Without it, the status stays as it is. */
-  readonly status?: PetStatus;
-}
-
-/** Changes that are stored together or not at all. Unknown fields are rejected. */
-export interface StockChanges {
-  /** The changes, in the order in which they are applied. A pet can appear more than once. */
-  readonly changes: readonly StockChange[];
-}
-
 /** A pet with its stock. */
 export interface PetDetails extends PetName {
   /** Labels that the store uses to group pets. */
@@ -621,136 +754,3 @@ export interface TotalUsage extends Usage {
   /** The requests at each point without a valid key. The other lists do not include them. */
   readonly withoutKey: readonly number[];
 }
-
-/** The error code, for programs. Each code has one HTTP status: `invalid_request` 400, `unauthorized` 401, `insufficient_scope` 403, `cross_origin` 403, `not_found` 404, `method_not_allowed` 405, `idempotency_conflict` 409, `insufficient_stock` 409, `version_conflict` 409, `already_exists` 409, `already_running` 409, `gone` 410, `precondition_failed` 412, `payload_too_large` 413, `unsupported_media_type` 415, `idempotency_key_reused` 422, `rate_limit_exceeded` 429, `key_banned` 429, `internal_error` 500, `unavailable` 503. Later versions can add codes. Handle an unknown code by its status. */
-export type ErrorCode =
-  | "invalid_request"
-  | "unauthorized"
-  | "insufficient_scope"
-  | "cross_origin"
-  | "not_found"
-  | "method_not_allowed"
-  | "idempotency_conflict"
-  | "insufficient_stock"
-  | "version_conflict"
-  | "already_exists"
-  | "already_running"
-  | "gone"
-  | "precondition_failed"
-  | "payload_too_large"
-  | "unsupported_media_type"
-  | "idempotency_key_reused"
-  | "rate_limit_exceeded"
-  | "key_banned"
-  | "internal_error"
-  | "unavailable"
-  | (string & {});
-
-/** The body of every error response. */
-export interface ErrorBody {
-  readonly code: ErrorCode;
-  /** The error message, for people. It names the field or header and the rule. Do not parse it. */
-  readonly message: string;
-  /** The HTTP status of the response. */
-  readonly status: number;
-}
-
-/** The end of the ledger. */
-export interface LedgerHead {
-  /** The number of the last row, or 0 if the ledger is empty. */
-  readonly seq: number;
-  /** The hash of the last row, in hexadecimal digits. It covers all rows up to this one. The hash of an empty ledger is the SHA-256 of an empty string. */
-  readonly hash: string;
-  /** When the last row was stored, or null if the ledger is empty. */
-  readonly at: string | null;
-}
-
-/** One change to the stock of one pet. Rows are never changed or removed. */
-export interface LedgerRow {
-  /** The number of the row. Rows are numbered from 1 without gaps, in the order in which they were stored. */
-  readonly seq: number;
-  /** The ID of the pet. */
-  readonly petId: string;
-  /** The stock before the change, or null if the change added the pet. */
-  readonly before: Stock | null;
-  /** The stock after the change, or null if the change removed the pet. */
-  readonly after: Stock | null;
-  /** What caused the change: `api` for a request, `import` for an import by an operator, `undo` for an operator who undid an earlier change, `console` for an operator who changed the stock in the console or with the operator API. Later versions can add causes. */
-  readonly cause: string;
-  /** The ID of the API key or operator key, or null if no key caused the change. */
-  readonly keyId: string | null;
-  /** The current name of that key, or null if the key is not known. */
-  readonly keyName: string | null;
-  /** The reason that the client or operator gave, or null. */
-  readonly reason: string | null;
-  /** The `X-Request-Id` of the request that caused the change, or null. */
-  readonly requestId: string | null;
-  /** When the change was stored, in UTC with milliseconds. It never decreases from row to row. Several rows can have the same time. */
-  readonly at: string;
-}
-
-/** The quantity and the status of a pet at one moment. */
-export interface Stock {
-  /** The number in stock. */
-  readonly quantity: number;
-  /** The status of the pet. */
-  readonly status: PetStatus;
-}
-
-export const petStatusValues = ["available", "pending", "sold"] as const;
-
-/** The sales status of a pet: `available` for sale, `pending` while a sale is in progress, or `sold`. */
-export type PetStatus = (typeof petStatusValues)[number];
-
-/** The stock of one pet, with its version. */
-export interface VersionedItem extends InventoryItem {
-  /** The version of the entry: the number of the change that made it. Send it as `expectedVersion`. */
-  readonly version: number;
-}
-
-/** The results of a batch of changes. */
-export interface AppliedChanges {
-  /** The entry after each change, in the order of the request. */
-  readonly entries: readonly VersionedItem[];
-}
-
-/** The stock of one pet. */
-export interface InventoryItem {
-  /** The ID of the pet. It can be larger than 2^53. */
-  readonly petId: string;
-  /** The number in stock. */
-  readonly quantity: number;
-  /** The status of the pet. Stock updates do not change it. */
-  readonly status: PetStatus;
-}
-
-/** The stock of one pet at two moments. */
-export interface InventoryDifference {
-  /** The ID of the pet. It can be larger than 2^53. */
-  readonly petId: string;
-  /** The stock at the first moment, or null if the pet had no entry. */
-  readonly before: Stock | null;
-  /** The stock at the second moment, or null if the pet had no entry. */
-  readonly after: Stock | null;
-}
-
-/** An order. Orders do not change the stock. */
-export interface Order {
-  /** The ID of the order. */
-  readonly id: string;
-  /** The ID of the ordered pet. */
-  readonly petId: string;
-  /** The number ordered. */
-  readonly quantity: number;
-  /** The shipping date and time in UTC, or null if none is set. */
-  readonly shipDate: string | null;
-  /** The progress of the order. */
-  readonly status: OrderStatus;
-  /** Whether the order is complete. */
-  readonly complete: boolean;
-}
-
-export const orderStatusValues = ["placed", "approved", "delivered"] as const;
-
-/** The progress of an order: `placed`, then `approved`, then `delivered`. */
-export type OrderStatus = (typeof orderStatusValues)[number];

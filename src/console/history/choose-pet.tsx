@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { isPetId } from "../activity/change-filter.ts";
 import { hrefOf, navigate } from "../page/router.ts";
 import { LinkButton } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
@@ -19,7 +20,7 @@ export function ChoosePet() {
   }, []);
   void revision.value;
   const rows = findRows(text.value);
-  const typedId = /^-?\d{1,19}$/.test(text.value.trim()) ? text.value.trim() : undefined;
+  const typedId = isPetId(text.value.trim()) ? text.value.trim() : undefined;
   const open = (event: Event) => {
     event.preventDefault();
     const [first] = rows;

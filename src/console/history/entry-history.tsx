@@ -40,7 +40,7 @@ export function EntryHistory({ petId }: { readonly petId: string }) {
           />
         </section>
       )}
-      <Changes list={list} caption="Changes of this pet, newest first" hasPets={false} hasMoments />
+      <Changes list={list} caption="Changes of this pet, newest first" isOnePet />
     </>
   );
 }

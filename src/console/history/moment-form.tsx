@@ -16,9 +16,12 @@ const kinds = [
   ["change", "after a change"],
 ] as const;
 
+const field = { id: "moment", name: "moment", class: "input", required: true };
+
 /** Lets the person choose a moment: a time, or the number of a change. */
 export function MomentForm({ at }: { readonly at: string }) {
-  const kind = useSignal<"time" | "change">(/^\d+$/.test(at) ? "change" : "time");
+  const isNumber = /^\d+$/.test(at);
+  const kind = useSignal<"time" | "change">(isNumber ? "change" : "time");
   const isTime = kind.value === "time";
   const open = (moment: string) => navigate(`/history/moment?at=${encodeURIComponent(moment)}`);
   const submit = (event: Event) => {
@@ -37,35 +40,26 @@ export function MomentForm({ at }: { readonly at: string }) {
         value={kind.value}
         choose={(to) => (kind.value = to)}
       />
-      {isTime ? (
-        <div class="field" key="time">
-          <label for="moment">Time</label>
+      <div class="field" key={kind.value}>
+        <label for="moment">{isTime ? "Time" : "Number of the change"}</label>
+        {isTime ? (
           <input
-            id="moment"
-            name="moment"
+            {...field}
             type="datetime-local"
             step="1"
-            class="input"
-            required
-            defaultValue={/^\d+$/.test(at) ? "" : localInputValue(at)}
+            defaultValue={isNumber ? "" : localInputValue(at)}
           />
-        </div>
-      ) : (
-        <div class="field" key="change">
-          <label for="moment">Number of the change</label>
+        ) : (
           <input
-            id="moment"
-            name="moment"
+            {...field}
             inputMode="numeric"
             pattern="#?[0-9]{1,16}"
             title="A whole number, such as #12 in the list of changes"
-            class="input"
             autocomplete="off"
-            required
-            defaultValue={/^\d+$/.test(at) ? at : ""}
+            defaultValue={isNumber ? at : ""}
           />
-        </div>
-      )}
+        )}
+      </div>
       <button type="submit" class="button primary">
         Show
       </button>

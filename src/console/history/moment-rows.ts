@@ -1,17 +1,13 @@
 import { fetchResponse, readText } from "../client/api.ts";
 import { parseExactly } from "../client/exact-json.ts";
-import type { Stock } from "../client/types.ts";
+import type { InventoryItem, Stock } from "../client/types.ts";
 import { foldCase, type StockTable } from "../stock/table.ts";
 
 /** The inventory after a change. */
 export interface PastInventory {
   /** The number of the last change before that moment. */
   readonly seq: number;
-  readonly entries: readonly PastEntry[];
-}
-
-interface PastEntry extends Stock {
-  readonly petId: string;
+  readonly entries: readonly InventoryItem[];
 }
 
 /** One pet at that moment and now. Null if there was, or is, no such pet. */
@@ -27,32 +23,29 @@ export async function loadPast(at: string, signal: AbortSignal): Promise<PastInv
   const response = await fetchResponse(`/snapshots/${encodeURIComponent(at)}`, { signal });
   const location = response.headers.get("content-location") ?? "";
   const seq = Number(/\/(\d+)$/.exec(location)?.[1] ?? 0);
-  return { seq, entries: parseExactly(await readText(response, signal)) as readonly PastEntry[] };
+  return {
+    seq,
+    entries: parseExactly(await readText(response, signal)) as readonly InventoryItem[],
+  };
 }
 
 /** All pets that existed then or exist now, in the order of their ids. New ones come last. */
 export function compareWithNow({ entries }: PastInventory, table: StockTable): MomentRow[] {
   const known = new Set<number>();
-  const rows = entries.map(({ petId, quantity, status }): MomentRow => {
+  const rows = entries.map((before): MomentRow => {
+    const { petId } = before;
     const row = table.findRow(petId);
-    if (row !== undefined) known.add(row);
-    return {
-      petId,
-      name: row === undefined ? "" : table.names[row]!,
-      before: { quantity, status },
-      now: row === undefined ? null : stockAt(table, row),
-    };
+    if (row === undefined) return { petId, name: "", before, now: null };
+    known.add(row);
+    const now = table.entryAt(row);
+    return { petId, name: now.name, before, now };
   });
   for (const row of table.rowsById) {
     if (known.has(row) || table.isRemoved[row]) continue;
-    const { ids, names } = table;
-    rows.push({ petId: ids[row]!, name: names[row]!, before: null, now: stockAt(table, row) });
+    const now = table.entryAt(row);
+    rows.push({ petId: now.petId, name: now.name, before: null, now });
   }
   return rows;
-}
-
-function stockAt(table: StockTable, row: number): Stock {
-  return { quantity: table.quantities[row]!, status: table.statusAt(row) };
 }
 
 export function isDifferent({ before, now }: MomentRow): boolean {

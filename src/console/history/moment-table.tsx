@@ -1,14 +1,13 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
-import { signed } from "../activity/stock-change.tsx";
 import type { Stock } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { rowHeight } from "../parts/layout.ts";
 import { SearchField } from "../parts/search-field.tsx";
 import { StatusBadge } from "../parts/status.tsx";
 import { useRowWindow } from "../parts/virtual-rows.ts";
-import { formatCount } from "../texts/formats.ts";
+import { formatCount, signed } from "../texts/formats.ts";
 import { type MomentRow, searchRows } from "./moment-rows.ts";
 
 const columns = ["Id", "Name", "Then", "Now", "Difference"];

@@ -1,3 +1,4 @@
+import { isPetId } from "../activity/change-filter.ts";
 import { hrefOf } from "../page/router.ts";
 import type { ViewProps } from "../parts/view.ts";
 import { ChoosePet } from "./choose-pet.tsx";
@@ -27,7 +28,7 @@ export default function HistoryView({ rest, query }: ViewProps) {
       </nav>
       {isMoment ? (
         <Moment at={query.get("at") ?? ""} />
-      ) : /^-?\d{1,19}$/.test(rest) ? (
+      ) : isPetId(rest) ? (
         <EntryHistory key={rest} petId={rest} />
       ) : (
         <ChoosePet />

@@ -5,9 +5,8 @@ import { Button } from "../parts/button.tsx";
 import { ButtonGroup } from "../parts/choices.tsx";
 import { FieldError } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
-import type { ImportKind } from "./import-result.ts";
-import { formatNames, formats } from "./import-result.ts";
 import { checkFile, chooseFile, importKind, resetImport } from "./state.ts";
+import { formatNames, formats, type ImportKind } from "./upload.ts";
 
 const kinds = [
   ["pets", "Pets"],
@@ -37,7 +36,7 @@ export function DropZone() {
       </div>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the button inside does the same. */}
       <div
-        class={`drop-zone ${isOver.value ? "is-over" : ""}`}
+        class={`stack drop-zone ${isOver.value ? "is-over" : ""}`}
         onDragOver={(event) => {
           event.preventDefault();
           isOver.value = true;
@@ -52,13 +51,9 @@ export function DropZone() {
         <Icon name="import" />
         <p>
           Drop a file with {importKind.value} here, or{" "}
-          <button
-            type="button"
-            class="file-button button small"
-            onClick={() => field.current?.click()}
-          >
+          <Button isSmall class="file-button" onClick={() => field.current?.click()}>
             choose a file
-          </button>
+          </Button>
           {/* It takes no place: some browsers draw its parts beyond any width that it is given. */}
           <input
             ref={field}

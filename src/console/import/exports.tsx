@@ -1,5 +1,5 @@
 import { Card } from "../parts/card.tsx";
-import { formatNames, formats, type ImportKind } from "./import-result.ts";
+import { formatNames, formats, type ImportKind } from "./upload.ts";
 
 const kinds: readonly ImportKind[] = ["pets", "orders"];
 
@@ -10,7 +10,7 @@ export function Exports() {
       <p class="muted">
         A file with everything that is in the store now. It can be imported again.
       </p>
-      <dl class="export-links">
+      <dl class="stack export-links">
         {kinds.map((kind) => (
           <div class="row" key={kind}>
             <dt>{kind === "pets" ? "Pets with their stock" : "Orders"}</dt>

@@ -1,6 +1,6 @@
 import { Button } from "../parts/button.tsx";
 import { formatBytes } from "../texts/formats.ts";
-import { checkAgain, resetImport } from "./state.ts";
+import { checkAgain, type Failure, resetImport } from "./state.ts";
 import type { Upload } from "./upload.ts";
 
 /** The progress of the upload, and then of the work in the service. */
@@ -49,46 +49,34 @@ export function FileName({ upload }: { readonly upload: Upload }) {
   );
 }
 
-interface FailedProps {
-  readonly upload: Upload;
-  readonly message: string;
-}
-
-export function Failed({ upload, message }: FailedProps) {
+export function Failed({ upload, message, isUncertain }: Failure) {
   return (
-    <section class="notice danger stack" role="alert">
-      <p>
-        {upload.isDryRun ? "The file could not be checked" : "Nothing was imported"}:{" "}
-        <FileName upload={upload} />
-      </p>
-      <p>{message}</p>
-      <Again upload={upload} />
+    <section class={`notice ${isUncertain ? "warning" : "danger"} stack`} role="alert">
+      {isUncertain ? (
+        <>
+          <p>
+            The connection was lost while <FileName upload={upload} /> was imported.
+          </p>
+          <p>
+            All rows were imported, or none. Check the file again: if it was imported, there are no
+            differences left.
+          </p>
+        </>
+      ) : (
+        <>
+          <p>
+            {upload.isDryRun ? "The file could not be checked" : "Nothing was imported"}:{" "}
+            <FileName upload={upload} />
+          </p>
+          <p>{message}</p>
+        </>
+      )}
+      <div class="row">
+        <Button kind="primary" onClick={() => checkAgain(upload)}>
+          Check the file again
+        </Button>
+        <Button onClick={resetImport}>Choose another file</Button>
+      </div>
     </section>
-  );
-}
-
-export function Uncertain({ upload }: { readonly upload: Upload }) {
-  return (
-    <section class="notice warning stack" role="alert">
-      <p>
-        The connection was lost while <FileName upload={upload} /> was imported.
-      </p>
-      <p>
-        All rows were imported, or none. Check the file again: if it was imported, there are no
-        differences left.
-      </p>
-      <Again upload={upload} />
-    </section>
-  );
-}
-
-function Again({ upload }: { readonly upload: Upload }) {
-  return (
-    <div class="row">
-      <Button kind="primary" onClick={() => checkAgain(upload)}>
-        Check the file again
-      </Button>
-      <Button onClick={resetImport}>Choose another file</Button>
-    </div>
   );
 }

@@ -3,8 +3,7 @@ import { ApiError, messageOf } from "../client/api.ts";
 import { onSignOut } from "../client/session.ts";
 import type { Import } from "../client/types.ts";
 import { announce } from "../page/messages.ts";
-import { type Format, formatOf, type ImportKind } from "./import-result.ts";
-import { sendFile, type Upload } from "./upload.ts";
+import { type Format, formatOf, type ImportKind, sendFile, type Upload } from "./upload.ts";
 
 // The import that this page makes. It goes on while the person looks at another view.
 
@@ -13,16 +12,22 @@ export type ImportState =
   /** The name does not show the format. */
   | { readonly kind: "unknown-format"; readonly file: File }
   | { readonly kind: "sending"; readonly upload: Upload; readonly part: number }
-  | { readonly kind: "failed"; readonly upload: Upload; readonly message: string }
-  /** The connection was lost while the file was imported: it may have been imported or not. */
-  | { readonly kind: "uncertain"; readonly upload: Upload }
-  | {
-      readonly kind: "checked";
-      readonly upload: Upload;
-      readonly result: Import;
-      readonly at: number;
-    }
-  | { readonly kind: "imported"; readonly upload: Upload; readonly result: Import };
+  | ({ readonly kind: "failed" } & Failure)
+  | ({ readonly kind: "done" } & Done);
+
+export interface Failure {
+  readonly upload: Upload;
+  readonly message: string;
+  /** True if the connection was lost while the file was imported: it may have been imported or not. */
+  readonly isUncertain: boolean;
+}
+
+export interface Done {
+  readonly upload: Upload;
+  readonly result: Import;
+  /** When it was done, in milliseconds since 1970. */
+  readonly at: number;
+}
 
 export const importState = signal<ImportState>({ kind: "idle" });
 export const importKind = signal<ImportKind>("pets");
@@ -67,22 +72,24 @@ async function send(upload: Upload): Promise<void> {
   try {
     const result = await sendFile(upload, sent, current);
     if (current.aborted) return;
-    importState.value = upload.isDryRun
-      ? { kind: "checked", upload, result, at: Date.now() }
-      : { kind: "imported", upload, result };
+    importState.value = { kind: "done", upload, result, at: Date.now() };
     announce(upload.isDryRun ? "The file has been checked." : "The file has been imported.");
   } catch (error) {
     if (current.aborted) return;
-    importState.value = isUncertain(upload, error)
-      ? { kind: "uncertain", upload }
-      : { kind: "failed", upload, message: messageOf(error) };
+    const message = messageOf(error);
+    importState.value = {
+      kind: "failed",
+      upload,
+      message,
+      isUncertain: mayBeStored(upload, error),
+    };
   }
 }
 
 /** No response, a bug, or a proxy that lost the service: the import may have been stored. */
 const uncertainStatuses: readonly number[] = [0, 500, 502, 504];
 
-function isUncertain({ isDryRun }: Upload, error: unknown): boolean {
+function mayBeStored({ isDryRun }: Upload, error: unknown): boolean {
   return !isDryRun && error instanceof ApiError && uncertainStatuses.includes(error.status);
 }
 

@@ -1,6 +1,22 @@
-import { ApiError, checkSession } from "../client/api.ts";
+import { ApiError, toError } from "../client/api.ts";
+import { parseExactly } from "../client/exact-json.ts";
 import type { Import } from "../client/types.ts";
-import { type Format, type ImportKind, readResult } from "./import-result.ts";
+
+export type ImportKind = "pets" | "orders";
+export type Format = "csv" | "json" | "ndjson";
+export const formatNames: Readonly<Record<Format, string>> = {
+  csv: "CSV",
+  json: "JSON",
+  ndjson: "NDJSON",
+};
+export const formats = Object.keys(formatNames) as readonly Format[];
+
+/** The format that the name of a file stands for. */
+export function formatOf(name: string): Format | undefined {
+  const extension = name.toLowerCase().split(".").at(-1);
+  if (extension === "jsonl") return "ndjson";
+  return formats.find((format) => format === extension);
+}
 
 export interface Upload {
   readonly what: ImportKind;
@@ -26,14 +42,7 @@ export function sendFile(
     sent(total === 0 ? 1 : loaded / total);
   });
   upload.upload.addEventListener("load", () => sent(1));
-  upload.addEventListener("load", () => {
-    if (upload.status === 401) void checkSession();
-    try {
-      resolve(readResult(upload.status, upload.responseText));
-    } catch (error) {
-      reject(error);
-    }
-  });
+  upload.addEventListener("load", () => resolve(readResult(upload.status, upload.responseText)));
   upload.addEventListener("error", () => {
     reject(new ApiError("offline", "The connection was lost, or the file has changed.", 0));
   });
@@ -44,4 +53,13 @@ export function sendFile(
   upload.setRequestHeader("Content-Type", "application/octet-stream");
   upload.send(file);
   return promise;
+}
+
+/** Values can be 64-bit ids of pets, so numbers are kept as texts. */
+const numericValue = /("(?:from|to)":)(-?\d+)(?=[,}])/g;
+
+/** Reads a response. Throws an ApiError unless it is a success. */
+export async function readResult(status: number, text: string): Promise<Import> {
+  if (status !== 200) throw await toError(new Response(text, { status }));
+  return parseExactly(text.replace(numericValue, '$1"$2"')) as Import;
 }

@@ -1,10 +1,9 @@
 import { useEffect } from "preact/hooks";
 import type { ViewProps } from "../parts/view.ts";
-import { Checked } from "./checked.tsx";
 import { DropZone, FormatChoice } from "./drop-zone.tsx";
 import { Exports } from "./exports.tsx";
-import { Imported } from "./imported.tsx";
-import { Failed, Sending, Uncertain } from "./progress.tsx";
+import { Failed, Sending } from "./progress.tsx";
+import { Checked, Imported } from "./results.tsx";
 import { importKind, importState } from "./state.ts";
 
 /** Imports a file in two steps: a check that changes nothing, and the import. */
@@ -30,14 +29,10 @@ function Step() {
     case "unknown-format":
       return <FormatChoice file={state.file} />;
     case "sending":
-      return <Sending upload={state.upload} part={state.part} />;
+      return <Sending {...state} />;
     case "failed":
-      return <Failed upload={state.upload} message={state.message} />;
-    case "uncertain":
-      return <Uncertain upload={state.upload} />;
-    case "checked":
-      return <Checked upload={state.upload} result={state.result} at={state.at} />;
-    case "imported":
-      return <Imported upload={state.upload} result={state.result} />;
+      return <Failed {...state} />;
+    case "done":
+      return state.upload.isDryRun ? <Checked {...state} /> : <Imported {...state} />;
   }
 }

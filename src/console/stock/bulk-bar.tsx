@@ -41,31 +41,33 @@ function Rest() {
 }
 
 const kinds = [
-  ["set", "Set the quantity to"],
-  ["add", "Add to the quantity"],
+  ["quantity", "Set the quantity to"],
+  ["delta", "Add to the quantity"],
   ["status", "Set the status to"],
 ] as const;
 
 function BulkForm() {
-  const kind = useSignal<(typeof kinds)[number][0]>("set");
+  const kind = useSignal<(typeof kinds)[number][0]>("quantity");
   const amount = useSignal("");
   const status = useSignal<PetStatus>("available");
   const reason = useSignal("");
   const error = useSignal("");
   const { value: progress } = bulk.progress;
   const count = selected.value.size;
+  const isTotal = kind.value === "quantity";
 
   async function submit(event: Event): Promise<void> {
     event.preventDefault();
     error.value = "";
-    const common = { reason: reason.value.trim() };
-    if (kind.value === "status") return applyToSelected({ ...common, status: status.value });
-    const value = kind.value === "set" ? parseQuantity(amount.value) : parseDelta(amount.value);
-    if (value === undefined) {
-      error.value = kind.value === "set" ? quantityRule : "Enter a whole number, such as 5 or -2.";
-      return undefined;
+    const text = reason.value.trim();
+    const common = text === "" ? {} : { reason: text };
+    if (kind.value === "status") {
+      return applyToSelected({ ...common, delta: 0, status: status.value });
     }
-    return applyToSelected({ ...common, [kind.value]: value });
+    const value = isTotal ? parseQuantity(amount.value) : parseDelta(amount.value);
+    if (value !== undefined) return applyToSelected({ ...common, [kind.value]: value });
+    error.value = isTotal ? quantityRule : "Enter a whole number, such as 5 or -2.";
+    return undefined;
   }
 
   return (
@@ -89,7 +91,7 @@ function BulkForm() {
         <input
           class="input bulk-amount"
           aria-label="Quantity"
-          inputMode={kind.value === "set" ? "numeric" : "text"}
+          inputMode={isTotal ? "numeric" : "text"}
           autocomplete="off"
           aria-invalid={error.value !== ""}
           value={amount.value}

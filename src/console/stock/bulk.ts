@@ -1,36 +1,23 @@
 import { effect } from "@preact/signals";
 import { onSignOut } from "../client/session.ts";
-import type { PetStatus, StockChange } from "../client/types.ts";
+import type { StockChange } from "../client/types.ts";
 import { showError, showSuccess } from "../page/messages.ts";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { type Batch, countChanges, Sending, toBatches } from "./batches.ts";
 import { clearSelection, selected } from "./selection.ts";
 import { table } from "./state.ts";
 
-/** What to do with every selected row. */
-export interface BulkChange {
-  readonly set?: number;
-  readonly add?: number;
-  readonly status?: PetStatus;
-  readonly reason: string;
-}
-
 export const bulk = new Sending();
 
-export async function applyToSelected(change: BulkChange): Promise<void> {
-  const { value: entries } = table;
-  const rows = [...selected.value];
-  const common = {
-    ...(change.status ? { status: change.status } : {}),
-    ...(change.reason === "" ? {} : { reason: change.reason }),
-  };
-  const changes = rows.map((row): StockChange => {
-    const petId = entries.ids[row]!;
+/** Does the same with every selected row. */
+export async function applyToSelected(change: Omit<StockChange, "petId">): Promise<void> {
+  const { ids, versions } = table.value;
+  const changes = [...selected.value].map((row) => ({
+    petId: ids[row]!,
     // A new number replaces only what the person saw. A difference fits any number.
-    return change.set === undefined
-      ? { petId, delta: change.add ?? 0, ...common }
-      : { petId, quantity: change.set, expectedVersion: entries.versions[row]!, ...common };
-  });
+    ...(change.quantity === undefined ? {} : { expectedVersion: versions[row]! }),
+    ...change,
+  }));
   await sendBulk(toBatches(changes));
 }
 

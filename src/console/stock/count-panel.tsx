@@ -52,7 +52,13 @@ export function CountPanel() {
     if (counted === undefined) {
       stopped.value = { message: `“${text}” is not a count. ${quantityRule}` };
     } else if (isDoubtful(text, current.petId, current.quantity)) {
-      stopped.value = { message: <Doubt current={current} counted={counted} />, doubted: counted };
+      const message = (
+        <>
+          <bdi>{current.name}</bdi>: is the count {formatCount(counted)}? The stock is{" "}
+          {formatCount(current.quantity)}.
+        </>
+      );
+      stopped.value = { message, doubted: counted };
     } else finish(counted);
   }
 
@@ -99,20 +105,6 @@ export function CountPanel() {
       {stop && <CountStop {...stop} record={finish} dismiss={dismiss} />}
       <CountSummary />
     </div>
-  );
-}
-
-interface DoubtProps {
-  readonly current: Entry;
-  readonly counted: number;
-}
-
-function Doubt({ current, counted }: DoubtProps) {
-  return (
-    <>
-      <bdi>{current.name}</bdi>: is the count {formatCount(counted)}? The stock is{" "}
-      {formatCount(current.quantity)}.
-    </>
   );
 }
 

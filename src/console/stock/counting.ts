@@ -1,7 +1,7 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { session } from "../client/session.ts";
 import { announce, showSuccess } from "../page/messages.ts";
-import { navigate } from "../page/router.ts";
+import { navigate, place } from "../page/router.ts";
 import { formatCount } from "../texts/formats.ts";
 import { type Batch, countChanges, Sending, toBatches } from "./batches.ts";
 import { type Count, noCounts, readCounts, repeatMsMax, writeCounts } from "./count-storage.ts";
@@ -17,7 +17,7 @@ const filters = {
 export type CountFilter = keyof typeof filters;
 
 /** True at /console/stock/count. */
-export const isCounting = signal(false);
+export const isCounting = computed(() => place.value.path === "/stock/count");
 /** The operator key that counts; undefined if nobody is signed in. */
 const counter = signal<string | undefined>(undefined);
 export const counts = signal<ReadonlyMap<string, Count>>(new Map());

@@ -3,7 +3,7 @@ import { Button } from "../parts/button.tsx";
 import { Select } from "../parts/choices.tsx";
 import { ReasonInput } from "../parts/reason-field.tsx";
 import { statusChoices } from "../parts/status.tsx";
-import { formatCount } from "../texts/formats.ts";
+import { formatCount, signed } from "../texts/formats.ts";
 import { counts, isCounting } from "./counting.ts";
 import { cancelEditing, changeEditing, type Editing, saveEditing } from "./editing.ts";
 import { cellId } from "./focus.ts";
@@ -83,16 +83,10 @@ export function CountedCell({ petId }: { readonly petId: string }) {
   const count = counts.value.get(petId);
   if (!count) return <div role="gridcell" class="cell cell-counted" />;
   const difference = count.counted - count.expected;
-  const sign = difference > 0 ? "+" : "−";
   return (
     <div role="gridcell" class="cell cell-counted number">
       {formatCount(count.counted)}
-      {difference !== 0 && (
-        <span class="badge warning">
-          {sign}
-          {formatCount(Math.abs(difference))}
-        </span>
-      )}
+      {difference !== 0 && <span class="badge warning">{signed(difference)}</span>}
     </div>
   );
 }

@@ -50,7 +50,6 @@ function Sheet({ edit }: { readonly edit: Editing }) {
           <FieldError id="edit-sheet-error">{error}</FieldError>
         </div>
         <SelectField
-          id="edit-status"
           label="Status"
           class="status-select"
           choices={statusChoices}

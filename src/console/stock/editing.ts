@@ -9,7 +9,7 @@ import { whoOf } from "../parts/origins.ts";
 import { capitalized, formatCount } from "../texts/formats.ts";
 import { leaveEdit } from "./focus.ts";
 import { parseQuantity, quantityRule } from "./quantities.ts";
-import { table, touched, visible } from "./state.ts";
+import { indexOfPet, table, touched } from "./state.ts";
 import type { Entry } from "./table.ts";
 
 /** An edit in progress. Nothing that arrives changes what the person typed. */
@@ -36,8 +36,7 @@ export const editing = signal<Editing | undefined>(undefined);
 export const editPlace = computed<"sheet" | "row" | "hidden">(() => {
   const edit = editing.value;
   if (edit?.isInSheet) return "sheet";
-  const row = edit && table.value.findRow(edit.base.petId);
-  const isListed = row !== undefined && visible.value.includes(row);
+  const isListed = edit !== undefined && indexOfPet(edit.base.petId) >= 0;
   return isListed && !isNarrow.value ? "row" : "hidden";
 });
 
@@ -104,8 +103,8 @@ export async function saveEditing(): Promise<void> {
   const { base, status, reason } = edit;
   const body = {
     quantity,
-    ...(status === base.status ? {} : { status }),
-    ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
+    status: status === base.status ? undefined : status,
+    reason: reason.trim() || undefined,
     expectedVersion: base.version,
   };
   try {
@@ -142,16 +141,13 @@ function keyOf(text: string): string {
 }
 
 function report(base: Entry, saved: VersionedItem): void {
+  const [quantity, status] = [formatCount(saved.quantity), capitalized(saved.status)];
   const parts = [
-    ...(saved.quantity === base.quantity
-      ? []
-      : [`${formatCount(base.quantity)} → ${formatCount(saved.quantity)}`]),
-    ...(saved.status === base.status
-      ? []
-      : [`${capitalized(base.status)} → ${capitalized(saved.status)}`]),
+    saved.quantity !== base.quantity && `${formatCount(base.quantity)} → ${quantity}`,
+    saved.status !== base.status && `${capitalized(base.status)} → ${status}`,
   ];
-  const text = `${base.name}: ${parts.length > 0 ? parts.join(", ") : `${formatCount(saved.quantity)} confirmed`}`;
-  showSuccess(text, { label: "Undo", run: () => void undo(saved.version) });
+  const text = parts.filter(Boolean).join(", ") || `${quantity} confirmed`;
+  showSuccess(`${base.name}: ${text}`, { label: "Undo", run: () => void undo(saved.version) });
 }
 
 async function undo(seq: number): Promise<void> {

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { active, type Column } from "./selection.ts";
-import { table, visible } from "./state.ts";
+import { indexOfPet } from "./state.ts";
 
 export function cellId(index: number, column: Column): string {
   return `cell-${index}-${column}`;
@@ -26,8 +26,7 @@ export function giveFocus(): void {
 /** Gives the focus back when an edit has ended, unless the person has gone on to another field. */
 export function leaveEdit(petId: string, column: Column): void {
   if (!isInEdit()) return;
-  const row = table.value.findRow(petId);
-  const index = row === undefined ? -1 : visible.value.indexOf(row);
+  const index = indexOfPet(petId);
   if (index >= 0) focusCell(index, column);
   else document.querySelector<HTMLElement>(".search-field input")?.focus();
 }

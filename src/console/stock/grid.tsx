@@ -10,7 +10,7 @@ import { GridHeader } from "./grid-header.tsx";
 import { GridRow } from "./grid-row.tsx";
 import { handleKey } from "./keyboard.ts";
 import { active, columns, selected } from "./selection.ts";
-import { isOrderStale, table, updateOrder, visible } from "./state.ts";
+import { indexOfPet, isOrderStale, table, updateOrder, visible } from "./state.ts";
 
 /** All entries. Only the rows in view exist as elements. */
 export function Grid() {
@@ -32,8 +32,7 @@ export function Grid() {
   const indexes = Array.from({ length: end - first }, (_, offset) => first + offset);
   // The active row and the edited one keep their focus and their fields when they are scrolled away.
   const edit = editPlace.value === "row" ? editing.value : undefined;
-  const editedRow = edit && table.value.findRow(edit.base.petId);
-  const editedIndex = editedRow === undefined ? -1 : rows.indexOf(editedRow);
+  const editedIndex = edit ? indexOfPet(edit.base.petId) : -1;
   const activeIndex = Math.min(active.value.index, rows.length - 1);
   for (const index of new Set([activeIndex, editedIndex])) {
     if (index >= 0 && (index < first || index >= end)) indexes.push(index);

@@ -4,6 +4,7 @@ import { cancelEditing, saveEditing, tryEditing } from "./editing.ts";
 import { focusCell, isInEdit } from "./focus.ts";
 import {
   active,
+  type Cell,
   type Column,
   clearSelection,
   columns,
@@ -35,7 +36,7 @@ export function handleKey(event: KeyboardEvent, scroller: HTMLElement): void {
 
 function handleEditKey(event: KeyboardEvent, target: HTMLElement): void {
   // Enter and Escape choose and close in the open list of a select. They save and cancel nothing.
-  if (isOpenList(target)) return;
+  if (canTellOpen && target.matches("select:open")) return;
   if (event.key === "Escape") {
     event.preventDefault();
     cancelEditing();
@@ -48,15 +49,6 @@ function handleEditKey(event: KeyboardEvent, target: HTMLElement): void {
 }
 
 const canTellOpen = CSS.supports("selector(:open)");
-
-function isOpenList(target: HTMLElement): boolean {
-  return canTellOpen && target.matches("select:open");
-}
-
-interface Cell {
-  readonly index: number;
-  readonly column: Column;
-}
 
 /** Where a key leads, or undefined if it does not move. */
 function moveOf(event: KeyboardEvent, scroller: HTMLElement): Cell | undefined {

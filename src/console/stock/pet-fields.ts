@@ -15,12 +15,6 @@ export const petFields: readonly Field[] = petChangeFields;
 
 type Details = Readonly<Record<string, unknown>>;
 
-export interface PetFields {
-  readonly details: Details;
-  /** The fields that only a new pet has. */
-  readonly created: Readonly<Record<string, unknown>>;
-}
-
 /** Tags are short, so a form has them on one line. Other lists have an item per line. */
 export const isOneLine = ({ name, kind }: Field) => kind !== "list" || name === "tags";
 
@@ -58,26 +52,15 @@ function readDetails(textOfField: (field: Field) => string): Details {
   );
 }
 
-/** Reads the form, or throws what is wrong with it. The service checks the rest. */
-export function readPet(form: FormData, isNew: boolean): PetFields {
-  const text = (name: string) => String(form.get(name) ?? "").trim();
+/** Adds the pet of a form, or throws what is wrong with it. The service checks the rest. */
+export async function addPet(form: FormData): Promise<PetDetails> {
+  const text = (name: string) => String(form.get(name)).trim();
   const petId = text("petId");
-  if (isNew && !/^(?:0|-?[1-9]\d{0,18})$/.test(petId)) {
-    throw new ShownError("Enter an id: a whole number.");
-  }
+  if (!/^(?:0|-?[1-9]\d{0,18})$/.test(petId)) throw new ShownError("Enter an id: a whole number.");
   const details = readDetails(({ name }) => text(name));
-  if (!isNew) return { details, created: {} };
-  const created = {
-    petId,
-    quantity: readNumber(text("quantity")),
-    status: text("status"),
-    ...(text("reason") === "" ? {} : { reason: text("reason") }),
-  };
-  return { details, created };
-}
-
-export async function addPet({ details, created }: PetFields): Promise<PetDetails> {
-  const body = { ...created, ...details };
+  const quantity = readNumber(text("quantity"));
+  const stock = { quantity, status: text("status"), reason: text("reason") || undefined };
+  const body = { petId, ...stock, ...details };
   return show(await request<PetDetails>("/pets", { method: "POST", body }));
 }
 
@@ -85,7 +68,8 @@ export async function addPet({ details, created }: PetFields): Promise<PetDetail
  * Sends only what the person changed. What another operator changed meanwhile stays, and so does a tag
  * with a comma, which the form would read as two.
  */
-export async function changePet(pet: PetDetails, { details }: PetFields): Promise<PetDetails> {
+export async function changePet(pet: PetDetails, form: FormData): Promise<PetDetails> {
+  const details = readDetails(({ name }) => String(form.get(name)));
   const shown = readDetails((field) => textOf(field, pet));
   const isChanged = ([name, value]: [string, unknown]) =>
     JSON.stringify(value) !== JSON.stringify(shown[name]);

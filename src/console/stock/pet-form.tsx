@@ -9,7 +9,7 @@ import { TextField } from "../parts/fields.tsx";
 import { ReasonField } from "../parts/reason-field.tsx";
 import { StatusBadge, statusChoices } from "../parts/status.tsx";
 import { formatCount } from "../texts/formats.ts";
-import { addPet, changePet, hintOf, isOneLine, petFields, readPet, textOf } from "./pet-fields.ts";
+import { addPet, changePet, hintOf, isOneLine, petFields, textOf } from "./pet-fields.ts";
 import { RemovePet } from "./remove-pet.tsx";
 
 interface Props {
@@ -26,8 +26,7 @@ export function PetForm({ pet, close }: Props) {
   }
 
   async function submit(form: FormData): Promise<void> {
-    const fields = readPet(form, pet === undefined);
-    const { name } = await (pet ? changePet(pet, fields) : addPet(fields));
+    const { name } = await (pet ? changePet(pet, form) : addPet(form));
     showSuccess(pet ? `Saved ${name}` : `Added ${name}`);
     close();
   }

@@ -5,11 +5,14 @@ import { revision, table, visible } from "./state.ts";
 export const columns = ["select", "id", "name", "quantity", "status", "change"] as const;
 export type Column = (typeof columns)[number];
 
-/** The cell that has, or had, the focus. `index` is its place in `visible`. */
-export const active = signal<{ readonly index: number; readonly column: Column }>({
-  index: 0,
-  column: "quantity",
-});
+export interface Cell {
+  /** The place of its row in `visible`. */
+  readonly index: number;
+  readonly column: Column;
+}
+
+/** The cell that has, or had, the focus. */
+export const active = signal<Cell>({ index: 0, column: "quantity" });
 
 const chosen = signal<ReadonlySet<number>>(new Set());
 /** Where a range starts. */

@@ -12,7 +12,7 @@ import {
   type StockList,
 } from "../client/types.ts";
 import type { LoadState } from "../parts/loaded.tsx";
-import { countStatuses, Search, type Sort, sortRows } from "./order.ts";
+import { countStatuses, type Sort, searchRows, sortRows } from "./order.ts";
 import { StockTable } from "./table.ts";
 
 // The entries that the Stock view shows. They are loaded once and then follow the feed, so that the
@@ -39,8 +39,7 @@ const sorted = computed(() => {
   void orderRevision.value;
   return sortRows(table.value, sort.value);
 });
-const search = new Search();
-const matches = computed(() => search.find(table.value, sorted.value, query.value));
+const matches = computed(() => searchRows(table.value, sorted.value, query.value));
 
 /** How many matches of the search have each status. */
 export const statusCounts = computed(() => {
@@ -61,6 +60,12 @@ export const visible = computed<Uint32Array>(() => {
       (!isWanted || isWanted(row)),
   );
 });
+
+/** The place of a pet among the rows in view, or -1. */
+export function indexOfPet(petId: string): number {
+  const row = table.value.findRow(petId);
+  return row === undefined ? -1 : visible.value.indexOf(row);
+}
 
 /** Moves rows to their places now. */
 export function updateOrder(): void {
@@ -100,9 +105,7 @@ export async function loadStock(): Promise<void> {
   await follower.start();
 }
 
-export async function reload(): Promise<void> {
-  await follower.reload();
-}
+export const reload = () => follower.reload();
 
 /** How many changes the API returns at once. */
 const explainedMax = 1_000;

@@ -3,7 +3,7 @@ import { petStatusValues } from "../client/types.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { ButtonGroup } from "../parts/choices.tsx";
 import { SearchField } from "../parts/search-field.tsx";
-import { capitalized, formatCount } from "../texts/formats.ts";
+import { capitalized, countOf, formatCount } from "../texts/formats.ts";
 import { isCounting } from "./counting.ts";
 import {
   isOrderStale,
@@ -66,7 +66,7 @@ export function Toolbar() {
       )}
       <span class="muted small" data-shown={shown}>
         {shown === total
-          ? `${formatCount(total)} ${total === 1 ? "entry" : "entries"}`
+          ? countOf(total, "entry", "entries")
           : `${formatCount(shown)} of ${formatCount(total)} entries`}
       </span>
     </div>

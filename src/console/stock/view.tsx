@@ -43,11 +43,7 @@ export default function StockView({ rest }: ViewProps) {
     return closePetDialog;
   }, []);
   useEffect(() => {
-    isCounting.value = rest === "count";
     if (/^-?\d+$/.test(rest)) openPetDialog(rest);
-    return () => {
-      isCounting.value = false;
-    };
   }, [rest]);
   return (
     <div class="stock">

@@ -6,6 +6,11 @@ export function formatCount(value: number): string {
   return whole.format(value);
 }
 
+/** A difference with its sign: a real minus sign, as wide as a plus. */
+export function signed(difference: number): string {
+  return difference < 0 ? `−${formatCount(-difference)}` : `+${formatCount(difference)}`;
+}
+
 /** The number of a change. Without separators, as people type it: #1207. */
 export function changeNumber(seq: number): string {
   return `#${seq}`;

@@ -15,6 +15,16 @@ export interface Actor {
 /** Whoever runs commands has access to the machine, and needs no key. */
 export const commandLine: Actor = { keyId: null, requestId: null };
 
+/** Who makes a change, and when. */
+export interface By {
+  readonly actor: Actor;
+  readonly now: number;
+}
+
+export function byCommand(now: number): By {
+  return { actor: commandLine, now };
+}
+
 export const auditActions = [
   "key.created",
   "key.changed",
@@ -74,12 +84,12 @@ export interface AuditStore {
 
 /** Makes an entry about what an actor does at `now`. */
 export function auditEntry(
-  { keyId, requestId }: Actor,
-  now: number,
+  { actor, now }: By,
   action: AuditAction,
   target: string | null,
   details: AuditEntry["details"] = {},
 ): AuditEntry {
+  const { keyId, requestId } = actor;
   return { keyId, requestId, action, target, details, at: now };
 }
 

@@ -1,4 +1,4 @@
-import { type Actor, auditEntry } from "../audit/audit.ts";
+import { auditEntry, type By } from "../audit/audit.ts";
 import { dayMs, minuteMs, type Usage } from "../limits/limits.ts";
 import { InvalidField, ServiceError, unavailable } from "../running/errors.ts";
 import { type Ban, isInForce, type UsageStore } from "../usage/usage.ts";
@@ -59,34 +59,31 @@ export const defaultOverlapMs = 86_400_000;
 export async function issueKey(
   store: Keys,
   environment: Environment,
-  now: number,
   terms: KeyTerms,
-  actor: Actor,
+  by: By,
 ): Promise<IssuedKey> {
-  return issue(store, environment, now, checkTerms(terms, now), "api", actor);
+  return issue(store, environment, checkTerms(terms, by.now), "api", by);
 }
 
 export async function issueOperatorKey(
   store: Keys,
   environment: Environment,
-  now: number,
   terms: OperatorTerms,
-  actor: Actor,
+  by: By,
 ): Promise<IssuedKey> {
-  return issue(store, environment, now, checkOperatorTerms(terms, now), "operator", actor);
+  return issue(store, environment, checkOperatorTerms(terms, by.now), "operator", by);
 }
 
 async function issue(
   { keys }: Keys,
   environment: Environment,
-  now: number,
   terms: ReturnType<typeof checkTerms>,
   kind: KeyKind,
-  actor: Actor,
+  by: By,
 ): Promise<IssuedKey> {
-  const key = { id: generateKeyId(), ...terms, createdAt: now, revokedAt: null };
+  const key = { id: generateKeyId(), ...terms, createdAt: by.now, revokedAt: null };
   const text = generateKeyText(environment, kind);
-  const entry = auditEntry(actor, now, "key.created", key.id, { ...terms });
+  const entry = auditEntry(by, "key.created", key.id, { ...terms });
   await keys.addKey(key, digestOf(text), entry);
   return { key, text };
 }
@@ -94,16 +91,15 @@ async function issue(
 /** Changes the given fields of a key. They take effect on the next request. */
 export async function changeKey(
   { keys }: Keys,
-  now: number,
   id: string,
   change: KeyChange,
-  actor: Actor,
+  by: By,
 ): Promise<Key> {
-  const entry = auditEntry(actor, now, "key.changed", id, { ...change });
+  const entry = auditEntry(by, "key.changed", id, { ...change });
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const key = await getKey({ keys }, id);
     if (key.revokedAt !== null) throw revoked(id);
-    const changed = { ...key, ...checkChange(key, change, now) };
+    const changed = { ...key, ...checkChange(key, change, by.now) };
     // Another operator may have changed another field in the meantime.
     if (await keys.changeKey(key, changed, entry)) return changed;
   }
@@ -121,42 +117,31 @@ function revoked(id: string): ServiceError {
 export async function rotateKey(
   { keys }: Keys,
   environment: Environment,
-  now: number,
   id: string,
-  actor: Actor,
+  by: By,
   overlapMs = defaultOverlapMs,
 ): Promise<RotatedKey> {
   const key = await getKey({ keys }, id);
   if (key.revokedAt !== null) throw revoked(id);
   if (!(overlapMs >= 0)) throw new InvalidField("overlap", "must not be negative");
   const text = generateKeyText(environment, kindOf(key));
-  const oldValidUntil = now + overlapMs;
-  const entry = auditEntry(actor, now, "key.rotated", id, { oldValidUntil });
-  await keys.addSecret(id, digestOf(text), now, oldValidUntil, entry);
+  const oldValidUntil = by.now + overlapMs;
+  const entry = auditEntry(by, "key.rotated", id, { oldValidUntil });
+  await keys.addSecret(id, digestOf(text), by.now, oldValidUntil, entry);
   return { key, text, oldValidUntil };
 }
 
 /** Revokes a key. A key that is already revoked keeps the time of its first revocation. */
-export async function revokeKey(
-  { keys }: Keys,
-  now: number,
-  id: string,
-  actor: Actor,
-): Promise<Key> {
+export async function revokeKey({ keys }: Keys, id: string, by: By): Promise<Key> {
   await getKey({ keys }, id);
-  await keys.revokeKey(id, now, auditEntry(actor, now, "key.revoked", id));
+  await keys.revokeKey(id, by.now, auditEntry(by, "key.revoked", id));
   return getKey({ keys }, id);
 }
 
 /** Ends a key's ban. Returns false if none was in force. */
-export async function liftBan(
-  { keys, usage }: KeysAndUsage,
-  now: number,
-  id: string,
-  actor: Actor,
-): Promise<boolean> {
+export async function liftBan({ keys, usage }: KeysAndUsage, id: string, by: By): Promise<boolean> {
   await getKey({ keys }, id);
-  return usage.liftBan(id, now, auditEntry(actor, now, "ban.lifted", id));
+  return usage.liftBan(id, by.now, auditEntry(by, "ban.lifted", id));
 }
 
 /**

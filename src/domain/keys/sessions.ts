@@ -29,7 +29,7 @@ export async function startSession(
   const token = generateToken();
   const expiresAt = now + sessionMs;
   const digests = { digest: digestOf(token), secretDigest: digestOf(keyText) };
-  const entry = auditEntry(actor, now, "session.started", actor.keyId);
+  const entry = auditEntry({ actor, now }, "session.started", actor.keyId);
   const session = { ...digests, createdAt: now, expiresAt };
   await sessions.addSession(session, sessionsMax - 1, entry);
   return { token, expiresAt };
@@ -41,6 +41,6 @@ export async function endSession(
   actor: Actor,
   token: string,
 ): Promise<void> {
-  const entry = auditEntry(actor, now, "session.ended", actor.keyId);
+  const entry = auditEntry({ actor, now }, "session.ended", actor.keyId);
   await sessions.removeSession(digestOf(token), entry);
 }

@@ -77,7 +77,7 @@ export async function changePet(
     const changed = { ...pet, ...changes };
     const details = differences(pet, changed);
     if (Object.keys(details).length === 0) return;
-    const entry = auditEntry(actor, clock.now(), "pet.changed", String(petId), details);
+    const entry = auditEntry({ actor, now: clock.now() }, "pet.changed", String(petId), details);
     // Another operator may have changed the pet in the meantime. The old values are then other ones.
     if (await catalogue.changePet(petId, pet, changed, entry)) return;
   }

@@ -1,4 +1,4 @@
-import { type Actor, type AuditAction, auditEntry } from "../audit/audit.ts";
+import { type AuditEntry, auditEntry, type By } from "../audit/audit.ts";
 import { type Position, positionOf } from "../ledger/epochs.ts";
 import type { LedgerParts } from "../ledger/store.ts";
 import { InvalidField, ServiceError, unavailable } from "../running/errors.ts";
@@ -39,9 +39,8 @@ export const webhooksMax = 100;
 export async function createWebhook(
   store: WebhooksAndLedger,
   sender: Pick<WebhookSender, "checkUrl">,
-  now: number,
   terms: WebhookTerms,
-  actor: Actor,
+  by: By,
 ): Promise<CreatedWebhook> {
   const isResolved = await sender.checkUrl(terms.url);
   const { name, filter } = checkTerms(terms);
@@ -56,7 +55,7 @@ export async function createWebhook(
     url: terms.url,
     filter,
     secrets: { current: secret, previous: null, previousExpiresAt: null },
-    createdAt: now,
+    createdAt: by.now,
     state: "active",
     stateReason: null,
     version: 1,
@@ -65,7 +64,7 @@ export async function createWebhook(
     ...notFailing,
   };
   const details = { name, url: withoutSecrets(terms.url) };
-  const entry = auditEntry(actor, now, "webhook.created", webhook.id, details);
+  const entry = auditEntry(by, "webhook.created", webhook.id, details);
   await store.webhooks.addWebhook(webhook, entry);
   return { webhook, secret, isResolved };
 }
@@ -94,18 +93,17 @@ export async function getWebhookStatus(
 /** Issues a new secret for a webhook. For `overlapMs`, messages are also signed with the old one. */
 export async function rotateSecret(
   store: Webhooks,
-  now: number,
   id: string,
-  actor: Actor,
+  by: By,
   overlapMs = defaultOverlapMs,
 ): Promise<{ readonly webhook: Webhook; readonly secret: string }> {
   if (!(overlapMs >= 0)) throw new InvalidField("overlap", "must not be negative");
   const secret = generateSecret();
-  const noted = { actor, now, action: "webhook.rotated" } as const;
-  const webhook = await change(store, id, noted, ({ secrets: { current } }) => ({
+  const entry = auditEntry(by, "webhook.rotated", id);
+  const webhook = await change(store, id, entry, ({ secrets: { current } }) => ({
     secrets:
       overlapMs > 0
-        ? { current: secret, previous: current, previousExpiresAt: now + overlapMs }
+        ? { current: secret, previous: current, previousExpiresAt: by.now + overlapMs }
         : { current: secret, previous: null, previousExpiresAt: null },
   }));
   return { webhook, secret };
@@ -115,55 +113,39 @@ export async function rotateSecret(
  * Stops the deliveries. An attempt that is under way is completed. A webhook that is already paused or
  * disabled does not change.
  */
-export function pauseWebhook(
-  store: Webhooks,
-  now: number,
-  id: string,
-  actor: Actor,
-): Promise<Webhook> {
-  return change(store, id, { actor, now, action: "webhook.paused" }, ({ state }) =>
+export function pauseWebhook(store: Webhooks, id: string, by: By): Promise<Webhook> {
+  return change(store, id, auditEntry(by, "webhook.paused", id), ({ state }) =>
     state === "active" ? { state: "paused", stateReason: "paused by an operator" } : undefined,
   );
 }
 
 /** Continues after the last delivered change. If the webhook is failing, the next attempt is made at once. */
-export function resumeWebhook(
-  store: Webhooks,
-  now: number,
-  id: string,
-  actor: Actor,
-): Promise<Webhook> {
+export function resumeWebhook(store: Webhooks, id: string, by: By): Promise<Webhook> {
   const active = { state: "active", stateReason: null, ...notFailing } as const;
-  return change(store, id, { actor, now, action: "webhook.resumed" }, () => active);
+  return change(store, id, auditEntry(by, "webhook.resumed", id), () => active);
 }
 
 /** Delivers from this change on, with new message ids. A paused or disabled webhook stays so. */
 export async function replayWebhook(
   store: WebhooksAndLedger,
-  now: number,
   id: string,
   from: number,
-  actor: Actor,
+  by: By,
 ): Promise<Webhook> {
   await getWebhook(store, id);
   const cursor = await positionBefore(store, from);
-  const noted = { actor, now, action: "webhook.replayed", details: { from } } as const;
-  return change(store, id, noted, ({ replays }) => ({
+  const entry = auditEntry(by, "webhook.replayed", id, { from });
+  return change(store, id, entry, ({ replays }) => ({
     cursor,
     replays: replays + 1,
     ...notFailing,
   }));
 }
 
-export async function deleteWebhook(
-  store: Webhooks,
-  now: number,
-  id: string,
-  actor: Actor,
-): Promise<Webhook> {
+export async function deleteWebhook(store: Webhooks, id: string, by: By): Promise<Webhook> {
   const webhook = await getWebhook(store, id);
   const details = { name: webhook.name, url: withoutSecrets(webhook.url) };
-  const entry = auditEntry(actor, now, "webhook.removed", id, details);
+  const entry = auditEntry(by, "webhook.removed", id, details);
   if (!(await store.webhooks.removeWebhook(id, entry))) throw notFound(id);
   return webhook;
 }
@@ -183,21 +165,12 @@ async function positionBefore(
 /** How often a change is tried if other operators change the webhook at the same time. */
 const triesMax = 5;
 
-/** What the audit log says about a change. */
-interface Noted {
-  readonly actor: Actor;
-  readonly now: number;
-  readonly action: AuditAction;
-  readonly details?: Readonly<Record<string, unknown>>;
-}
-
 async function change(
   { webhooks }: Webhooks,
   id: string,
-  { actor, now, action, details }: Noted,
+  entry: AuditEntry,
   changeOf: (webhook: Webhook) => WebhookChange | undefined,
 ): Promise<Webhook> {
-  const entry = auditEntry(actor, now, action, id, details);
   for (let tries = 0; tries < triesMax; tries++) {
     const webhook = await getWebhook({ webhooks }, id);
     const wanted = changeOf(webhook);

@@ -4,11 +4,11 @@ import type { MaintenanceRecord, MaintenanceTask } from "../../domain/operations
 import { ServiceError } from "../../domain/running/errors.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import { exampleTime } from "../api/contract/examples.ts";
+import { json } from "../api/contract/operation.ts";
 import {
   count,
   listOf,
   nullable,
-  reference,
   responseObject,
   type Schema,
   seq,
@@ -89,16 +89,10 @@ const listBackups: AdminDeclaration = {
   method: "GET",
   path: "/backups",
   contract: {
-    tag: "Backups",
     summary: "List backups",
     description:
       "Returns the backups that the service made, when the last backup and the last drill ran, and the schedule.",
-    success: {
-      200: {
-        description: "The backups.",
-        schema: reference("schemas", "Backups"),
-      },
-    },
+    success: { 200: json("The backups.", "Backups") },
   },
   async handle({ store, admin }) {
     const { folder, everyMs, keep } = admin.backups;
@@ -126,17 +120,10 @@ const makeBackup: AdminDeclaration = {
   method: "POST",
   path: "/backups",
   contract: {
-    tag: "Backups",
     summary: "Make a backup",
     description:
       "Makes a backup now, as the schedule does, and removes the oldest ones if there are too many. The response is sent when the file is complete, which can take minutes. The backup is completed even if the client disconnects.",
-    success: {
-      201: {
-        description: "The backup is complete.",
-        schema: reference("schemas", "MadeBackup"),
-      },
-    },
-    errors: ["already_running"],
+    success: { 201: json("The backup is complete.", "MadeBackup") },
     messages: { already_running: { already_running: backupRunning } },
     descriptions: {
       unavailable:
@@ -153,7 +140,7 @@ const makeBackup: AdminDeclaration = {
     const { file, bytes, seq } = outcome.details as { file: string; bytes: number; seq: number };
     const name = basename(file);
     const now = clock.now();
-    const entry = auditEntry(actorOf(call), now, "backup.made", name, { bytes, seq });
+    const entry = auditEntry({ actor: actorOf(call), now }, "backup.made", name, { bytes, seq });
     await store.audit.addEntry(entry);
     const created = (await admin.backups.listFiles()).find((one) => one.name === name);
     const createdAt = isoOrNull(created?.createdAt ?? now);

@@ -5,8 +5,8 @@ import { ServiceError } from "../../domain/running/errors.ts";
 import { statusRule } from "../api/change-list.ts";
 import { applyChanges as apiChanges, applyBatch } from "../api/changes.ts";
 import { exampleRow } from "../api/contract/examples.ts";
-import type { Parameter } from "../api/contract/operation.ts";
-import { boundedInteger, reference } from "../api/contract/schema.ts";
+import { json, type Parameter } from "../api/contract/operation.ts";
+import { boundedInteger } from "../api/contract/schema.ts";
 import { jsonBody } from "../api/operation.ts";
 import { jsonTypes } from "../messages/requests.ts";
 import type { Call } from "../pipeline/operation.ts";
@@ -15,15 +15,16 @@ import { exampleStatusChange, exampleUndo } from "./contract/stock-schemas.ts";
 import { bodyMessages, flagField, readOptionalFields, textField } from "./fields.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
+const rowNumberRule = `Path parameter 'seq' must be an integer from 1 to ${seqMax}.`;
+
 const seqParameter: Parameter = {
   name: "seq",
   in: "path",
   description: "The number of the ledger row.",
   schema: boundedInteger(1, Number.MAX_SAFE_INTEGER),
   example: 1207,
+  messages: { invalid_seq: rowNumberRule },
 };
-
-const rowNumberRule = `Path parameter 'seq' must be an integer from 1 to ${seqMax}.`;
 
 const { contract: shared } = apiChanges;
 
@@ -33,7 +34,6 @@ const applyChanges: AdminDeclaration = {
   body: { mediaTypes: jsonTypes, bytesMax: "changesBytesMax" },
   contract: {
     ...shared,
-    tag: "Changes",
     description: `${shared.description} A change can also set the \`status\` of the pet, with or without a new count.`,
     body: {
       ...shared.body!,
@@ -59,20 +59,13 @@ const undoChange: AdminDeclaration = {
   path: "/changes/{seq}/undo",
   body: jsonBody,
   contract: {
-    tag: "Changes",
     summary: "Undo a change",
     description:
       "Undoes a ledger row: adds a new row that gives the pet the quantity and status from before. If the pet has changed since, nothing is changed, unless `force` is true. The message then says what is stored now and who changed it. A row that added or removed a pet cannot be undone.",
     parameters: [seqParameter],
-    body: {
-      description: "The reason, and whether to overwrite later changes.",
-      isOptional: true,
-      schema: reference("schemas", "Undo"),
-    },
+    body: json("The reason, and whether to overwrite later changes.", "Undo", { isOptional: true }),
     success: {
-      200: {
-        description: "The new row.",
-        schema: reference("schemas", "LedgerRow"),
+      200: json("The new row.", "LedgerRow", {
         examples: {
           row: {
             summary: "An undo",
@@ -86,13 +79,11 @@ const undoChange: AdminDeclaration = {
             },
           },
         },
-      },
+      }),
     },
-    errors: ["not_found", "version_conflict"],
     messages: {
       invalid_request: {
         ...bodyMessages,
-        invalid_seq: rowNumberRule,
         added_pet: undoOfCreation(31, 7n),
         removed_pet: undoOfRemoval(1207, 7n),
       },

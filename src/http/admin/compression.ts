@@ -23,7 +23,7 @@ export async function compressedRead(reply: Reply, request: Request): Promise<Re
 }
 
 /** The contract of an operation whose responses `compressedRead` may compress. */
-export function withCompression<Tag extends string>(contract: Contract<Tag>): Contract<Tag> {
+export function withCompression(contract: Contract): Contract {
   const { 200: success, ...others } = contract.success;
   if (!success?.schema || isStream(success)) return contract;
   const headers: Success["headers"] = ["VaryLong", "Content-Encoding", ...(success.headers ?? [])];

@@ -31,10 +31,6 @@ function authorOf({ cause, keyId, keyName }: LastChange): string {
 }
 
 export const exampleConflict = conflictMessage({
-  seq: exampleRow.seq,
-  after: { quantity: 12, status: "available" },
+  ...exampleRow,
   at: Date.parse(exampleRow.at),
-  cause: "api",
-  keyId: exampleRow.keyId,
-  keyName: exampleRow.keyName,
 });

@@ -10,33 +10,22 @@ import {
 } from "../../files/exports.ts";
 import { type Format, findFormat, formats } from "../../files/formats.ts";
 import { exampleOrder } from "../api/contract/examples.ts";
-import { queryOf, singleValue } from "../api/parameters.ts";
+import { choiceParameter, queryOf, readParameter } from "../api/parameters.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { exampleFullPet } from "./contract/stock-schemas.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
-export const formatRule = `Query parameter 'format' must be one of ${formats.join(", ")}.`;
+export const formatParameter = choiceParameter("format", formats, "The format of the file.", "csv");
 
 /** The format of a file, by the parameter or by the extension of the file's name. */
-export function readFormat(query: URLSearchParams, fileName?: string): Format {
-  const given =
-    singleValue(query, "format") ??
-    extname(fileName ?? "")
-      .slice(1)
-      .toLowerCase();
-  const format = findFormat(given);
-  if (format === undefined) throw new ServiceError("invalid_request", formatRule);
+export function readFormat(query: URLSearchParams, fileName = ""): Format {
+  const extension = extname(fileName).slice(1).toLowerCase();
+  const format = readParameter(query, formatParameter) ?? findFormat(extension);
+  if (format === undefined) throw new ServiceError("invalid_request", formatParameter.message);
   return format;
 }
-
-export const formatParameter = {
-  name: "format",
-  in: "query",
-  schema: { type: "string", enum: formats },
-  example: "csv",
-} as const;
 
 const mediaTypeOf: Record<Format, string> = {
   csv: "text/csv",
@@ -53,14 +42,12 @@ async function exportFile<Row>(
   { store, clock, snapshots }: Context,
   call: Call,
 ): Promise<Reply> {
-  const { request } = call;
-  const format = readFormat(queryOf(request));
+  const format = readFormat(queryOf(call.request));
   const date = new Date(clock.now()).toISOString().slice(0, 10);
   const headers = {
     "Content-Type": mediaTypeOf[format],
     "Content-Disposition": `attachment; filename="${what}-${date}.${format}"`,
   };
-  if (request.method === "HEAD") return { status: 200, body: new ReadableStream(), headers };
   const body = await snapshots.open(call, async () =>
     encoded(exportText(store.catalogue, content, format, pageRows)),
   );
@@ -93,10 +80,9 @@ function exportOperation<Row>(
     method: "GET",
     path: `/${what}/export`,
     contract: {
-      tag: what === "pets" ? "Pets" : "Orders",
       summary: `Export ${what}`,
       description: `Returns all ${what} as a file, in the columns that an import reads. Rows are read while the file is sent, so a change made during that time may or may not be in it. \`petstore ${what} export\` writes all rows as of one moment.${what === "pets" ? formulaNote : ""}`,
-      parameters: [{ ...formatParameter, required: true, description: "The format of the file." }],
+      parameters: [{ ...formatParameter, required: true }],
       success: {
         200: {
           description: "The file.",
@@ -112,7 +98,6 @@ function exportOperation<Row>(
           },
         },
       },
-      messages: { invalid_request: { invalid_format: formatRule } },
     },
     handle: (context, call) => exportFile(what, content, context, call),
   };
@@ -120,7 +105,5 @@ function exportOperation<Row>(
 
 const { version: _, ...examplePet } = exampleFullPet;
 
-export const exportOperations = {
-  exportPets: exportOperation("pets", petContent, examplePet),
-  exportOrders: exportOperation("orders", orderContent, exampleOrder),
-};
+export const exportPets = exportOperation("pets", petContent, examplePet);
+export const exportOrders = exportOperation("orders", orderContent, exampleOrder);

@@ -1,6 +1,7 @@
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
-import { isJsonObject, JsonNumber, parseJson } from "../../domain/values/json.ts";
+import { isJsonObject, JsonNumber } from "../../domain/values/json.ts";
 import { parseInstant } from "../../domain/values/times.ts";
+import { parseBody } from "../api/parameters.ts";
 import { bodyRequired, invalidJson } from "../messages/error-messages.ts";
 import { readJsonText, readOptionalText } from "../messages/requests.ts";
 import { rejectUnknownField } from "../messages/unknown-names.ts";
@@ -23,12 +24,7 @@ export async function readOptionalFields({ request, operation }: Call): Promise<
 }
 
 function parseFields(text: string, known: readonly string[]): Fields {
-  let body: unknown;
-  try {
-    body = parseJson(text);
-  } catch {
-    throw new ServiceError("invalid_request", invalidJson);
-  }
+  const body = parseBody(text);
   if (!isJsonObject(body)) throw new ServiceError("invalid_request", objectBodyRequired);
   for (const name of Object.keys(body)) rejectUnknownField(name, known);
   return body;
@@ -47,28 +43,37 @@ export function withoutNulls(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
-export function textField(fields: Fields, name: string): string | undefined {
-  const value = given(fields, name);
-  if (value === undefined || typeof value === "string") return value;
-  throw new InvalidField(name, "must be a string");
+/** A reader of fields with one rule. `read` returns undefined for a value that breaks it. */
+export function fieldReader<T>(rule: string, read: (value: unknown) => T | undefined) {
+  return (fields: Fields, name: string): T | undefined => {
+    const value = given(fields, name);
+    if (value === undefined) return undefined;
+    const result = read(value);
+    if (result === undefined) throw new InvalidField(name, rule);
+    return result;
+  };
 }
 
-export function textListField(fields: Fields, name: string): readonly string[] | undefined {
-  const value = given(fields, name);
-  if (value === undefined) return undefined;
-  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value;
-  throw new InvalidField(name, "must be an array of strings");
-}
+const isText = (value: unknown) => typeof value === "string";
+
+export const textField = fieldReader("must be a string", (value) =>
+  isText(value) ? value : undefined,
+);
+
+export const textListField = fieldReader("must be an array of strings", (value) =>
+  Array.isArray(value) && value.every(isText) ? value : undefined,
+);
+
+export const flagField = fieldReader("must be true or false", (value) =>
+  typeof value === "boolean" ? value : undefined,
+);
 
 /** Any integer that a JavaScript number holds exactly. */
-export function integerField(fields: Fields, name: string): number | undefined {
-  const value = given(fields, name);
-  if (value === undefined) return undefined;
+export const integerField = fieldReader("must be an integer", (value) => {
   const integer = value instanceof JsonNumber ? value.toInteger() : undefined;
   const number = typeof integer === "bigint" ? Number(integer) : Number.NaN;
-  if (Number.isSafeInteger(number)) return number;
-  throw new InvalidField(name, "must be an integer");
-}
+  return Number.isSafeInteger(number) ? number : undefined;
+});
 
 /** A time in milliseconds since 1970. Null, if the field is null. */
 export function timeField(fields: Fields, name: string): number | null | undefined {
@@ -79,12 +84,6 @@ export function timeField(fields: Fields, name: string): number | null | undefin
   if (time !== undefined) return time;
   const rule = "must be a date or time in ISO 8601, such as 2027-01-31T00:00:00Z";
   throw new InvalidField(name, rule);
-}
-
-export function flagField(fields: Fields, name: string): boolean | undefined {
-  const value = given(fields, name);
-  if (value === undefined || typeof value === "boolean") return value;
-  throw new InvalidField(name, "must be true or false");
 }
 
 /** A year. A secret that is needed for longer should not be replaced. */

@@ -17,25 +17,26 @@ import {
   type RowKind,
 } from "../../domain/catalogue/imports.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
+import { json } from "../api/contract/operation.ts";
 import {
-  boundedInteger,
   count,
+  flag,
   int64,
+  integer,
   listOf,
   named,
-  reference,
   responseObject,
   type Schema,
   text,
   textOrNull,
 } from "../api/contract/schema.ts";
-import { queryOf, singleValue } from "../api/parameters.ts";
+import { queryOf, queryParameter, readParameter, singleValue } from "../api/parameters.ts";
 import { bodyTooLarge, compressedBody, incompleteBody } from "../messages/error-messages.ts";
 import type { Reply } from "../messages/reply.ts";
 import { readChunks } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { formatParameter, formatRule, readFormat } from "./exports.ts";
+import { formatParameter, readFormat } from "./exports.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
 const exampleProblem = {
@@ -72,10 +73,7 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
   ImportProblem: responseObject(
     "A problem with a row of the file.",
     {
-      line: {
-        ...boundedInteger(1, Number.MAX_SAFE_INTEGER),
-        description: "The line on which the row starts.",
-      },
+      line: integer(1, Number.MAX_SAFE_INTEGER, "The line on which the row starts."),
       column: textOrNull("The column. Null if the problem concerns the whole row or the file."),
       value: textOrNull("The value, shortened. Null if there is none."),
       rule: text(
@@ -126,7 +124,7 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
   Import: responseObject(
     "The result of an import, or of its dry run.",
     {
-      dryRun: { type: "boolean", description: "True if nothing was changed." },
+      dryRun: flag("True if nothing was changed."),
       created: count("How many pets or orders are new."),
       changed: count("How many existing ones change."),
       unchanged: count("How many existing ones stay the same."),
@@ -138,8 +136,25 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
 };
 
 const importRunning = "Another import is being made. Try again when it has ended.";
-const importNameInvalid = `Query parameter 'name' ${fileNameRule}.`;
-const dryRunInvalid = "Query parameter 'dryRun' must be true or false.";
+
+const dryRun = queryParameter({
+  name: "dryRun",
+  description: "If true, nothing is changed, and the response lists what would change.",
+  schema: { type: "boolean", default: false },
+  example: true,
+  rule: "must be true or false",
+  parse: (text) => (text === "true" || text === "false" ? text === "true" : undefined),
+});
+
+const fileName = (what: ImportRun["what"]) =>
+  queryParameter({
+    name: "name",
+    description: `The name of the file, for the ledger and the audit log. By default, \`${what}\` with the extension of the format.`,
+    schema: { type: "string", minLength: 1, maxLength: fileNameCharactersMax },
+    example: `${what}.csv`,
+    rule: fileNameRule,
+    parse: (text) => (importReasonOf(text) === undefined ? undefined : text),
+  });
 
 async function importFile(what: ImportRun["what"], { admin }: Context, call: Call): Promise<Reply> {
   const { request, setIdleTimeout } = call;
@@ -157,19 +172,10 @@ async function importFile(what: ImportRun["what"], { admin }: Context, call: Cal
 
 function readRun(what: ImportRun["what"], call: Call): ImportRun {
   const query = queryOf(call.request);
-  const given = singleValue(query, "name");
-  const format = readFormat(query, given);
-  const name = given ?? `${what}.${format}`;
-  if (importReasonOf(name) === undefined) {
-    throw new ServiceError("invalid_request", importNameInvalid);
-  }
-  return { what, format, isDryRun: readDryRun(query), name, actor: actorOf(call) };
-}
-
-function readDryRun(query: URLSearchParams): boolean {
-  const text = singleValue(query, "dryRun") ?? "false";
-  if (text !== "true" && text !== "false") throw new ServiceError("invalid_request", dryRunInvalid);
-  return text === "true";
+  const format = readFormat(query, singleValue(query, "name"));
+  const name = readParameter(query, fileName(what)) ?? `${what}.${format}`;
+  const isDryRun = readParameter(query, dryRun) ?? false;
+  return { what, format, isDryRun, name, actor: actorOf(call) };
 }
 
 /** The body of the response. Throws if nothing was imported, except after a dry run. */
@@ -223,7 +229,6 @@ function importOperation<T>(what: "pets" | "orders", rows: RowKind<T>): AdminDec
     method: "POST",
     path: `/${what}/import`,
     contract: {
-      tag: what === "pets" ? "Pets" : "Orders",
       summary: `Import ${what}`,
       description: `Adds and updates ${what} from a file. All rows are imported, or none. A row with a known \`${id}\` updates the fields that it gives. The columns are ${columns.map((column) => `\`${column}\``).join(", ")}.
 
@@ -235,20 +240,8 @@ Each instance runs one import at a time. If the connection ends before the whole
           ...formatParameter,
           description: "The format of the file. By default, the extension of `name`.",
         },
-        {
-          name: "dryRun",
-          in: "query",
-          description: "If true, nothing is changed, and the response lists what would change.",
-          schema: { type: "boolean", default: false },
-          example: true,
-        },
-        {
-          name: "name",
-          in: "query",
-          description: `The name of the file, for the ledger and the audit log. By default, \`${what}\` with the extension of the format.`,
-          schema: { type: "string", minLength: 1, maxLength: fileNameCharactersMax },
-          example: `${what}.csv`,
-        },
+        dryRun,
+        fileName(what),
       ],
       body: {
         description:
@@ -261,9 +254,7 @@ Each instance runs one import at a time. If the connection ends before the whole
         },
       },
       success: {
-        200: {
-          description: "What was imported, or what a dry run found.",
-          schema: reference("schemas", "Import"),
+        200: json("What was imported, or what a dry run found.", "Import", {
           examples: {
             dry_run: { summary: "A dry run", value: exampleImport },
             problem: { summary: "A dry run of a file with a problem", value: exampleRejected },
@@ -272,15 +263,11 @@ Each instance runs one import at a time. If the connection ends before the whole
               value: { ...exampleImport, dryRun: false, differences: { total: 0, rows: [] } },
             },
           },
-        },
+        }),
       },
-      errors: ["already_running", "payload_too_large", "unsupported_media_type"],
       messages: {
         invalid_request: {
           rejected: rejectedMessage([exampleProblem], 4),
-          invalid_format: formatRule,
-          invalid_dryRun: dryRunInvalid,
-          invalid_name: importNameInvalid,
           incomplete: incompleteBody,
         },
         already_running: { already_running: importRunning },
@@ -296,7 +283,5 @@ Each instance runs one import at a time. If the connection ends before the whole
   };
 }
 
-export const importOperations = {
-  importPets: importOperation("pets", petRows),
-  importOrders: importOperation("orders", orderRows),
-};
+export const importPets = importOperation("pets", petRows);
+export const importOrders = importOperation("orders", orderRows);

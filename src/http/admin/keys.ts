@@ -1,3 +1,4 @@
+import type { By } from "../../domain/audit/audit.ts";
 import { keyJson } from "../../domain/keys/key-json.ts";
 import type { KeyStatus } from "../../domain/keys/lifecycle.ts";
 import * as lifecycle from "../../domain/keys/lifecycle.ts";
@@ -7,14 +8,13 @@ import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import { inOrder } from "../../domain/values/json.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import { exampleKeyId } from "../api/contract/examples.ts";
-import type { Parameter } from "../api/contract/operation.ts";
-import { reference } from "../api/contract/schema.ts";
+import { json, jsonList, type Parameter } from "../api/contract/operation.ts";
 import { jsonBody, mergePatchBody } from "../api/operation.ts";
 import { keyIdPattern } from "../api/parameters.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { exampleNewKey } from "./contract/key-schemas.ts";
+import { exampleNewKey, keyNames } from "./contract/key-schemas.ts";
 import {
   bodyMessages,
   type Fields,
@@ -27,9 +27,9 @@ import {
   textListField,
   timeField,
 } from "./fields.ts";
-import { type AdminDeclaration, actorOf } from "./operation.ts";
+import { type AdminDeclaration, byOperator } from "./operation.ts";
 
-const keyIdParameter: Parameter = {
+export const keyIdParameter: Parameter = {
   name: "keyId",
   in: "path",
   description: "The ID of the key.",
@@ -37,12 +37,8 @@ const keyIdParameter: Parameter = {
   example: exampleKeyId,
 };
 
-const tag = "Keys";
-
 export const keyNotFound = "There is no key with this id.";
-const notFound = { not_found: { not_found: keyNotFound } };
-
-const one = { schema: reference("schemas", "Key") };
+export const notFound = { not_found: { not_found: keyNotFound } };
 
 const revokedMessage = `Key ${exampleKeyId} is revoked; issue a new one.`;
 
@@ -54,15 +50,9 @@ const listKeys: AdminDeclaration = {
   method: "GET",
   path: "/keys",
   contract: {
-    tag,
     summary: "List the keys",
     description: "Returns all keys, the oldest first. Revoked and expired keys are kept.",
-    success: {
-      200: {
-        description: "All keys.",
-        schema: { type: "array", items: reference("schemas", "Key") },
-      },
-    },
+    success: { 200: jsonList("All keys.", "Key") },
   },
   async handle({ store, clock, admin }) {
     const now = clock.now();
@@ -76,19 +66,16 @@ const createKey: AdminDeclaration = {
   path: "/keys",
   body: jsonBody,
   contract: {
-    tag,
     summary: "Create a key",
     description:
       "Creates an API key or an operator key. The response contains its secret, which is shown only once: the service keeps only a digest.",
-    body: {
-      description: "The key to create.",
-      schema: reference("schemas", "NewKey"),
+    body: json("The key to create.", "NewKey", {
       examples: {
         api: { summary: "An API key", value: exampleNewKey },
         operator: { summary: "An operator key", value: { name: "Ada", kind: "operator" } },
       },
-    },
-    success: { 201: { description: "The new key.", schema: reference("schemas", "IssuedKey") } },
+    }),
+    success: { 201: json("The new key.", "IssuedKey") },
     messages: {
       invalid_request: {
         ...bodyMessages,
@@ -100,22 +87,16 @@ const createKey: AdminDeclaration = {
   async handle(context, call) {
     const { store, clock, admin } = context;
     const fields = await readFields(call);
-    const now = clock.now();
     const { environment } = admin.facts;
     const { expiresAt, ...terms } = readTerms(fields);
     const { name = "", plan = "" } = terms;
     const isOperator = readKind(fields) === "operator";
     if (isOperator) rejectFixedTerms(terms);
     const ends = { expiresAt: expiresAt ?? undefined };
+    const by = byOperator(call, clock);
     const issued = isOperator
-      ? await lifecycle.issueOperatorKey(store, environment, now, { name, ...ends }, actorOf(call))
-      : await lifecycle.issueKey(
-          store,
-          environment,
-          now,
-          { ...terms, name, plan, ...ends },
-          actorOf(call),
-        );
+      ? await lifecycle.issueOperatorKey(store, environment, { name, ...ends }, by)
+      : await lifecycle.issueKey(store, environment, { ...terms, name, plan, ...ends }, by);
     return keyReply(context, 201, issued.key.id, { key: issued.text });
   },
 };
@@ -124,12 +105,10 @@ const getKey: AdminDeclaration = {
   method: "GET",
   path: "/keys/{keyId}",
   contract: {
-    tag,
     summary: "Get a key",
     description: "Returns one key with its current use.",
     parameters: [keyIdParameter],
-    success: { 200: { description: "The key.", ...one } },
-    errors: ["not_found"],
+    success: { 200: json("The key.", "Key") },
     messages: notFound,
   },
   async handle(context, call) {
@@ -143,21 +122,17 @@ const changeKey: AdminDeclaration = {
   path: "/keys/{keyId}",
   body: mergePatchBody,
   contract: {
-    tag,
     summary: "Change a key",
     description:
       "Changes the given fields of a key. They take effect with its next request. A revoked key cannot be changed.",
     parameters: [keyIdParameter],
-    body: {
-      description: "The fields to change.",
-      schema: reference("schemas", "KeyChange"),
+    body: json("The fields to change.", "KeyChange", {
       examples: {
         plan: { summary: "Another plan", value: { plan: "pro" } },
         expiry: { summary: "An expiry time", value: { expiresAt: "2027-01-31T00:00:00Z" } },
       },
-    },
-    success: { 200: { description: "The changed key.", ...one } },
-    errors: ["not_found"],
+    }),
+    success: { 200: json("The changed key.", "Key") },
     messages: {
       invalid_request: {
         ...bodyMessages,
@@ -172,7 +147,7 @@ const changeKey: AdminDeclaration = {
     const id = readKeyId(call);
     const change = readTerms(await readFields(call));
     if (Object.values(change).some((value) => value !== undefined)) {
-      await lifecycle.changeKey(store, clock.now(), id, change, actorOf(call));
+      await lifecycle.changeKey(store, id, change, byOperator(call, clock));
     }
     return keyReply(context, 200, id);
   },
@@ -183,24 +158,15 @@ const rotateKey: AdminDeclaration = {
   path: "/keys/{keyId}/rotate",
   body: jsonBody,
   contract: {
-    tag,
     summary: "Rotate a key",
     description:
       "Issues a new secret for a key. The old secret stays valid for the overlap, so that clients can switch. Sessions that were started with the old secret end with it.",
     parameters: [keyIdParameter],
-    body: {
-      description: "How long the old secret stays valid. Without a body, 24 hours.",
+    body: json("How long the old secret stays valid. Without a body, 24 hours.", "KeyRotation", {
       isOptional: true,
-      schema: reference("schemas", "KeyRotation"),
       examples: { at_once: { summary: "Without an overlap", value: { overlapSeconds: 0 } } },
-    },
-    success: {
-      200: {
-        description: "The key with its new secret.",
-        schema: reference("schemas", "RotatedKey"),
-      },
-    },
-    errors: ["not_found"],
+    }),
+    success: { 200: json("The key with its new secret.", "RotatedKey") },
     messages: {
       invalid_request: {
         ...bodyMessages,
@@ -215,72 +181,48 @@ const rotateKey: AdminDeclaration = {
     const id = readKeyId(call);
     const overlapMs = readOverlapMs(await readOptionalFields(call));
     const { environment } = admin.facts;
-    const { text, oldValidUntil } = await lifecycle.rotateKey(
-      store,
-      environment,
-      clock.now(),
-      id,
-      actorOf(call),
-      overlapMs,
-    );
+    const by = byOperator(call, clock);
+    const rotated = await lifecycle.rotateKey(store, environment, id, by, overlapMs);
+    const { text, oldValidUntil } = rotated;
     return keyReply(context, 200, id, { key: text, oldValidUntil: isoOrNull(oldValidUntil) });
   },
 };
 
-const revokeKey: AdminDeclaration = {
-  method: "POST",
-  path: "/keys/{keyId}/revoke",
-  contract: {
-    tag,
-    summary: "Revoke a key",
-    description:
-      "Ends a key permanently. Its next request gets 401, and its sessions end. A key that is already revoked keeps the time of its first revocation.",
-    parameters: [keyIdParameter],
-    success: { 200: { description: "The revoked key.", ...one } },
-    errors: ["not_found"],
-    messages: notFound,
-  },
-  async handle(context, call) {
-    const id = readKeyId(call);
-    await lifecycle.revokeKey(context.store, context.clock.now(), id, actorOf(call));
-    return keyReply(context, 200, id);
-  },
-};
+/** An operation that acts on one key and returns it. */
+function keyAction(
+  path: string,
+  act: (store: Context["store"], id: string, by: By) => Promise<unknown>,
+  { returned, ...text }: Record<"summary" | "description" | "returned", string>,
+): AdminDeclaration {
+  return {
+    method: "POST",
+    path: `/keys/{keyId}/${path}`,
+    contract: {
+      ...text,
+      parameters: [keyIdParameter],
+      success: { 200: json(returned, "Key") },
+      messages: notFound,
+    },
+    async handle(context, call) {
+      const id = readKeyId(call);
+      await act(context.store, id, byOperator(call, context.clock));
+      return keyReply(context, 200, id);
+    },
+  };
+}
 
-/** Also succeeds if no ban is in force. */
-const liftBan: AdminDeclaration = {
-  method: "POST",
-  path: "/keys/{keyId}/unban",
-  contract: {
-    tag,
-    summary: "Lift a ban",
-    description: "Ends the ban of a key. Also succeeds if no ban is in force.",
-    parameters: [keyIdParameter],
-    success: { 200: { description: "The key.", ...one } },
-    errors: ["not_found"],
-    messages: notFound,
-  },
-  async handle(context, call) {
-    const id = readKeyId(call);
-    await lifecycle.liftBan(context.store, context.clock.now(), id, actorOf(call));
-    return keyReply(context, 200, id);
-  },
-};
+const revokeKey = keyAction("revoke", lifecycle.revokeKey, {
+  summary: "Revoke a key",
+  description:
+    "Ends a key permanently. Its next request gets 401, and its sessions end. A key that is already revoked keeps the time of its first revocation.",
+  returned: "The revoked key.",
+});
 
-const names = [
-  ...([
-    "id",
-    "name",
-    "kind",
-    "plan",
-    "limits",
-    "scopes",
-    "state",
-    "createdAt",
-    "expiresAt",
-  ] as const),
-  ...(["revokedAt", "lastUsedAt", "bannedUntil", "minute", "day", "secrets"] as const),
-];
+const liftBan = keyAction("unban", lifecycle.liftBan, {
+  summary: "Lift a ban",
+  description: "Ends the ban of a key. Also succeeds if no ban is in force.",
+  returned: "The key.",
+});
 
 /** A key as operators see it at `now`. */
 function describeKey(status: KeyStatus, now: number) {
@@ -292,7 +234,7 @@ function describeKey(status: KeyStatus, now: number) {
     minute: { used: status.usedThisMinute, limit: perMinute, resetsAt: endOf(minuteMs, now) },
     day: { used: status.usedToday, limit: perDay, resetsAt: endOf(dayMs, now) },
   };
-  return inOrder(shown, names);
+  return inOrder(shown, keyNames);
 }
 
 /** The end of the window that contains `now`. */

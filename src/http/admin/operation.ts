@@ -1,5 +1,6 @@
-import type { Actor } from "../../domain/audit/audit.ts";
+import type { Actor, By } from "../../domain/audit/audit.ts";
 import type { operatorScope } from "../../domain/keys/keys.ts";
+import type { Clock } from "../../domain/running/clock.ts";
 import type { Contract } from "../api/contract/operation.ts";
 import type { ApiSettings, Declaration, DeclaredBody } from "../api/operation.ts";
 import type { Call, Operation } from "../pipeline/operation.ts";
@@ -16,23 +17,26 @@ export const adminTags = [
   { name: "Service", description: "The service itself, and what operators did." },
 ] as const;
 
-/** The documentation of one operation of the operator API. Its tag is one of `adminTags`. */
-export type AdminContract = Contract<(typeof adminTags)[number]["name"]>;
-
 /** An operation of the operator API. */
 export interface AdminOperation extends Operation {
   readonly scope: typeof operatorScope;
-  readonly contract: AdminContract;
+  readonly tag: (typeof adminTags)[number]["name"];
+  readonly contract: Contract;
 }
 
 /** An operation as its file declares it. What all operations have in common is added to it. */
-export interface AdminDeclaration extends Pick<Declaration, "method" | "path" | "body" | "handle"> {
-  readonly contract: AdminContract;
-}
+export type AdminDeclaration = Pick<
+  Declaration,
+  "method" | "path" | "body" | "contract" | "handle"
+>;
 
 export type AdminSettings = Pick<ApiSettings, DeclaredBody["bytesMax"]>;
 
 /** Whom the ledger and the audit log name for what a request changes. */
 export function actorOf({ caller, requestId }: Call): Actor {
   return { keyId: caller.keyId, requestId };
+}
+
+export function byOperator(call: Call, clock: Clock): By {
+  return { actor: actorOf(call), now: clock.now() };
 }

@@ -1,7 +1,7 @@
 import { operatorScope } from "../../domain/keys/keys.ts";
 import { errorCodes } from "../../domain/running/errors.ts";
-import { errorSchema } from "../api/contract/error-schema.ts";
-import { namesIn } from "../api/contract/operation.ts";
+import { errorSchema } from "../api/contract/errors.ts";
+import { namesIn, tagged } from "../api/contract/operation.ts";
 import type { Schema } from "../api/contract/schema.ts";
 import { bodyRule } from "../api/operation.ts";
 import { schemas as apiSchemas } from "../api/operations.ts";
@@ -13,15 +13,15 @@ import { compressedRead, withCompression } from "./compression.ts";
 import { keySchemas } from "./contract/key-schemas.ts";
 import { stockSchemas } from "./contract/stock-schemas.ts";
 import { webhookSchemas } from "./contract/webhook-schemas.ts";
-import { exportOperations } from "./exports.ts";
-import { importOperations, importSchemas } from "./imports.ts";
+import { exportOrders, exportPets } from "./exports.ts";
+import { importOrders, importPets, importSchemas } from "./imports.ts";
 import { keyOperations } from "./keys.ts";
 import type { AdminDeclaration, AdminOperation, AdminSettings } from "./operation.ts";
 import { petOperations } from "./pets.ts";
 import { rejectOtherOrigins } from "./same-origin.ts";
 import { serviceOperations, serviceSchemas } from "./service.ts";
 import { sessionOperations, sessionSchemas } from "./session.ts";
-import { sharedOperations } from "./shared.ts";
+import { ledgerOperations, listOrders, listStockHistory } from "./shared.ts";
 import { stockOperations } from "./stock.ts";
 import { usageOperations } from "./usage.ts";
 import { webhookOperations } from "./webhooks.ts";
@@ -37,39 +37,25 @@ export const adminHeaders = {
 
 /** All operations of the operator API by id. Routes, its description and many tests are made from this. */
 const table = {
-  ...sessionOperations,
-  ...keyOperations,
-  ...usageOperations,
-  ...auditOperations,
-  ...serviceOperations,
-  ...importOperations,
-  ...exportOperations,
-  ...webhookOperations,
-  ...backupOperations,
-  ...stockOperations,
-  ...sharedOperations,
-  ...changeOperations,
-  ...petOperations,
+  ...tagged("Session", sessionOperations),
+  ...tagged("Keys", { ...keyOperations, ...usageOperations }),
+  ...tagged("Service", { ...auditOperations, ...serviceOperations }),
+  ...tagged("Webhooks", webhookOperations),
+  ...tagged("Backups", backupOperations),
+  ...tagged("Stock", { ...stockOperations, listStockHistory }),
+  ...tagged("Changes", { ...ledgerOperations, ...changeOperations }),
+  ...tagged("Pets", { ...petOperations, importPets, exportPets }),
+  ...tagged("Orders", { listOrders, importOrders, exportOrders }),
 };
 
 export type AdminOperationId = keyof typeof table;
 
-/** The schemas of the API that the operator API also uses. */
-const shared = [
-  "LedgerHead",
-  "LedgerRow",
-  "Stock",
-  "PetStatus",
-  "VersionedItem",
-  "AppliedChanges",
-  "InventoryItem",
-  "InventoryDifference",
-  "Order",
-  "OrderStatus",
-];
+/** The operator API describes pets and updates in its own way, and shares the other schemas of the API. */
+const { Pet: _pet, InventoryUpdate: _update, ...sharedSchemas } = apiSchemas;
 
 /** All schemas of the operator API. */
 export const adminSchemas: Readonly<Record<string, Schema>> = {
+  ...sharedSchemas,
   ...sessionSchemas,
   ...keySchemas,
   ...auditSchemas,
@@ -79,29 +65,30 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
   ...backupSchemas,
   ...stockSchemas,
   Error: errorSchema(errorCodes),
-  ...Object.fromEntries(shared.map((name) => [name, apiSchemas[name]!])),
 };
 
 export function adminOperations(settings: AdminSettings): AdminOperation[] {
-  return Object.entries<AdminDeclaration>(table).map(([id, { body, ...declared }]) => {
-    const { contract, method, handle } = declared;
-    const isRead = method === "GET";
-    return {
-      ...declared,
-      id,
-      ...bodyRule(body, settings),
-      contract: isRead ? withCompression(contract) : contract,
-      scope: operatorScope,
-      stability: "beta",
-      cacheControl: adminHeaders["Cache-Control"],
-      known: namesIn(contract, adminSchemas),
-      async handle(context, call) {
-        rejectOtherOrigins(call);
-        const reply = notStored(await handle(context, call));
-        return isRead ? compressedRead(reply, call.request) : reply;
-      },
-    };
-  });
+  return Object.entries<AdminDeclaration & Pick<AdminOperation, "tag">>(table).map(
+    ([id, { body, ...declared }]) => {
+      const { contract, method, handle } = declared;
+      const isRead = method === "GET";
+      return {
+        ...declared,
+        id,
+        ...bodyRule(body, settings),
+        contract: isRead ? withCompression(contract) : contract,
+        scope: operatorScope,
+        stability: "beta",
+        cacheControl: adminHeaders["Cache-Control"],
+        known: namesIn(contract, adminSchemas),
+        async handle(context, call) {
+          rejectOtherOrigins(call);
+          const reply = notStored(await handle(context, call));
+          return isRead ? compressedRead(reply, call.request) : reply;
+        },
+      };
+    },
+  );
 }
 
 /** Handlers of the API allow caches to store what they return. */

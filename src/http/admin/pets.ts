@@ -12,71 +12,68 @@ import {
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import * as lifecycle from "../../domain/shop/pet-lifecycle.ts";
 import { petExists } from "../../domain/shop/pet-lifecycle.ts";
-import { int64Max, int64Min, int64Pattern, parseInt64 } from "../../domain/values/int64.ts";
-import { JsonNumber } from "../../domain/values/json.ts";
+import { int64Pattern, parseInt64 } from "../../domain/values/int64.ts";
 import { reasonCharactersMax } from "../../domain/values/texts.ts";
-import { boundedInteger, reference } from "../api/contract/schema.ts";
+import { readId } from "../api/change-list.ts";
+import { json } from "../api/contract/operation.ts";
+import { reference } from "../api/contract/schema.ts";
 import { jsonBody, mergePatchBody } from "../api/operation.ts";
 import {
+  integerParameter,
   petIdParameter,
-  petIdRule,
   queryOf,
+  queryParameter,
+  readParameter,
   readPetId,
-  readSeq,
-  seqRule,
+  seqBounds,
   singleValue,
 } from "../api/parameters.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import { exampleConflict, versionConflict } from "./conflicts.ts";
-import { bodyMessages, type Fields, given, readFields, textField } from "./fields.ts";
+import { bodyMessages, type Fields, fieldReader, given, readFields, textField } from "./fields.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
-const tag = "Pets";
-
 const notFound = { not_found: { not_found: petNotFound } };
-
-const invalidId = { invalid_petId: petIdRule };
-
-const one = { schema: reference("schemas", "PetDetails") };
 
 const petIdFieldRule = "is required and must be a 64-bit integer";
 
 const namedPetsMax = 200;
 
-const petIdsPattern = `^${int64Pattern}(,${int64Pattern}){0,${namedPetsMax - 1}}$`;
-
-const petIdsRule = `Query parameter 'ids' is required and must be 1 to ${namedPetsMax} ids of pets, separated by commas.`;
+const petIds = queryParameter({
+  name: "ids",
+  description: "The IDs of the pets, separated by commas.",
+  required: true,
+  schema: {
+    type: "string",
+    pattern: `^${int64Pattern}(,${int64Pattern}){0,${namedPetsMax - 1}}$`,
+  },
+  example: "7,31",
+  rule: `is required and must be 1 to ${namedPetsMax} ids of pets, separated by commas`,
+  parse(text) {
+    const ids = text.split(",", namedPetsMax + 1).map(parseInt64);
+    const found = ids.filter((id) => id !== undefined);
+    return found.length === ids.length && ids.length <= namedPetsMax ? found : undefined;
+  },
+});
 
 /** Returns the names of the pets with these ids. Those that do not exist are left out. */
 const listPetNames: AdminDeclaration = {
   method: "GET",
   path: "/pets",
   contract: {
-    tag,
     summary: "Find the names of pets",
     description: `Returns the names of up to ${namedPetsMax} pets, by ascending \`petId\`. Pets that do not exist are left out. The ledger and the feed contain only IDs.`,
-    parameters: [
-      {
-        name: "ids",
-        in: "query",
-        required: true,
-        description: "The IDs of the pets, separated by commas.",
-        schema: { type: "string", pattern: petIdsPattern },
-        example: "7,31",
-      },
-    ],
+    parameters: [petIds],
     success: {
       200: {
         description: "The names.",
         schema: { type: "array", items: reference("schemas", "PetName"), maxItems: namedPetsMax },
       },
     },
-    messages: { invalid_request: { invalid_ids: petIdsRule } },
   },
   async handle({ store }, { request }) {
-    const petIds = readPetIds(queryOf(request));
-    const found = await store.catalogue.namesOf(petIds);
+    const found = await store.catalogue.namesOf(readParameter(queryOf(request), petIds)!);
     return { status: 200, body: `[${found.map(petNameJson).join()}]` };
   },
 };
@@ -86,16 +83,11 @@ const createPet: AdminDeclaration = {
   path: "/pets",
   body: jsonBody,
   contract: {
-    tag,
     summary: "Add a pet",
     description:
       "Adds a pet to the catalogue and to the inventory. A pet with the ID of one that was removed continues its history.",
-    body: {
-      description: "The pet.",
-      schema: reference("schemas", "NewPet"),
-    },
-    success: { 201: { description: "The new pet.", ...one } },
-    errors: ["already_exists"],
+    body: json("The pet.", "NewPet"),
+    success: { 201: json("The new pet.", "PetDetails") },
     messages: {
       invalid_request: {
         ...bodyMessages,
@@ -107,7 +99,9 @@ const createPet: AdminDeclaration = {
   },
   async handle(context, call) {
     const fields = await readFields(call);
-    const pet = { petId: readId(fields), ...readDetails(fields), ...readStock(fields) };
+    const petId = readId(given(fields, "petId"));
+    if (petId === undefined) throw new InvalidField("petId", petIdFieldRule);
+    const pet = { petId, ...readDetails(fields), ...readStock(fields) };
     const reason = textField(fields, "reason") || null;
     const created = await lifecycle.createPet(context, actorOf(call), pet, reason);
     return { status: 201, body: petJson(created) };
@@ -118,13 +112,11 @@ const getPet: AdminDeclaration = {
   method: "GET",
   path: "/pets/{petId}",
   contract: {
-    tag,
     summary: "Get a pet",
     description: "Returns one pet with its stock.",
     parameters: [petIdParameter],
-    success: { 200: { description: "The pet.", ...one } },
-    errors: ["not_found"],
-    messages: { invalid_request: invalidId, ...notFound },
+    success: { 200: json("The pet.", "PetDetails") },
+    messages: notFound,
   },
   async handle(context, call) {
     return petReply(context, readPetId(call.request));
@@ -137,22 +129,15 @@ const changePet: AdminDeclaration = {
   path: "/pets/{petId}",
   body: mergePatchBody,
   contract: {
-    tag,
     summary: "Change a pet",
     description:
       "Changes the details of a pet, such as its name. The audit log keeps the change. To change its quantity or status, use `PATCH /stock/{petId}`.",
     parameters: [petIdParameter],
-    body: {
-      description: "The fields to change.",
-      schema: reference("schemas", "PetChange"),
+    body: json("The fields to change.", "PetChange", {
       examples: { name: { summary: "Another name", value: { name: "Pepper" } } },
-    },
-    success: { 200: { description: "The changed pet.", ...one } },
-    errors: ["not_found"],
-    messages: {
-      invalid_request: { ...bodyMessages, ...invalidId },
-      ...notFound,
-    },
+    }),
+    success: { 200: json("The changed pet.", "PetDetails") },
+    messages: { invalid_request: bodyMessages, ...notFound },
   },
   async handle(context, call) {
     const petId = readPetId(call.request);
@@ -162,23 +147,23 @@ const changePet: AdminDeclaration = {
   },
 };
 
+const expectedVersion = integerParameter(
+  "expectedVersion",
+  seqBounds,
+  "The `version` that the entry must have. Without it, any version is accepted.",
+  1207,
+);
+
 const removePet: AdminDeclaration = {
   method: "DELETE",
   path: "/pets/{petId}",
   contract: {
-    tag,
     summary: "Remove a pet",
     description:
       "Removes a pet from the catalogue and from the inventory. Its history stays. This cannot be undone: the name and the other details are gone. If the entry does not have the `expectedVersion`, nothing is changed, and the message says what is stored now and who changed it.",
     parameters: [
       petIdParameter,
-      {
-        name: "expectedVersion",
-        in: "query",
-        description: "The `version` that the entry must have. Without it, any version is accepted.",
-        schema: boundedInteger(0, Number.MAX_SAFE_INTEGER),
-        example: 1207,
-      },
+      expectedVersion,
       {
         name: "reason",
         in: "query",
@@ -188,20 +173,15 @@ const removePet: AdminDeclaration = {
       },
     ],
     success: { 204: { description: "The pet is removed." } },
-    errors: ["not_found", "version_conflict"],
-    messages: {
-      invalid_request: { ...invalidId, invalid_version: seqRule("expectedVersion") },
-      ...notFound,
-      version_conflict: { version_conflict: exampleConflict },
-    },
+    messages: { ...notFound, version_conflict: { version_conflict: exampleConflict } },
   },
   async handle(context, call) {
     const petId = readPetId(call.request);
     const query = queryOf(call.request);
-    const expectedVersion = readSeq(query, "expectedVersion");
+    const expected = readParameter(query, expectedVersion);
     const reason = singleValue(query, "reason") || null;
     const actor = actorOf(call);
-    const conflict = await lifecycle.removePet(context, actor, petId, expectedVersion, reason);
+    const conflict = await lifecycle.removePet(context, actor, petId, expected, reason);
     if (conflict) throw await versionConflict(context, conflict.current);
     return { status: 204, body: null };
   },
@@ -219,32 +199,15 @@ function petJson({ petId, status, version, ...rest }: Pet & Entry): string {
   return `{"petId":${petId},${JSON.stringify({ ...rest, status, version }).slice(1)}`;
 }
 
-function readId(fields: Fields): bigint {
-  const value = given(fields, "petId");
-  const id = value instanceof JsonNumber ? value.toInteger() : undefined;
-  if (typeof id === "bigint" && id >= int64Min && id <= int64Max) return id;
-  throw new InvalidField("petId", petIdFieldRule);
-}
+const quantityField = fieldReader(quantityRule, readQuantity);
 
 function readStock(fields: Fields): Partial<Stock> {
   const status = textField(fields, "status");
   if (status !== undefined && !isPetStatus(status)) {
     throw new InvalidField("status", `must be one of ${petStatuses.join(", ")}`);
   }
-  const sent = given(fields, "quantity");
-  const quantity = sent === undefined ? undefined : readQuantity(sent);
-  if (sent !== undefined && quantity === undefined) {
-    throw new InvalidField("quantity", quantityRule);
-  }
+  const quantity = quantityField(fields, "quantity");
   return { ...(status && { status }), ...(quantity !== undefined && { quantity }) };
-}
-
-function readPetIds(query: URLSearchParams): readonly bigint[] {
-  const texts = singleValue(query, "ids")?.split(",", namedPetsMax + 1) ?? [];
-  const petIds = texts.map(parseInt64).filter((petId) => petId !== undefined);
-  const isValid = petIds.length === texts.length && texts.length <= namedPetsMax;
-  if (isValid && petIds.length > 0) return petIds;
-  throw new ServiceError("invalid_request", petIdsRule);
 }
 
 function petNameJson({ petId, name, category }: PetName): string {

@@ -6,39 +6,22 @@ import { minutesCounted } from "../../domain/usage/change-counts.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import type { Webhook } from "../../domain/webhooks/webhook.ts";
 import { exampleTime } from "../api/contract/examples.ts";
+import { json } from "../api/contract/operation.ts";
 import {
+  choice,
   count,
+  flag,
   listOf,
   named,
   nullable,
-  reference,
   responseObject,
   type Schema,
   text,
   time,
 } from "../api/contract/schema.ts";
+import { headOf } from "../api/history.ts";
 import { stockTotals } from "../list/totals.ts";
 import type { AdminDeclaration } from "./operation.ts";
-
-const exampleTotal = { entries: 120, quantity: 1840 };
-
-const exampleStock = {
-  available: exampleTotal,
-  pending: { entries: 4, quantity: 4 },
-  sold: { entries: 31, quantity: 0 },
-};
-
-const exampleHead = { seq: 1207, hash: "0".repeat(64), at: exampleTime };
-
-const exampleWebhooks = { active: 2, paused: 0, disabled: 0, failing: 0 };
-
-const exampleBackup = { lastAt: "2026-11-16T02:00:00.000Z", ageSeconds: 21600 };
-
-const exampleAttention = {
-  severity: "warning",
-  text: "Key 'Warehouse' is close to the daily limit.",
-  view: "keys",
-};
 
 const exampleService = {
   version: "0.10.0",
@@ -47,13 +30,19 @@ const exampleService = {
   schema: 8,
   startedAt: "2026-11-15T20:00:00.000Z",
   now: exampleTime,
-  ledger: exampleHead,
-  stock: exampleStock,
+  ledger: { seq: 1207, hash: "0".repeat(64), at: exampleTime },
+  stock: {
+    available: { entries: 120, quantity: 1840 },
+    pending: { entries: 4, quantity: 4 },
+    sold: { entries: 31, quantity: 0 },
+  },
   changesPerMinute: Array.from({ length: minutesCounted }, (_, at) => at % 4),
   isReady: true,
-  webhooks: exampleWebhooks,
-  backup: exampleBackup,
-  attention: [exampleAttention],
+  webhooks: { active: 2, paused: 0, disabled: 0, failing: 0 },
+  backup: { lastAt: "2026-11-16T02:00:00.000Z", ageSeconds: 21600 },
+  attention: [
+    { severity: "warning", text: "Key 'Warehouse' is close to the daily limit.", view: "keys" },
+  ],
 };
 
 export const serviceSchemas: Readonly<Record<string, Schema>> = {
@@ -63,14 +52,14 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
       entries: count("The number of entries."),
       quantity: count("The sum of their quantities. At most 2^53 − 1."),
     },
-    exampleTotal,
+    exampleService.stock.available,
   ),
   StockTotals: responseObject(
     "The stock by status.",
     Object.fromEntries(
       petStatuses.map((status) => [status, named("StockTotal", `Entries that are ${status}.`)]),
     ),
-    exampleStock,
+    exampleService.stock,
   ),
   WebhookCounts: responseObject(
     "The number of webhooks in each state.",
@@ -80,41 +69,31 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
       disabled: count("Webhooks that are disabled, because the receiver returned 410."),
       failing: count("Active webhooks whose last attempt failed."),
     },
-    exampleWebhooks,
+    exampleService.webhooks,
   ),
   LastBackup: responseObject(
     "The last backup that succeeded.",
     { lastAt: time("When it ended."), ageSeconds: count("The time since then, in seconds.") },
-    exampleBackup,
+    exampleService.backup,
   ),
   Attention: responseObject(
     "Something that an operator should look at.",
     {
-      severity: {
-        type: "string",
-        enum: ["problem", "warning"],
-        description:
-          "`problem` if something does not work, `warning` if something may stop working.",
-      },
+      severity: choice(
+        ["problem", "warning"],
+        "`problem` if something does not work, `warning` if something may stop working.",
+      ),
       text: text("What it is, in a sentence."),
       view: text("The view of the console that shows more."),
     },
-    exampleAttention,
+    exampleService.attention[0]!,
   ),
   Service: responseObject(
     "The state of the service.",
     {
       version: text("The version of the service."),
-      environment: {
-        type: "string",
-        enum: environments,
-        description: "The environment of the service.",
-      },
-      engine: {
-        type: "string",
-        enum: ["SQLite", "PostgreSQL"],
-        description: "The database engine.",
-      },
+      environment: choice(environments, "The environment of the service."),
+      engine: choice(["SQLite", "PostgreSQL"], "The database engine."),
       schema: count("The version of the store's schema."),
       startedAt: time("When this instance was started."),
       now: time("The current time of the service."),
@@ -128,7 +107,7 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
         description:
           "The changes in each of the last 60 minutes, the oldest first. The last value is the current minute so far.",
       },
-      isReady: { type: "boolean", description: "Whether `/readyz` returns 200." },
+      isReady: flag("Whether `/readyz` returns 200."),
       webhooks: named("WebhookCounts", "The webhooks."),
       backup: nullable("LastBackup", "The last backup, or null if there is none."),
       attention: listOf("Attention", "What an operator should look at, problems first."),
@@ -142,13 +121,10 @@ const getService: AdminDeclaration = {
   method: "GET",
   path: "/service",
   contract: {
-    tag: "Service",
     summary: "Get the state of the service",
     description:
       "Returns facts about the service, totals of the stock, the changes per minute, and what needs attention. The totals include every change that was confirmed before you sent the request.",
-    success: {
-      200: { description: "The state of the service.", schema: reference("schemas", "Service") },
-    },
+    success: { 200: json("The state of the service.", "Service") },
   },
   async handle(context, call) {
     const { store, clock, admin, follower, list } = context;
@@ -180,7 +156,7 @@ const getService: AdminDeclaration = {
       ...facts,
       startedAt: isoOrNull(startedAt),
       now: isoOrNull(now),
-      ledger: { seq: tip.seq, hash: tip.hash, at: tip.seq === 0 ? null : isoOrNull(tip.at) },
+      ledger: headOf(tip),
       stock,
       changesPerMinute,
       isReady,

@@ -3,9 +3,10 @@ import { endSession as end, startSession as start } from "../../domain/keys/sess
 import { ServiceError } from "../../domain/running/errors.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import { exampleOperatorId } from "../api/contract/examples.ts";
+import { json } from "../api/contract/operation.ts";
 import {
+  choice,
   named,
-  reference,
   responseObject,
   type Schema,
   text,
@@ -39,11 +40,7 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
     "Who is signed in, and where.",
     {
       operator: named("Operator", "Who is signed in."),
-      environment: {
-        type: "string",
-        enum: environments,
-        description: "The environment of the service.",
-      },
+      environment: choice(environments, "The environment of the service."),
       version: text("The version of the service."),
       expiresAt: timeOrNull(
         "When the session ends by itself. For a request with a key, when the key expires; null if it does not.",
@@ -53,18 +50,15 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
   ),
 };
 
-const body = { schema: reference("schemas", "Session") };
-
 /** Exchanges the operator key for a session. Every session has a new token. */
 const startSession: AdminDeclaration = {
   method: "POST",
   path: "/session",
   contract: {
-    tag: "Session",
     summary: "Sign in",
     description:
       "Exchanges an operator key for a session of 12 hours. Send the key in `Authorization`. The response sets a cookie, which authenticates later requests of the same browser. The session also ends when the key expires, is revoked, or is rotated without an overlap.",
-    success: { 201: { description: "The new session.", headers: ["Set-Cookie"], ...body } },
+    success: { 201: json("The new session.", "Session", { headers: ["Set-Cookie"] }) },
     messages: { invalid_request: { key_required: signInWithKey } },
   },
   async handle(context, call) {
@@ -84,10 +78,9 @@ const getSession: AdminDeclaration = {
   method: "GET",
   path: "/session",
   contract: {
-    tag: "Session",
     summary: "Get the session",
     description: "Returns who is signed in.",
-    success: { 200: { description: "The session.", ...body } },
+    success: { 200: json("The session.", "Session") },
   },
   async handle(context, call) {
     return { status: 200, body: await sessionJson(context, call, call.caller.expiresAt) };
@@ -98,7 +91,6 @@ const endSession: AdminDeclaration = {
   method: "DELETE",
   path: "/session",
   contract: {
-    tag: "Session",
     summary: "Sign out",
     description: "Ends the session and removes its cookie. The cookie no longer works.",
     success: { 204: { description: "The session has ended.", headers: ["Set-Cookie"] } },

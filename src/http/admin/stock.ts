@@ -7,7 +7,7 @@ import { petNotFound } from "../../domain/ledger/inventory.ts";
 import type { Change } from "../../domain/ledger/ledger.ts";
 import { yieldToEventLoop } from "../../domain/running/background.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { changeStock, keyReused } from "../../domain/shop/shop.ts";
+import { changeStock } from "../../domain/shop/shop.ts";
 import {
   canonicalText,
   oneAmountRule,
@@ -16,15 +16,13 @@ import {
   readReason,
   statusRule,
 } from "../api/change-list.ts";
-import { versionedJson } from "../api/changes.ts";
-import { reference } from "../api/contract/schema.ts";
+import { exampleShortage, versionedJson } from "../api/changes.ts";
+import { json } from "../api/contract/operation.ts";
 import { mergePatchBody } from "../api/operation.ts";
 import {
   idempotencyKeyParameter,
-  idempotencyKeyRule,
   identifyRequest,
   petIdParameter,
-  petIdRule,
   readPetId,
   replayedHeaders,
 } from "../api/parameters.ts";
@@ -33,16 +31,6 @@ import { exampleConflict, versionConflict } from "./conflicts.ts";
 import { exampleStock } from "./contract/stock-schemas.ts";
 import { bodyMessages, readFields } from "./fields.ts";
 import type { AdminDeclaration } from "./operation.ts";
-
-const change = { petId: 7n, kind: "add", amount: -20, reason: null } as const;
-
-const rejected = {
-  kind: "rejected",
-  reason: "out_of_range",
-  index: 0,
-  current: { petId: 7n, quantity: 12, status: "available", version: 1207 },
-  epoch: undefined,
-} as const;
 
 /** Entries that are read and written in one turn of the event loop: a few milliseconds of work. */
 const sliceEntries = 1_000;
@@ -59,7 +47,6 @@ const listStock: AdminDeclaration = {
   method: "GET",
   path: "/stock",
   contract: {
-    tag: "Stock",
     summary: "List the stock",
     description: `Returns the stock of all pets with their names. It includes every change that was confirmed before the request.
 
@@ -67,15 +54,13 @@ To keep a copy up to date, follow the feed (\`GET /changes\` with \`Accept: text
 
 The response is streamed, and compressed if the client accepts that. If the service fails while it sends the response, it closes the connection, and the JSON text is incomplete.`,
     success: {
-      200: {
-        description: "The stock.",
+      200: json("The stock.", "StockList", {
         headers: ["Vary", "Content-Encoding"],
-        schema: reference("schemas", "StockList"),
         examples: {
           stock: { summary: "One pet", value: exampleStock },
           empty: { summary: "No pets", value: { ...exampleStock, entries: [] } },
         },
-      },
+      }),
     },
   },
   async handle({ store, head, snapshots }, call) {
@@ -86,7 +71,6 @@ The response is streamed, and compressed if the client accepts that. If the serv
       Vary: "Accept-Encoding",
       ...(encoding === undefined ? {} : { "Content-Encoding": encoding }),
     };
-    if (request.method === "HEAD") return { status: 200, body: new ReadableStream(), headers };
     const body = await snapshots.open(call, async () => {
       const json = stockJson(store.catalogue, position);
       return encoding === undefined ? json : compressed(json, encoding);
@@ -101,14 +85,11 @@ const updateStock: AdminDeclaration = {
   path: "/stock/{petId}",
   body: mergePatchBody,
   contract: {
-    tag: "Stock",
     summary: "Change the stock of a pet",
     description:
       "Changes the quantity, the status or both of one pet. The response is sent after the change is stored durably. If the entry does not have the `expectedVersion`, nothing is changed, and the message says what is stored now and who changed it.",
     parameters: [petIdParameter, idempotencyKeyParameter],
-    body: {
-      description: "The change.",
-      schema: reference("schemas", "StockUpdate"),
+    body: json("The change.", "StockUpdate", {
       examples: {
         count: {
           summary: "A count with a condition",
@@ -116,27 +97,22 @@ const updateStock: AdminDeclaration = {
         },
         sold: { summary: "A new status", value: { status: "sold" } },
       },
-    },
+    }),
     success: {
-      200: {
-        description: "The entry after the change.",
+      200: json("The entry after the change.", "VersionedItem", {
         headers: ["Idempotent-Replayed"],
-        schema: reference("schemas", "VersionedItem"),
-      },
+      }),
     },
-    errors: ["not_found", "insufficient_stock", "version_conflict", "idempotency_key_reused"],
+    errors: ["idempotency_key_reused"],
     messages: {
       invalid_request: {
         ...bodyMessages,
-        invalid_petId: petIdRule,
         one_amount: oneAmountRule,
         invalid_status: statusRule,
-        invalid_idempotency_key: idempotencyKeyRule,
       },
       not_found: { not_found: petNotFound },
-      insufficient_stock: { insufficient_stock: outOfRangeMessage(change, rejected) },
+      insufficient_stock: { insufficient_stock: exampleShortage },
       version_conflict: { version_conflict: exampleConflict },
-      idempotency_key_reused: { idempotency_key_reused: keyReused },
     },
   },
   async handle(context, call) {

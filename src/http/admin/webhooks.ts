@@ -12,15 +12,14 @@ import {
   type WebhookStatus,
 } from "../../domain/webhooks/lifecycle.ts";
 import { attemptJson, webhookJson } from "../../domain/webhooks/webhook-json.ts";
-import { reference } from "../api/contract/schema.ts";
+import { type Contract, json, jsonList } from "../api/contract/operation.ts";
 import { jsonBody } from "../api/operation.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { exampleId } from "./contract/webhook-schemas.ts";
+import { exampleId, webhookNames } from "./contract/webhook-schemas.ts";
 import {
-  type Fields,
-  given,
+  fieldReader,
   integerField,
   overlapRule,
   readFields,
@@ -30,7 +29,7 @@ import {
   textListField,
   withoutNulls,
 } from "./fields.ts";
-import { type AdminContract, type AdminDeclaration, actorOf } from "./operation.ts";
+import { type AdminDeclaration, byOperator } from "./operation.ts";
 
 const webhookId = {
   name: "webhookId",
@@ -42,20 +41,13 @@ const webhookId = {
 
 const notFound = { not_found: { not_found: `There is no webhook ${exampleId}.` } };
 
-const one = (description: string, schema: string) => ({
-  description,
-  schema: reference("schemas", schema),
-});
-
 /** An operation that changes the state of a webhook and returns it. */
-function change(summary: string, description: string): AdminContract {
+function change(summary: string, description: string): Contract {
   return {
-    tag: "Webhooks",
     summary,
     description,
     parameters: [webhookId],
-    success: { 200: one("The webhook.", "Webhook") },
-    errors: ["not_found"],
+    success: { 200: json("The webhook.", "Webhook") },
     messages: { ...notFound, unavailable: { busy: unavailableMessages.busy } },
   };
 }
@@ -68,15 +60,9 @@ const listWebhooks: AdminDeclaration = {
   method: "GET",
   path: "/webhooks",
   contract: {
-    tag: "Webhooks",
     summary: "List webhooks",
     description: "Returns all webhooks. A store has at most 100.",
-    success: {
-      200: {
-        description: "The webhooks.",
-        schema: { type: "array", items: reference("schemas", "Webhook") },
-      },
-    },
+    success: { 200: jsonList("The webhooks.", "Webhook") },
   },
   async handle({ store }) {
     return ok((await list(store)).map(webhookOf));
@@ -88,18 +74,12 @@ const createWebhook: AdminDeclaration = {
   path: "/webhooks",
   body: jsonBody,
   contract: {
-    tag: "Webhooks",
     summary: "Create a webhook",
     description:
       "Creates a webhook. Its secret is shown only in this response. The address must use https and resolve to public addresses, unless the service is configured differently.",
-    body: {
-      description: "The webhook.",
-      schema: reference("schemas", "NewWebhook"),
-    },
-    success: { 201: one("The new webhook.", "CreatedWebhook") },
-    messages: {
-      invalid_request: { invalid_url: "Field 'url' must be https://HOST/…." },
-    },
+    body: json("The webhook.", "NewWebhook"),
+    success: { 201: json("The new webhook.", "CreatedWebhook") },
+    messages: { invalid_request: { invalid_url: "Field 'url' must be https://HOST/…." } },
   },
   async handle({ store, clock, admin }, call) {
     const sent = await readFields(call);
@@ -109,7 +89,7 @@ const createWebhook: AdminDeclaration = {
     const terms = {
       url,
       name: textField(fields, "name"),
-      pets: petsField(fields),
+      pets: petsField(fields, "pets"),
       statuses: textListField(fields, "statuses"),
       causes: textListField(fields, "causes"),
       below: integerField(fields, "below"),
@@ -118,9 +98,8 @@ const createWebhook: AdminDeclaration = {
     const { webhook, secret, isResolved } = await create(
       store,
       admin.webhookUrls,
-      clock.now(),
       terms,
-      actorOf(call),
+      byOperator(call, clock),
     );
     const created = webhookOf(await getWebhookStatus(store, webhook.id));
     return { status: 201, body: JSON.stringify({ ...created, secret, isResolved }) };
@@ -131,12 +110,10 @@ const getWebhook: AdminDeclaration = {
   method: "GET",
   path: "/webhooks/{webhookId}",
   contract: {
-    tag: "Webhooks",
     summary: "Get a webhook",
     description: "Returns a webhook and its last 50 attempts.",
     parameters: [webhookId],
-    success: { 200: one("The webhook.", "WebhookWithAttempts") },
-    errors: ["not_found"],
+    success: { 200: json("The webhook.", "WebhookWithAttempts") },
     messages: notFound,
   },
   async handle({ store }, call) {
@@ -149,16 +126,14 @@ const removeWebhook: AdminDeclaration = {
   method: "DELETE",
   path: "/webhooks/{webhookId}",
   contract: {
-    tag: "Webhooks",
     summary: "Delete a webhook",
     description: "Deletes a webhook, its secrets and its delivery log.",
     parameters: [webhookId],
     success: { 204: { description: "The webhook is deleted." } },
-    errors: ["not_found"],
     messages: notFound,
   },
   async handle({ store, clock }, call) {
-    await deleteWebhook(store, clock.now(), idOf(call), actorOf(call));
+    await deleteWebhook(store, idOf(call), byOperator(call, clock));
     return { status: 204, body: null };
   },
 };
@@ -171,7 +146,7 @@ const pauseWebhook: AdminDeclaration = {
     "Stops the deliveries. An attempt that is under way is completed. A webhook that is already paused or disabled does not change.",
   ),
   async handle({ store, clock }, call) {
-    await pause(store, clock.now(), idOf(call), actorOf(call));
+    await pause(store, idOf(call), byOperator(call, clock));
     return current(store, call);
   },
 };
@@ -184,7 +159,7 @@ const resumeWebhook: AdminDeclaration = {
     "Continues after the last change that was delivered. If the webhook is failing, the next attempt is made at once.",
   ),
   async handle({ store, clock }, call) {
-    await resume(store, clock.now(), idOf(call), actorOf(call));
+    await resume(store, idOf(call), byOperator(call, clock));
     return current(store, call);
   },
 };
@@ -198,11 +173,7 @@ const replayWebhook: AdminDeclaration = {
       "Replay changes",
       "Delivers all changes from a ledger row on, with new message IDs. A webhook that is paused or disabled stays so.",
     ),
-    body: {
-      description: "Where to start.",
-      schema: reference("schemas", "Replay"),
-    },
-    errors: ["not_found"],
+    body: json("Where to start.", "Replay"),
     messages: {
       ...notFound,
       invalid_request: {
@@ -214,7 +185,7 @@ const replayWebhook: AdminDeclaration = {
   async handle({ store, clock }, call) {
     const from = integerField(await readFields(call), "from");
     if (from === undefined) throw new InvalidField("from", "is required");
-    await replay(store, clock.now(), idOf(call), from, actorOf(call));
+    await replay(store, idOf(call), from, byOperator(call, clock));
     return current(store, call);
   },
 };
@@ -228,23 +199,16 @@ const rotateWebhookSecret: AdminDeclaration = {
       "Rotate the secret of a webhook",
       "Issues a new secret for a webhook. It is shown only in this response. During the overlap, messages are signed with both secrets.",
     ),
-    body: {
-      description: "The overlap. Without a body, 24 hours.",
-      isOptional: true,
-      schema: reference("schemas", "SecretRotation"),
-    },
-    success: { 200: one("The webhook.", "WebhookWithSecret") },
-    errors: ["not_found"],
+    body: json("The overlap. Without a body, 24 hours.", "SecretRotation", { isOptional: true }),
+    success: { 200: json("The webhook.", "WebhookWithSecret") },
     messages: {
       ...notFound,
-      invalid_request: {
-        invalid_overlap: `Field 'overlapSeconds' ${overlapRule}.`,
-      },
+      invalid_request: { invalid_overlap: `Field 'overlapSeconds' ${overlapRule}.` },
     },
   },
   async handle({ store, clock }, call) {
     const overlapMs = readOverlapMs(await readOptionalFields(call));
-    const { secret } = await rotateSecret(store, clock.now(), idOf(call), actorOf(call), overlapMs);
+    const { secret } = await rotateSecret(store, idOf(call), byOperator(call, clock), overlapMs);
     return ok({ ...webhookOf(await getWebhookStatus(store, idOf(call))), secret });
   },
 };
@@ -261,25 +225,16 @@ async function current(store: Context["store"], call: Call): Promise<Reply> {
 }
 
 /** Ids of pets are integers in JSON, and may be strings for clients that cannot write 64 bits. */
-function petsField(fields: Fields): readonly string[] | undefined {
-  const value = given(fields, "pets");
-  if (value === undefined) return undefined;
-  if (!Array.isArray(value)) throw new InvalidField("pets", petsRule);
-  return value.map((one) => {
-    const integer = one instanceof JsonNumber ? one.toInteger() : one;
-    if (typeof integer === "bigint") return String(integer);
-    if (typeof integer === "string" && integer !== "fraction" && integer !== "huge") return integer;
-    throw new InvalidField("pets", petsRule);
-  });
-}
-
-const names = [
-  ...(["id", "name", "url", "state", "stateReason", "createdAt", "filter", "cursor"] as const),
-  ...(["behind", "failures", "failingSince", "nextAttemptAt", "oldSecretUntil"] as const),
-];
+const petsField = fieldReader(petsRule, (value) => {
+  if (!Array.isArray(value)) return undefined;
+  const ids = value.map((one) => (one instanceof JsonNumber ? one.toInteger() : one));
+  const isId = (id: unknown) =>
+    typeof id === "bigint" || (typeof id === "string" && id !== "fraction" && id !== "huge");
+  return ids.every(isId) ? ids.map(String) : undefined;
+});
 
 function webhookOf(status: Pick<WebhookStatus, "webhook" | "behind">) {
-  return inOrder({ ...webhookJson(status), cursor: status.webhook.cursor.seq }, names);
+  return inOrder({ ...webhookJson(status), cursor: status.webhook.cursor.seq }, webhookNames);
 }
 
 function ok(body: unknown): Reply {

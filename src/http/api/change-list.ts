@@ -161,7 +161,8 @@ export function readReason({ reason }: Pick<SentChange, "reason">, fail: Fail): 
   return reason;
 }
 
-function readId(value: unknown): bigint | undefined {
+/** A 64-bit integer as it was sent. */
+export function readId(value: unknown): bigint | undefined {
   const id = value instanceof JsonNumber ? value.toInteger() : undefined;
   return typeof id === "bigint" && id >= int64Min && id <= int64Max ? id : undefined;
 }

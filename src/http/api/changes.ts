@@ -21,24 +21,19 @@ import {
   petIdFieldRule,
 } from "./change-list.ts";
 import { exampleChanged, exampleChanges, exampleVersionedItem } from "./contract/examples.ts";
+import { json } from "./contract/operation.ts";
 import {
   boundedInteger,
   int64,
   listOf,
   petStatus,
   quantity,
-  reference,
   requestObject,
   responseObject,
   type Schema,
 } from "./contract/schema.ts";
 import type { Declaration } from "./operation.ts";
-import {
-  idempotencyKeyParameter,
-  idempotencyKeyRule,
-  identifyRequest,
-  replayedHeaders,
-} from "./parameters.ts";
+import { idempotencyKeyParameter, identifyRequest, replayedHeaders } from "./parameters.ts";
 
 export const changeFields = {
   petId: int64("The ID of the pet."),
@@ -116,6 +111,7 @@ const rejected: Rejected = {
   current,
   epoch: undefined,
 };
+export const exampleShortage = outOfRangeMessage(change, rejected);
 
 const conditionsInBody =
   "Header 'If-Match' is not supported here. Give a change the field 'expectedVersion' instead.";
@@ -161,7 +157,6 @@ export const applyChanges: Declaration = {
   stability: "beta",
   body: { mediaTypes: jsonTypes, bytesMax: "changesBytesMax" },
   contract: {
-    tag: "Inventory",
     summary: "Apply several changes",
     description: `Applies up to 1,000 changes in one request. All are stored, or none. A change either sets the count (\`quantity\`) or adds to it (\`delta\`, which can be negative). The changes are applied in order, and a pet can appear more than once.
 
@@ -171,41 +166,34 @@ If one change is invalid, names an unknown pet, would make a quantity negative o
 
 The response is sent after the changes are stored durably. The request counts as one against the rate limit. The headers \`If-Match\` and \`X-Change-Reason\` return 400 here: use \`expectedVersion\` and \`reason\`.`,
     parameters: [idempotencyKeyParameter],
-    body: {
-      description:
-        "The changes. The body can have at most 256 KiB. It can also be sent without a `Content-Type`.",
-      schema: reference("schemas", "StockChanges"),
-      examples: {
-        sale: { summary: "A sale", value: { changes: exampleChanges.changes.slice(0, 1) } },
-        sale_and_count: { summary: "A sale, and a count with a condition", value: exampleChanges },
+    body: json(
+      "The changes. The body can have at most 256 KiB. It can also be sent without a `Content-Type`.",
+      "StockChanges",
+      {
+        examples: {
+          sale: { summary: "A sale", value: { changes: exampleChanges.changes.slice(0, 1) } },
+          sale_and_count: {
+            summary: "A sale, and a count with a condition",
+            value: exampleChanges,
+          },
+        },
       },
-    },
+    ),
     success: {
-      200: {
-        description: "The entries after the changes.",
+      200: json("The entries after the changes.", "AppliedChanges", {
         headers: ["Idempotent-Replayed"],
-        schema: reference("schemas", "AppliedChanges"),
         examples: { applied: { summary: "Two changed entries", value: exampleChanged } },
-      },
+      }),
     },
-    errors: [
-      "invalid_request",
-      "not_found",
-      "insufficient_stock",
-      "version_conflict",
-      "idempotency_key_reused",
-    ],
+    errors: ["idempotency_key_reused"],
     messages: {
       invalid_request: {
         invalid_changes: changesRequired,
         invalid_change_petId: `Change 0: ${petIdFieldRule}`,
         invalid_change: changeMessage(0, petId, oneAmountRule),
-        invalid_idempotency_key: idempotencyKeyRule,
       },
       not_found: { not_found: changeMessage(0, 8n, petNotFound) },
-      insufficient_stock: {
-        insufficient_stock: changeMessage(0, petId, outOfRangeMessage(change, rejected)),
-      },
+      insufficient_stock: { insufficient_stock: changeMessage(0, petId, exampleShortage) },
       version_conflict: {
         version_conflict: changeMessage(0, petId, versionConflictMessage(change, rejected)),
       },

@@ -1,5 +1,6 @@
 import { operatorScope } from "../../domain/keys/keys.ts";
-import { formatCursor } from "../../domain/ledger/cursors.ts";
+import { type Cursor, formatCursor, parseCursor } from "../../domain/ledger/cursors.ts";
+import { causes } from "../../domain/ledger/ledger.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { tooManyStreams } from "../messages/error-messages.ts";
 import { errorReply } from "../messages/errors.ts";
@@ -11,14 +12,13 @@ import { exampleRow } from "./contract/examples.ts";
 import type { EventStream, Parameter } from "./contract/operation.ts";
 import { reference, type Schema, seq, text } from "./contract/schema.ts";
 import {
-  cursorRule,
-  lastEventIdRule,
-  notInFeedRule,
+  choiceParameter,
+  instantParameter,
+  keyIdPattern,
+  patternParameter,
   queryOf,
-  readCause,
-  readCursor,
-  readInstant,
-  readKeyId,
+  readParameter,
+  singleValue,
 } from "./parameters.ts";
 
 export const feedType = "text/event-stream";
@@ -34,6 +34,44 @@ const feedHeaders = {
   "X-Accel-Buffering": "no",
   Vary: "Accept",
 };
+
+/** The filters of the feed. Pages have them, too. */
+export const cause = choiceParameter("cause", causes, "Only changes with this cause.", "api");
+
+/** The key need not exist any more. */
+export const key = patternParameter(
+  "key",
+  keyIdPattern,
+  "must be the id of an API key: 'key_' and up to 32 letters and digits",
+  "Only changes by the API key with this ID.",
+  exampleRow.keyId,
+);
+
+export const since = instantParameter(
+  "since",
+  "Only changes at this time or later. A date alone means its start in UTC. Write `+` as `%2B`.",
+  "2026-11-15T00:00:00Z",
+);
+
+const cursorRule =
+  "Query parameter 'after' must be a cursor of the feed, or the number of a ledger row.";
+
+const lastEventIdRule = "Header 'Last-Event-ID' must be a cursor of the feed.";
+
+/** Where a client continues to read the feed: the last event that it has seen. */
+function readCursor({ headers }: IncomingRequest, query: URLSearchParams): Cursor | undefined {
+  const lastEventId = headers.get("last-event-id");
+  // A client that reconnects sends the header with the query of its first request.
+  const text = lastEventId || singleValue(query, "after");
+  if (text === undefined) return undefined;
+  const cursor = parseCursor(text);
+  if (cursor) return cursor;
+  throw new ServiceError("invalid_request", lastEventId ? lastEventIdRule : cursorRule);
+}
+
+function notInFeedRule(name: string): string {
+  return `Query parameter '${name}' cannot be used with the feed.`;
+}
 
 /** Parameters of pages that the feed refuses, because it has no end. */
 const pageParameters = ["limit", "before", "until"];
@@ -54,17 +92,17 @@ export async function openFeed(context: Context, call: Call): Promise<Reply> {
   const refused = pageParameters.find((name) => query.has(name));
   if (refused) throw new ServiceError("invalid_request", notInFeedRule(refused));
   const cursor = readCursor(request, query);
-  const [cause, keyId] = [readCause(query), readKeyId(query)];
-  const since = readInstant(query, "since");
+  const filter = { cause: readParameter(query, cause), keyId: readParameter(query, key) };
+  const from = readParameter(query, since);
   if (request.method === "HEAD") return { status: 200, body: null, headers: feedHeaders };
   const { history } = context.store;
-  const afterSeq = since === undefined ? 0 : await history.seqAt(since - 1);
+  const afterSeq = from === undefined ? 0 : await history.seqAt(from - 1);
   // If the ledger has reached this time, so will every later change.
-  const isReached = since === undefined || (await history.readTip()).at >= since;
+  const isReached = from === undefined || (await history.readTip()).at >= from;
   const body = await context.feed.open({
-    cursor: since === undefined ? cursor : (cursor ?? { epoch: undefined, seq: afterSeq }),
+    cursor: from === undefined ? cursor : (cursor ?? { epoch: undefined, seq: afterSeq }),
     afterSeq,
-    filter: { cause, keyId, since: isReached ? undefined : since },
+    filter: { ...filter, since: isReached ? undefined : from },
     keyId: caller.keyId,
     isOperator: operation.scope === operatorScope,
     async isAuthorized() {
@@ -130,6 +168,7 @@ export const lastEventId: Parameter = {
     "Only in the feed: the cursor of the last event that you have received. The feed continues after it. It replaces `after`.",
   schema: { type: "string" },
   example: exampleCursor,
+  messages: { invalid_last_event_id: lastEventIdRule },
 };
 
 const exampleEvents = [
@@ -165,7 +204,6 @@ export const feed: EventStream = {
 export const feedMessages = {
   invalid_request: {
     invalid_cursor: cursorRule,
-    invalid_last_event_id: lastEventIdRule,
     not_in_feed: notInFeedRule("limit"),
   },
   rate_limit_exceeded: { too_many_streams: tooManyStreams },

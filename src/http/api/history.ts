@@ -1,20 +1,18 @@
 import * as history from "../../domain/history/history.ts";
 import { genesisHash } from "../../domain/ledger/chain.ts";
-import { causes, ledgerRowJson, type NamedRow, seqMax } from "../../domain/ledger/ledger.ts";
+import { ledgerRowJson, type NamedRow, type Tip } from "../../domain/ledger/ledger.ts";
 import { rowsExaminedMax } from "../../domain/ledger/store.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { errors } from "./contract/errors.ts";
 import { exampleHead, exampleRow } from "./contract/examples.ts";
-import type { Parameter, Success } from "./contract/operation.ts";
+import { json, jsonList } from "./contract/operation.ts";
 import {
-  boundedInteger,
   int64,
   nullable,
   petStatus,
   quantity,
-  reference,
   responseObject,
   type Schema,
   seq,
@@ -23,24 +21,27 @@ import {
   time,
   timeOrNull,
 } from "./contract/schema.ts";
-import { feed, feedDescription, feedMessages, lastEventId, openFeed, wantsFeed } from "./feed.ts";
-import type { Declaration } from "./operation.ts";
 import {
-  causeRule,
-  instantRule,
-  keyIdPattern,
-  keyIdRule,
-  limitRule,
-  petIdMessage,
+  cause,
+  feed,
+  feedDescription,
+  feedMessages,
+  key,
+  lastEventId,
+  openFeed,
+  since,
+  wantsFeed,
+} from "./feed.ts";
+import type { Declaration } from "./operation.ts";
+import { pageReply } from "./pages.ts";
+import {
+  instantParameter,
+  integerParameter,
   petIdParameter,
   queryOf,
-  readCause,
-  readInstant,
-  readKeyId,
-  readLimit,
+  readParameter,
   readPetId,
-  readSeq,
-  seqRule,
+  seqBounds,
 } from "./parameters.ts";
 
 export const historySchemas: Readonly<Record<string, Schema>> = {
@@ -98,52 +99,22 @@ export const historySchemas: Readonly<Record<string, Schema>> = {
   ),
 };
 
-const rowsPerPage = { initial: history.rowsPerPageDefault, max: history.rowsPerPageMax };
+const rowsPerPage = { min: 1, initial: history.rowsPerPageDefault, max: history.rowsPerPageMax };
 
-const limit: Parameter = {
-  name: "limit",
-  in: "query",
-  description: "The maximum number of changes on the page.",
-  schema: { ...boundedInteger(1, rowsPerPage.max), default: rowsPerPage.initial },
-  example: 100,
-};
-
-function seqParameter(name: string, description: string, example: number): Parameter {
-  return { name, in: "query", description, schema: boundedInteger(0, seqMax), example };
-}
-
-function instant(name: string, description: string, example: string): Parameter {
-  return {
-    name,
-    in: "query",
-    description,
-    schema: { type: "string", format: "date-time" },
-    example,
-  };
-}
-
-const since = instant(
-  "since",
-  "Only changes at this time or later. A date alone means its start in UTC. Write `+` as `%2B`.",
-  "2026-11-15T00:00:00Z",
+const limit = integerParameter(
+  "limit",
+  rowsPerPage,
+  "The maximum number of changes on the page.",
+  100,
 );
-
-const until = instant(
+const until = instantParameter(
   "until",
   "Only changes before this time. A change at exactly this time is not included, so the end of one period can be the start of the next.",
   "2026-11-16T00:00:00Z",
 );
 
-const after = (description: string) => seqParameter("after", description, 1206);
-const before = seqParameter("before", "Only changes with a smaller `seq`.", 1207);
-
-const rangeMessages = {
-  invalid_limit: limitRule(rowsPerPage.max),
-  invalid_after: seqRule("after"),
-  invalid_before: seqRule("before"),
-  invalid_since: instantRule("since"),
-  invalid_until: instantRule("until"),
-};
+const after = integerParameter("after", seqBounds, "Only changes with a larger `seq`.", 1206);
+const before = integerParameter("before", seqBounds, "Only changes with a smaller `seq`.", 1207);
 
 const creation = {
   ...exampleRow,
@@ -158,48 +129,24 @@ const creation = {
   at: "2026-11-14T08:30:00.000Z",
 };
 
-function page(description: string, value: readonly unknown[]): Success {
-  return {
-    description,
+function page(description: string, value: readonly unknown[]) {
+  return jsonList(description, "LedgerRow", {
     headers: ["NextPage"],
-    schema: { type: "array", items: reference("schemas", "LedgerRow") },
     examples: {
       page: { summary: "An import and an update", value },
       empty: { summary: "No changes", value: [] },
     },
-  };
+  });
 }
 
 function readRange(query: URLSearchParams) {
   return {
-    limit: readLimit(query, rowsPerPage),
-    after: readSeq(query, "after"),
-    before: readSeq(query, "before"),
-    since: readInstant(query, "since"),
-    until: readInstant(query, "until"),
+    limit: readParameter(query, limit) ?? rowsPerPage.initial,
+    after: readParameter(query, after),
+    before: readParameter(query, before),
+    since: readParameter(query, since),
+    until: readParameter(query, until),
   };
-}
-
-interface NextPage {
-  readonly path: string;
-  /** The parameters that the next page has in common with this one. */
-  readonly kept: readonly string[];
-  /** The parameter that selects the next page. */
-  readonly cursor: "after" | "before";
-  /** Its value. Undefined if this is the last page. */
-  readonly seq: number | undefined;
-}
-
-function pageReply(
-  rows: readonly NamedRow[],
-  query: URLSearchParams,
-  { path, kept, cursor, seq }: NextPage,
-): Reply {
-  const body = `[${rows.map(ledgerRowJson).join()}]`;
-  if (seq === undefined) return { status: 200, body };
-  const next = new URLSearchParams([...query].filter(([name]) => kept.includes(name)));
-  next.set(cursor, String(seq));
-  return { status: 200, body, headers: { Link: `<${path}?${next}>; rel="next"` } };
 }
 
 export const listChanges: Declaration = {
@@ -208,7 +155,6 @@ export const listChanges: Declaration = {
   scope: "history:read",
   stability: "beta",
   contract: {
-    tag: "History",
     summary: "List changes, or follow them",
     description: `Returns one page of the ledger: all changes to the inventory, oldest first (by ascending \`seq\`). If more changes follow, \`Link\` contains the URL of the next page. Follow it until a response has no \`Link\`. New changes do not shift the pages.
 
@@ -219,26 +165,15 @@ The list includes every change that was confirmed before you sent the request. Y
 ${feedDescription}`,
     parameters: [
       { ...limit, description: `${limit.description} Not in the feed.` },
-      after(
-        "Only changes with a larger `seq`. `0` means all. In the feed, it can also be a cursor. Without it, the feed starts with the next change.",
-      ),
+      {
+        ...after,
+        description: `${after.description} \`0\` means all. In the feed, it can also be a cursor. Without it, the feed starts with the next change.`,
+      },
       { ...before, description: `${before.description} Not in the feed.` },
       since,
       { ...until, description: `${until.description} Not in the feed.` },
-      {
-        name: "cause",
-        in: "query",
-        description: "Only changes with this cause.",
-        schema: { type: "string", enum: causes },
-        example: "api",
-      },
-      {
-        name: "key",
-        in: "query",
-        description: "Only changes by the API key with this ID.",
-        schema: { type: "string", pattern: keyIdPattern },
-        example: exampleRow.keyId,
-      },
+      cause,
+      key,
       lastEventId,
     ],
     success: {
@@ -248,14 +183,8 @@ ${feedDescription}`,
         events: feed,
       },
     },
-    errors: ["invalid_request"],
     messages: {
-      invalid_request: {
-        ...rangeMessages,
-        invalid_cause: causeRule,
-        invalid_key: keyIdRule,
-        ...feedMessages.invalid_request,
-      },
+      invalid_request: feedMessages.invalid_request,
       rate_limit_exceeded: {
         ...errors.rate_limit_exceeded.examples,
         ...feedMessages.rate_limit_exceeded,
@@ -275,13 +204,10 @@ async function pageOfChanges(context: Context, call: Call): Promise<Reply> {
   const query = queryOf(call.request);
   const { rows, nextAfter } = await history.listChanges(context, {
     ...readRange(query),
-    cause: readCause(query),
-    keyId: readKeyId(query),
+    cause: readParameter(query, cause),
+    keyId: readParameter(query, key),
   });
-  const { basePath, path } = call.operation;
-  const kept = ["limit", "before", "cause", "key", "since", "until"];
-  const next = { path: basePath + path, kept, cursor: "after", seq: nextAfter } as const;
-  const { headers, ...reply } = pageReply(rows, query, next);
+  const { headers, ...reply } = pageReply(call, query, rowsJson(rows), "after", nextAfter);
   return { ...reply, headers: { ...headers, Vary: "Accept" } };
 }
 
@@ -291,24 +217,13 @@ export const listHistory: Declaration = {
   scope: "history:read",
   stability: "beta",
   contract: {
-    tag: "History",
     summary: "List the changes of a pet",
     description: `Returns one page of the changes to the stock of one pet, newest first (by descending \`seq\`). If older changes follow, \`Link\` contains the URL of the next page. Follow it until a response has no \`Link\`. New changes do not shift the pages.
 
 The first page includes every change that was confirmed before you sent the request. Each \`before\` is the \`after\` of the next older change.`,
-    parameters: [
-      petIdParameter,
-      limit,
-      before,
-      after("Only changes with a larger `seq`."),
-      since,
-      until,
-    ],
+    parameters: [petIdParameter, limit, before, after, since, until],
     success: { 200: page("One page of changes.", [exampleRow, creation]) },
-    errors: ["invalid_request", "not_found"],
-    messages: {
-      invalid_request: { ...rangeMessages, ...petIdMessage },
-    },
+    errors: ["not_found"],
   },
   async handle(context, call) {
     const petId = readPetId(call.request);
@@ -317,12 +232,13 @@ The first page includes every change that was confirmed before you sent the requ
       ...readRange(query),
       signal: call.request.signal,
     });
-    const { basePath, path } = call.operation;
-    const here = basePath + path.replace("{petId}", String(petId));
-    const kept = ["limit", "after", "since", "until"];
-    return pageReply(rows, query, { path: here, kept, cursor: "before", seq: nextBefore });
+    return pageReply(call, query, rowsJson(rows), "before", nextBefore);
   },
 };
+
+function rowsJson(rows: readonly NamedRow[]): string {
+  return `[${rows.map(ledgerRowJson).join()}]`;
+}
 
 export const getLedgerHead: Declaration = {
   method: "GET",
@@ -330,27 +246,27 @@ export const getLedgerHead: Declaration = {
   scope: "history:read",
   stability: "beta",
   contract: {
-    tag: "History",
     summary: "Get the end of the ledger",
     description: `Returns the number, the hash and the time of the last change. It includes every change that was confirmed before you sent the request.
 
 Every row has a hash, made from its content and the hash of the row before it. So the last hash covers the whole ledger. Keep \`seq\` and \`hash\`. Later, the operator can run \`petstore verify --expect SEQ:HASH\`, which fails if any change up to \`seq\` was altered or removed since.`,
     success: {
-      200: {
-        description: "The end of the ledger.",
-        schema: reference("schemas", "LedgerHead"),
+      200: json("The end of the ledger.", "LedgerHead", {
         examples: {
           head: { summary: "A ledger with changes", value: exampleHead },
           empty: { summary: "An empty ledger", value: { seq: 0, hash: genesisHash, at: null } },
         },
-      },
+      }),
     },
   },
   async handle({ store }) {
-    const { seq, hash, at } = await store.history.readTip();
-    const body = JSON.stringify({ seq, hash, at: seq === 0 ? null : new Date(at).toISOString() });
-    return { status: 200, body };
+    return { status: 200, body: JSON.stringify(headOf(await store.history.readTip())) };
   },
 };
+
+/** An empty ledger has no time. */
+export function headOf({ seq, hash, at }: Tip) {
+  return { seq, hash, at: seq === 0 ? null : new Date(at).toISOString() };
+}
 
 export const historyOperations = { listHistory, listChanges, getLedgerHead };

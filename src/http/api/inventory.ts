@@ -21,29 +21,19 @@ import type { Reply } from "../messages/reply.ts";
 import { readJsonText } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { exampleItem, exampleUpdate } from "./contract/examples.ts";
-import type { Parameter } from "./contract/operation.ts";
-import {
-  int64,
-  petStatus,
-  quantity,
-  reference,
-  responseObject,
-  type Schema,
-} from "./contract/schema.ts";
+import { exampleItem, exampleItems, exampleUpdate } from "./contract/examples.ts";
+import { json, jsonList, type Parameter } from "./contract/operation.ts";
+import { int64, petStatus, quantity, responseObject, type Schema } from "./contract/schema.ts";
 import { type Declaration, mergePatchBody } from "./operation.ts";
 import {
   idempotencyKeyParameter,
-  idempotencyKeyRule,
   identifyRequest,
   parseReason,
   parseStockUpdate,
-  petIdMessage,
   petIdParameter,
   quantityInvalid,
   quantityMissing,
   readPetId,
-  reasonHeaderRule,
   reasonParameter,
   replayedHeaders,
 } from "./parameters.ts";
@@ -80,10 +70,13 @@ export const inventorySchemas: Readonly<Record<string, Schema>> = {
 const changedMessage = {
   precondition_failed: entryChanged({ quantity: 12, version: 1207 }, '"k3v9x2-1207"'),
 };
-const ifMatchMessage = { invalid_if_match: ifMatchInvalid };
 
 function ifMatch(description: string, example = "*"): Parameter {
   return { name: "If-Match", in: "header", description, schema: { type: "string" }, example };
+}
+
+function entryIfMatch(description: string, example?: string): Parameter {
+  return { ...ifMatch(description, example), messages: { invalid_if_match: ifMatchInvalid } };
 }
 
 function ifNoneMatch(thing: string): Parameter {
@@ -106,7 +99,6 @@ const listInventory: Declaration = {
   stability: "stable",
   cacheControl,
   contract: {
-    tag: "Inventory",
     summary: "List inventory",
     description: `Returns the whole inventory: one entry for each pet, by ascending \`petId\`. There is no pagination and no filter.
 
@@ -122,18 +114,13 @@ The service can compress large lists with zstd, br or gzip if \`Accept-Encoding\
       ),
     ],
     success: {
-      200: {
-        description: "The inventory.",
+      200: jsonList("The inventory.", "InventoryItem", {
         headers: ["ETag", "Vary", "Content-Encoding"],
-        schema: { type: "array", items: reference("schemas", "InventoryItem") },
         examples: {
-          two_pets: {
-            summary: "Two pets",
-            value: [exampleItem, { petId: 8, quantity: 0, status: "sold" }],
-          },
+          two_pets: exampleItems,
           empty: { summary: "No pets", value: [] },
         },
-      },
+      }),
       304: {
         description: "The list still has the `ETag` that you sent.",
         headers: ["ETag", "Vary"],
@@ -203,7 +190,6 @@ const getInventory: Declaration = {
   stability: "beta",
   cacheControl,
   contract: {
-    tag: "Inventory",
     summary: "Get the stock of a pet",
     description: `Returns the inventory entry of one pet. The entry is never stale: it includes every update that was confirmed before you sent the request.
 
@@ -211,27 +197,19 @@ const getInventory: Declaration = {
     parameters: [
       petIdParameter,
       ifNoneMatch("entry"),
-      ifMatch(
+      entryIfMatch(
         "The whole `ETag` that the entry must have, quotes included, or `*` for any. If the entry has a different `ETag`, the response is 412.",
       ),
     ],
     success: {
-      200: {
-        description: "The entry.",
+      200: json("The entry.", "InventoryItem", {
         headers: ["ETag"],
-        schema: reference("schemas", "InventoryItem"),
         examples: { entry: { summary: "Twelve in stock", value: exampleItem } },
-      },
-      304: {
-        description: "The entry still has the `ETag` that you sent.",
-        headers: ["ETag"],
-      },
+      }),
+      304: { description: "The entry still has the `ETag` that you sent.", headers: ["ETag"] },
     },
-    errors: ["invalid_request", "not_found", "precondition_failed"],
-    messages: {
-      invalid_request: { ...petIdMessage, ...ifMatchMessage },
-      precondition_failed: changedMessage,
-    },
+    errors: ["not_found"],
+    messages: { precondition_failed: changedMessage },
   },
   /** Reads the store, not the list in memory, because only the store knows the epoch of a version. */
   async handle({ store }, { request }) {
@@ -256,7 +234,6 @@ const updateInventory: Declaration = {
   stability: "experimental",
   body: mergePatchBody,
   contract: {
-    tag: "Inventory",
     summary: "Update the stock of a pet",
     description: `Sets the stock count of one pet, for example after a delivery, a return or a stocktake. The new count replaces the old one. The status of the pet does not change.
 
@@ -267,44 +244,34 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
 *Experimental:* the request format can still change. See \`X-Stability\`.`,
     parameters: [
       petIdParameter,
-      ifMatch(
+      entryIfMatch(
         "The whole `ETag` that the entry must have, quotes included, or `*` for any. Separate several values with commas. If the entry has a different `ETag`, the response is 412, with the current quantity, version and `ETag`. Weak tags never match.",
         '"k3v9x2-1207"',
       ),
       idempotencyKeyParameter,
       reasonParameter,
     ],
-    body: {
-      description:
-        "The new count. The body can have at most 64 KiB. It can also be sent as `application/merge-patch+json`, or without a `Content-Type`.",
-      schema: reference("schemas", "InventoryUpdate"),
-      examples: {
-        arrival: { summary: "Twelve in stock", value: exampleUpdate },
-        sold_out: { summary: "Out of stock", value: { quantity: 0 } },
+    body: json(
+      "The new count. The body can have at most 64 KiB. It can also be sent as `application/merge-patch+json`, or without a `Content-Type`.",
+      "InventoryUpdate",
+      {
+        examples: {
+          arrival: { summary: "Twelve in stock", value: exampleUpdate },
+          sold_out: { summary: "Out of stock", value: { quantity: 0 } },
+        },
       },
-    },
+    ),
     success: {
-      200: {
-        description: "The updated entry.",
+      200: json("The updated entry.", "InventoryItem", {
         headers: ["ETag", "Idempotent-Replayed"],
-        schema: reference("schemas", "InventoryItem"),
         examples: { updated: { summary: "The new count", value: exampleItem } },
-      },
+      }),
     },
-    errors: ["invalid_request", "not_found", "precondition_failed", "idempotency_key_reused"],
+    errors: ["not_found", "idempotency_key_reused"],
     messages: {
-      invalid_request: {
-        invalid_quantity: quantityInvalid,
-        missing_quantity: quantityMissing,
-        ...petIdMessage,
-        ...ifMatchMessage,
-        invalid_idempotency_key: idempotencyKeyRule,
-        invalid_reason: reasonHeaderRule,
-      },
+      invalid_request: { invalid_quantity: quantityInvalid, missing_quantity: quantityMissing },
       precondition_failed: changedMessage,
-      unavailable: {
-        too_many_updates: unavailableMessages.tooManyUpdates,
-      },
+      unavailable: { too_many_updates: unavailableMessages.tooManyUpdates },
     },
   },
   async handle(context, call) {

@@ -5,6 +5,7 @@ import type { Contract } from "./contract/operation.ts";
 
 export interface ApiOperation extends Operation {
   readonly scope: Scope;
+  readonly tag: "Inventory" | "History" | "Pets" | "Orders";
   /** Its part of the API description. */
   readonly contract: Contract;
 }
@@ -17,7 +18,8 @@ export interface ApiSettings {
 }
 
 /** An operation as its file declares it. Its id is its name there, and it refers to settings by name. */
-export interface Declaration extends Omit<ApiOperation, "id" | "body" | "deprecation" | "known"> {
+export interface Declaration
+  extends Omit<ApiOperation, "id" | "tag" | "body" | "deprecation" | "known"> {
   readonly body?: DeclaredBody;
   readonly deprecation?: { readonly since: number; readonly sunsetAt: "petsSunsetAt" };
 }

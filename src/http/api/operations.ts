@@ -1,7 +1,7 @@
 import { apiErrorCodes } from "../../domain/running/errors.ts";
 import { changeOperations, changeSchemas } from "./changes.ts";
-import { errorSchema } from "./contract/error-schema.ts";
-import { namesIn } from "./contract/operation.ts";
+import { errorSchema } from "./contract/errors.ts";
+import { namesIn, tagged } from "./contract/operation.ts";
 import type { Schema } from "./contract/schema.ts";
 import { historyOperations, historySchemas } from "./history.ts";
 import { inventoryOperations, inventorySchemas } from "./inventory.ts";
@@ -14,13 +14,15 @@ export const apiBasePath = "/v1";
 
 /** All operations of the API by id. Routes, the API description and many tests are made from this. */
 const table = {
-  ...inventoryOperations,
-  ...historyOperations,
-  ...changeOperations,
-  ...snapshotOperations,
-  ...petOperations,
-  ...orderOperations,
+  ...tagged("Inventory", inventoryOperations),
+  ...tagged("History", historyOperations),
+  ...tagged("Inventory", changeOperations),
+  ...tagged("History", snapshotOperations),
+  ...tagged("Pets", petOperations),
+  ...tagged("Orders", orderOperations),
 };
+
+type Tagged = Declaration & Pick<ApiOperation, "tag">;
 
 export type ApiOperationId = keyof typeof table;
 
@@ -36,7 +38,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
 };
 
 export function apiOperations(settings: ApiSettings): ApiOperation[] {
-  return Object.entries<Declaration>(table).map(([id, { body, deprecation, ...declared }]) => ({
+  return Object.entries<Tagged>(table).map(([id, { body, deprecation, ...declared }]) => ({
     id,
     ...declared,
     ...bodyRule(body, settings),

@@ -1,8 +1,6 @@
-import { type Cursor, parseCursor } from "../../domain/ledger/cursors.ts";
 import { digestOfTexts } from "../../domain/ledger/idempotency.ts";
 import { quantityRule, readQuantity } from "../../domain/ledger/inventory.ts";
-import { type Cause, causes, seqMax } from "../../domain/ledger/ledger.ts";
-import { momentRule } from "../../domain/ledger/moments.ts";
+import { seqMax } from "../../domain/ledger/ledger.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { WriteRequest } from "../../domain/shop/shop.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
@@ -13,11 +11,9 @@ import { invalidJson } from "../messages/error-messages.ts";
 import type { IncomingRequest } from "../messages/requests.ts";
 import type { Call } from "../pipeline/operation.ts";
 import type { Parameter } from "./contract/operation.ts";
-import { int64 } from "./contract/schema.ts";
+import { boundedInteger, int64 } from "./contract/schema.ts";
 
-/** The rules of path and query parameters. The API description shows the messages as examples. */
-
-export const petIdRule =
+const petIdRule =
   "Path parameter 'petId' must be a 64-bit integer in decimal digits, without leading zeros.";
 
 export const petIdParameter: Parameter = {
@@ -26,9 +22,8 @@ export const petIdParameter: Parameter = {
   description: "The ID of the pet, in decimal digits without a plus sign or leading zeros.",
   schema: int64("The ID of a pet."),
   example: 7,
+  messages: { invalid_petId: petIdRule },
 };
-
-export const petIdMessage = { invalid_petId: petIdRule };
 
 export function readPetId({ params }: IncomingRequest): bigint {
   const petId = parseInt64(params?.petId ?? "");
@@ -42,108 +37,36 @@ export function queryOf({ url }: IncomingRequest): URLSearchParams {
   return new URLSearchParams(mark < 0 ? "" : url.slice(mark));
 }
 
-export function limitRule(max: number): string {
-  return `Query parameter 'limit' must be an integer from 1 to ${max}.`;
+/** A query parameter, and how its value is read. */
+export interface QueryParameter<T> extends Parameter {
+  /** The message about an invalid value. The API description shows it as an example. */
+  readonly message: string;
+  /** Returns undefined for a text that is not valid. */
+  parse(text: string): T | undefined;
 }
 
-/** The number of items on a page. */
-export function readLimit(
+/** `rule` continues the sentence that starts with the parameter. */
+export function queryParameter<T>({
+  rule,
+  ...given
+}: Omit<QueryParameter<T>, "in" | "message" | "messages"> & {
+  readonly rule: string;
+}): QueryParameter<T> {
+  const message = `Query parameter '${given.name}' ${rule}.`;
+  return { ...given, in: "query", message, messages: { [`invalid_${given.name}`]: message } };
+}
+
+/** Returns undefined if the request does not have the parameter, unless it is required. */
+export function readParameter<T>(
   query: URLSearchParams,
-  bounds: { initial: number; max: number },
-): number {
-  const text = singleValue(query, "limit");
-  if (text === undefined) return bounds.initial;
-  const limit = /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(limit <= bounds.max)) throw new ServiceError("invalid_request", limitRule(bounds.max));
-  return limit;
-}
-
-export const afterRule =
-  "Query parameter 'after' must be the id of an order: a 64-bit integer in decimal digits.";
-
-/** The id after which a page starts; null for the first page. */
-export function readAfter(query: URLSearchParams): bigint | null {
-  const text = singleValue(query, "after");
-  const after = text === undefined ? null : parseInt64(text);
-  if (after === undefined) throw new ServiceError("invalid_request", afterRule);
-  return after;
-}
-
-export function seqRule(name: string): string {
-  return `Query parameter '${name}' must be an integer from 0 to ${seqMax}.`;
-}
-
-/** The number of a ledger row. */
-export function readSeq(query: URLSearchParams, name: string): number | undefined {
+  { name, required, message, parse }: QueryParameter<T>,
+): T | undefined {
   const text = singleValue(query, name);
-  if (text === undefined) return undefined;
-  const seq = /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
-  if (!(seq <= seqMax)) throw new ServiceError("invalid_request", seqRule(name));
-  return seq;
+  if (text === undefined && !required) return undefined;
+  const value = parse(text ?? "");
+  if (value === undefined) throw new ServiceError("invalid_request", message);
+  return value;
 }
-
-export const cursorRule =
-  "Query parameter 'after' must be a cursor of the feed, or the number of a ledger row.";
-
-export const lastEventIdRule = "Header 'Last-Event-ID' must be a cursor of the feed.";
-
-/** Where a client continues to read the feed: the last event that it has seen. */
-export function readCursor(
-  { headers }: IncomingRequest,
-  query: URLSearchParams,
-): Cursor | undefined {
-  const lastEventId = headers.get("last-event-id");
-  // A client that reconnects sends the header with the query of its first request.
-  const text = lastEventId || singleValue(query, "after");
-  if (text === undefined) return undefined;
-  const cursor = parseCursor(text);
-  if (cursor) return cursor;
-  throw new ServiceError("invalid_request", lastEventId ? lastEventIdRule : cursorRule);
-}
-
-export function notInFeedRule(name: string): string {
-  return `Query parameter '${name}' cannot be used with the feed.`;
-}
-
-export function instantRule(name: string): string {
-  return `Query parameter '${name}' must be a date or time in ISO 8601, such as 2026-11-15T10:00:00Z. Write '+' as %2B.`;
-}
-
-/** A time in milliseconds since 1970. Rounded up, which does not move a row across it. */
-export function readInstant(query: URLSearchParams, name: string): number | undefined {
-  const text = singleValue(query, name);
-  if (text === undefined) return undefined;
-  const time = parseInstant(text, "up");
-  if (time === undefined) throw new ServiceError("invalid_request", instantRule(name));
-  return time;
-}
-
-export const causeRule = `Query parameter 'cause' must be one of ${causes.join(", ")}.`;
-
-export function readCause(query: URLSearchParams): Cause | undefined {
-  const text = singleValue(query, "cause");
-  const cause = causes.find((one) => one === text);
-  if (text !== cause) throw new ServiceError("invalid_request", causeRule);
-  return cause;
-}
-
-export const keyIdRule =
-  "Query parameter 'key' must be the id of an API key: 'key_' and up to 32 letters and digits.";
-
-export const keyIdPattern = "^key_[0-9A-Za-z]{1,32}$";
-const keyId = new RegExp(keyIdPattern);
-
-/** The id of an API key. The key need not exist any more. */
-export function readKeyId(query: URLSearchParams): string | undefined {
-  const text = singleValue(query, "key");
-  if (text !== undefined && !keyId.test(text)) {
-    throw new ServiceError("invalid_request", keyIdRule);
-  }
-  return text;
-}
-
-export const momentInvalid = `Path parameter 'moment' ${momentRule}.`;
-export const toInvalid = `Query parameter 'to' is required and ${momentRule}.`;
 
 export function singleValue(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
@@ -153,7 +76,87 @@ export function singleValue(query: URLSearchParams, name: string): string | unde
   return values[0];
 }
 
-export const reasonHeaderRule = `Header 'X-Change-Reason' ${reasonRule}. It must be ASCII, with other characters percent-encoded as UTF-8 and % as %25.`;
+interface Bounds {
+  readonly min: number;
+  readonly max: number;
+  /** The value without the parameter. */
+  readonly initial?: number;
+}
+
+/** Of the number of a ledger row. */
+export const seqBounds: Bounds = { min: 0, max: seqMax };
+
+export function integerParameter(
+  name: string,
+  { min, max, initial }: Bounds,
+  description: string,
+  example: number,
+) {
+  return queryParameter({
+    name,
+    description,
+    schema: { ...boundedInteger(min, max), ...(initial !== undefined && { default: initial }) },
+    example,
+    rule: `must be an integer from ${min} to ${max}`,
+    parse(text) {
+      const value = /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
+      return value >= min && value <= max ? value : undefined;
+    },
+  });
+}
+
+/** A time in milliseconds since 1970. Rounded up, which does not move a row across it. */
+export function instantParameter(name: string, description: string, example: string) {
+  return queryParameter({
+    name,
+    description,
+    schema: { type: "string", format: "date-time" },
+    example,
+    rule: "must be a date or time in ISO 8601, such as 2026-11-15T10:00:00Z. Write '+' as %2B",
+    parse: (text) => parseInstant(text, "up"),
+  });
+}
+
+/** One of several words. `initial` is the one without the parameter. */
+export function choiceParameter<T extends string>(
+  name: string,
+  values: readonly T[],
+  description: string,
+  example: T,
+  initial?: T,
+) {
+  return queryParameter({
+    name,
+    description,
+    schema: { type: "string", enum: values, ...(initial && { default: initial }) },
+    example,
+    rule: `must be one of ${values.join(", ")}`,
+    parse: (text) => values.find((one) => one === text),
+  });
+}
+
+/** An id or another short name. Databases do not accept every string in a query. */
+export function patternParameter(
+  name: string,
+  pattern: string,
+  rule: string,
+  description: string,
+  example: string,
+) {
+  const valid = new RegExp(pattern);
+  return queryParameter({
+    name,
+    description,
+    schema: { type: "string", pattern },
+    example,
+    rule,
+    parse: (text) => (valid.test(text) ? text : undefined),
+  });
+}
+
+export const keyIdPattern = "^key_[0-9A-Za-z]{1,32}$";
+
+const reasonHeaderRule = `Header 'X-Change-Reason' ${reasonRule}. It must be ASCII, with other characters percent-encoded as UTF-8 and % as %25.`;
 
 export const reasonParameter: Parameter = {
   name: "X-Change-Reason",
@@ -161,6 +164,7 @@ export const reasonParameter: Parameter = {
   description: `Why the stock changes, in at most ${reasonCharactersMax} characters. The ledger keeps it. Percent-encode characters outside ASCII as UTF-8, and \`%\` as \`%25\`. Control characters are rejected.`,
   schema: { type: "string" },
   example: "Stocktake, shelf 4",
+  messages: { invalid_reason: reasonHeaderRule },
 };
 
 /** Returns the reason in `X-Change-Reason`, or null if there is none. */
@@ -186,7 +190,7 @@ function decoded(header: string): string | undefined {
 
 const keyCharactersMax = 255;
 
-export const idempotencyKeyRule = `Header 'Idempotency-Key' must be one quoted string of printable ASCII characters, or one token without quotes, with 1 to ${keyCharactersMax} characters.`;
+const idempotencyKeyRule = `Header 'Idempotency-Key' must be one quoted string of printable ASCII characters, or one token without quotes, with 1 to ${keyCharactersMax} characters.`;
 
 export const idempotencyKeyParameter: Parameter = {
   name: "Idempotency-Key",
@@ -195,6 +199,7 @@ export const idempotencyKeyParameter: Parameter = {
     "Makes the request safe to send again. Generate a new unique value, such as a UUID, for every change that you want to make, and send the same value with every attempt. A repeated request returns the result of the first one and changes nothing. The value is a string in quotes, or a token without quotes, of 1 to 255 characters. Each API key has its own values. Results are kept for 7 days unless the operator sets another time.",
   schema: { type: "string" },
   example: '"5f0c1e9a-2b7d-4c6e-9a51-0d3f8e7b2c14"',
+  messages: { invalid_idempotency_key: idempotencyKeyRule },
 };
 
 /** A string of RFC 9651 3.3.3: printable ASCII in quotes, with a backslash before `"` and `\`. */
@@ -257,7 +262,8 @@ export function parseStockUpdate(text: string): number {
   return quantity;
 }
 
-function parseBody(text: string): unknown {
+/** Numbers are JsonNumbers, so that no digit is lost. */
+export function parseBody(text: string): unknown {
   try {
     return parseJson(text);
   } catch {

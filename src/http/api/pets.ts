@@ -1,6 +1,7 @@
 import { petsDeprecatedAt } from "../../domain/catalogue/pets.ts";
 import { petNotFound } from "../../domain/ledger/inventory.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
+import { json } from "./contract/operation.ts";
 import {
   exampleBarePet,
   examplePet,
@@ -8,9 +9,9 @@ import {
   shownFields,
   shownProperties,
 } from "./contract/pet-schemas.ts";
-import { int64, petStatus, reference, responseObject, type Schema } from "./contract/schema.ts";
+import { int64, petStatus, responseObject, type Schema } from "./contract/schema.ts";
 import type { Declaration } from "./operation.ts";
-import { petIdMessage, petIdParameter, readPetId } from "./parameters.ts";
+import { petIdParameter, readPetId } from "./parameters.ts";
 
 export const petSchemas: Readonly<Record<string, Schema>> = {
   Pet: responseObject(
@@ -32,24 +33,20 @@ const getPet: Declaration = {
   stability: "stable",
   deprecation: { since: petsDeprecatedAt, sunsetAt: "petsSunsetAt" },
   contract: {
-    tag: "Pets",
     summary: "Get a pet",
     description: `Returns one pet from the catalogue.
 
 *Deprecated:* do not use this operation in new code. It works unchanged until the date in \`Sunset\`, then returns 410.`,
     parameters: [petIdParameter],
     success: {
-      200: {
-        description: "The pet.",
-        schema: reference("schemas", "Pet"),
+      200: json("The pet.", "Pet", {
         examples: {
           full: { summary: "All fields set", value: examplePet },
           bare: { summary: "Only the name set", value: exampleBarePet },
         },
-      },
+      }),
     },
-    errors: ["invalid_request", "not_found", "gone"],
-    messages: { invalid_request: petIdMessage },
+    errors: ["not_found", "gone"],
   },
   async handle({ store }, call) {
     const pet = await store.catalogue.findPet(readPetId(call.request));

@@ -1,8 +1,8 @@
 import {
   inFuture,
   type Moment,
+  momentRule,
   parseMoment,
-  type ResolvedMoment,
   resolveMoments,
   rowNotFound,
 } from "../../domain/ledger/moments.ts";
@@ -13,11 +13,11 @@ import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { encodeDifferences, encodeEntries, jsonArray } from "../snapshots/json.ts";
-import { exampleDifference, exampleItem } from "./contract/examples.ts";
-import type { Parameter } from "./contract/operation.ts";
-import { int64, nullable, reference, responseObject, type Schema } from "./contract/schema.ts";
+import { exampleDifference, exampleItems } from "./contract/examples.ts";
+import { jsonList, type Parameter } from "./contract/operation.ts";
+import { int64, nullable, responseObject, type Schema } from "./contract/schema.ts";
 import type { Declaration } from "./operation.ts";
-import { momentInvalid, queryOf, singleValue, toInvalid } from "./parameters.ts";
+import { queryOf, queryParameter, readParameter } from "./parameters.ts";
 
 export const snapshotSchemas: Readonly<Record<string, Schema>> = {
   InventoryDifference: responseObject(
@@ -39,13 +39,27 @@ const momentSchema = {
 const momentText =
   "The number of a ledger row (`seq`), or a date or time in ISO 8601 with an offset from UTC. A time includes the changes at that time. A date alone means its start in UTC. `0` is the moment before the first change.";
 
+const momentInvalid = `Path parameter 'moment' ${momentRule}.`;
+
 const momentParameter: Parameter = {
   name: "moment",
   in: "path",
   description: momentText,
   schema: momentSchema,
   example: "2026-11-15T10:00:00Z",
+  messages: { invalid_moment: momentInvalid, future: inFuture("2030-01-01T00:00:00Z") },
 };
+
+const to = queryParameter({
+  name: "to",
+  description: `The second moment. ${momentText}`,
+  schema: momentSchema,
+  example: "2026-11-15T11:00:00Z",
+  required: true,
+  rule: `is required and ${momentRule}`,
+  // A plus sign in a query means a space, and an offset from UTC may be sent as it is.
+  parse: (text) => parseMoment(text.replace(" ", "+")),
+});
 
 const knownTag: Parameter = {
   name: "If-None-Match",
@@ -55,9 +69,12 @@ const knownTag: Parameter = {
   example: '"k3v9x2-1207"',
 };
 
-const invalidMoment = { invalid_moment: momentInvalid, future: inFuture("2030-01-01T00:00:00Z") };
-const notFound = "The ledger has no row with this number yet.";
-const rowMessage = { not_found: rowNotFound(1300, 1207) };
+/** What snapshots and diffs have in common. */
+const shared = {
+  messages: { not_found: { not_found: rowNotFound(1300, 1207) } },
+  descriptions: { not_found: "The ledger has no row with this number yet." },
+};
+const headers = ["SnapshotETag", "Content-Location"] as const;
 
 export const getSnapshot: Declaration = {
   method: "GET",
@@ -65,7 +82,6 @@ export const getSnapshot: Declaration = {
   scope: "history:read",
   stability: "beta",
   contract: {
-    tag: "History",
     summary: "Get a past inventory",
     description: `Returns the whole inventory as it was at a moment: one entry for each pet, by ascending \`petId\`, in the same format as the inventory list. Pets that had no entry then are left out.
 
@@ -74,29 +90,19 @@ The inventory at a ledger row never changes. The inventory at a time can still c
 The response is streamed. If the service fails while it sends the response, it closes the connection, and the JSON text is incomplete.`,
     parameters: [momentParameter, knownTag],
     success: {
-      200: {
-        description: "The inventory at that moment.",
-        headers: ["SnapshotETag", "Content-Location"],
-        schema: { type: "array", items: reference("schemas", "InventoryItem") },
+      200: jsonList("The inventory at that moment.", "InventoryItem", {
+        headers,
         examples: {
-          two_pets: {
-            summary: "Two pets",
-            value: [exampleItem, { petId: 8, quantity: 0, status: "sold" }],
-          },
+          two_pets: exampleItems,
           empty: { summary: "Before the first change", value: [] },
         },
-      },
-      304: {
-        description: "You have this inventory already.",
-        headers: ["SnapshotETag", "Content-Location"],
-      },
+      }),
+      304: { description: "You have this inventory already.", headers },
     },
-    errors: ["invalid_request", "not_found"],
-    messages: { invalid_request: invalidMoment, not_found: rowMessage },
-    descriptions: { not_found: notFound },
+    ...shared,
   },
   async handle(context, call) {
-    const [at] = await resolve(context, [readMoment(call)]);
+    const [at] = await resolveMoments(context.store, context.clock, [readMoment(call)]);
     const { basePath } = call.operation;
     return reply(context, call, at!.tag, `${basePath}/snapshots/${at!.seq}`, async (signal) =>
       jsonArray(await inventoryAt(context.store, at!, signal), encodeEntries),
@@ -110,28 +116,14 @@ export const getDiff: Declaration = {
   scope: "history:read",
   stability: "beta",
   contract: {
-    tag: "History",
     summary: "Compare the inventory at two moments",
     description: `Returns every pet whose quantity or status differs between two moments, by ascending \`petId\`, with its stock at both. A pet that changed and changed back does not appear. \`to\` can be earlier than \`moment\`.
 
 The response is streamed. If the service fails while it sends the response, it closes the connection, and the JSON text is incomplete.`,
-    parameters: [
-      momentParameter,
-      {
-        name: "to",
-        in: "query",
-        description: `The second moment. ${momentText}`,
-        schema: momentSchema,
-        example: "2026-11-15T11:00:00Z",
-        required: true,
-      },
-      knownTag,
-    ],
+    parameters: [momentParameter, to, knownTag],
     success: {
-      200: {
-        description: "The pets whose stock differs.",
-        headers: ["SnapshotETag", "Content-Location"],
-        schema: { type: "array", items: reference("schemas", "InventoryDifference") },
+      200: jsonList("The pets whose stock differs.", "InventoryDifference", {
+        headers,
         examples: {
           changed: {
             summary: "One pet was sold, one is new",
@@ -142,33 +134,22 @@ The response is streamed. If the service fails while it sends the response, it c
           },
           same: { summary: "No difference", value: [] },
         },
-      },
-      304: {
-        description: "You have this comparison already.",
-        headers: ["SnapshotETag", "Content-Location"],
-      },
+      }),
+      304: { description: "You have this comparison already.", headers },
     },
-    errors: ["invalid_request", "not_found"],
-    messages: {
-      invalid_request: { ...invalidMoment, invalid_to: toInvalid },
-      not_found: rowMessage,
-    },
-    descriptions: { not_found: notFound },
+    ...shared,
   },
   async handle(context, call) {
-    const [from, to] = await resolve(context, [readMoment(call), readTo(call)]);
-    const location = `${call.operation.basePath}/snapshots/${from!.seq}/diff?to=${to!.seq}`;
-    return reply(context, call, `${from!.tag}..${to!.tag}`, location, async (signal) =>
-      jsonArray(await differencesBetween(context.store, from!, to!, signal), encodeDifferences),
+    const moments = [readMoment(call), readParameter(queryOf(call.request), to)!];
+    const [from, until] = await resolveMoments(context.store, context.clock, moments);
+    const location = `${call.operation.basePath}/snapshots/${from!.seq}/diff?to=${until!.seq}`;
+    return reply(context, call, `${from!.tag}..${until!.tag}`, location, async (signal) =>
+      jsonArray(await differencesBetween(context.store, from!, until!, signal), encodeDifferences),
     );
   },
 };
 
-function resolve({ store, clock }: Context, moments: Moment[]): Promise<ResolvedMoment[]> {
-  return resolveMoments(store, clock, moments);
-}
-
-/** Replies without a body where the client has this state already, or asks only for the headers. */
+/** Replies without a body where the client has this state already. */
 async function reply(
   { snapshots }: Context,
   call: Call,
@@ -177,31 +158,16 @@ async function reply(
   prepare: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>,
 ): Promise<Reply> {
   const headers = { ETag: `"${tag}"`, "Content-Location": location };
-  const { request } = call;
-  const known = request.headers.get("if-none-match");
+  const known = call.request.headers.get("if-none-match");
   if (known !== null && satisfiesIfNoneMatch(known, tag)) {
     return { status: 304, body: null, headers };
   }
-  const body = request.method === "HEAD" ? unknownLength() : await snapshots.open(call, prepare);
-  return { status: 200, body, headers };
-}
-
-/** The body of a response to HEAD. With null the server would send `Content-Length: 0`. */
-function unknownLength(): ReadableStream<Uint8Array> {
-  return new ReadableStream();
+  return { status: 200, body: await snapshots.open(call, prepare), headers };
 }
 
 function readMoment({ request }: Call): Moment {
   const moment = parseMoment(request.params?.moment ?? "");
   if (!moment) throw new ServiceError("invalid_request", momentInvalid);
-  return moment;
-}
-
-function readTo({ request }: Call): Moment {
-  const text = singleValue(queryOf(request), "to");
-  // A plus sign in a query means a space, and an offset from UTC may be sent as it is.
-  const moment = parseMoment((text ?? "").replace(" ", "+"));
-  if (!moment) throw new ServiceError("invalid_request", toInvalid);
   return moment;
 }
 

@@ -1,4 +1,4 @@
-import { createCompressor, type Encoding } from "../messages/encodings.ts";
+import { compressed, type Encoding } from "../messages/encodings.ts";
 import { readersGoneAfterMs } from "./body.ts";
 import type { ListVersion } from "./list.ts";
 
@@ -58,22 +58,13 @@ export function createListEncodings(monotonicMs: () => number): ListEncodings {
 }
 
 async function compress(
-  version: ListVersion,
+  { chunks }: ListVersion,
   encoding: Encoding,
   isWanted: () => boolean,
 ): Promise<Blob | undefined> {
-  const compressor = createCompressor(encoding);
-  const collected: Uint8Array<ArrayBuffer>[] = [];
-  const finished = (async () => {
-    for await (const piece of compressor) collected.push(piece as Uint8Array<ArrayBuffer>);
-  })();
-  for (const chunk of version.chunks) {
-    if (!isWanted()) break;
-    if (!compressor.write(chunk.bytes)) {
-      await new Promise((resolve) => compressor.once("drain", resolve));
-    }
+  async function* wanted() {
+    for (const { bytes } of chunks) if (isWanted()) yield bytes;
   }
-  compressor.end();
-  await finished;
-  return isWanted() ? new Blob(collected) : undefined;
+  const pieces = await Array.fromAsync(compressed(wanted(), encoding));
+  return isWanted() ? new Blob(pieces) : undefined;
 }

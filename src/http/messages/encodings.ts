@@ -1,7 +1,7 @@
 import { pipeline, Readable } from "node:stream";
 import { constants, createBrotliCompress, createGzip, createZstdCompress } from "node:zlib";
 
-/** In order of preference, for clients that accept several equally. */
+/** They work on another thread. In order of preference, for clients that accept several equally. */
 const compressors = {
   zstd: () => createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: 3 } }),
   br: () => createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
@@ -15,19 +15,14 @@ export function isEncoding(name: string): name is Encoding {
   return Object.hasOwn(compressors, name);
 }
 
-/** Compresses on another thread. */
-export function createCompressor(encoding: Encoding) {
-  return compressors[encoding]();
-}
-
 /** Compresses a body while it is sent. An error of the body is thrown here, too. */
 export async function* compressed(
   body: AsyncIterable<Uint8Array>,
   encoding: Encoding,
-): AsyncGenerator<Uint8Array> {
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   // Also ends the body when the client is gone and nobody reads on. `for await` throws its errors.
-  const pieces = pipeline(Readable.from(body), createCompressor(encoding), () => {});
-  for await (const piece of pieces) yield piece as Uint8Array;
+  const pieces = pipeline(Readable.from(body), compressors[encoding](), () => {});
+  for await (const piece of pieces) yield piece as Uint8Array<ArrayBuffer>;
 }
 
 /** Compresses a whole text. */
@@ -35,7 +30,7 @@ export async function compressText(
   text: string,
   encoding: Encoding,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const compressor = createCompressor(encoding);
+  const compressor = compressors[encoding]();
   compressor.end(text);
   return Buffer.concat(await Array.fromAsync(compressor));
 }

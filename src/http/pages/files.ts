@@ -1,16 +1,7 @@
 import { createHash } from "node:crypto";
-import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
-import { type Encoding, preferredEncoding } from "../messages/encodings.ts";
+import { compressText, type Encoding, preferredEncoding } from "../messages/encodings.ts";
 import { satisfiesIfNoneMatch } from "../messages/headers.ts";
 import type { Page } from "./pages.ts";
-
-const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
-
-const compress: Record<Encoding, (text: string) => Uint8Array<ArrayBuffer>> = {
-  zstd: (text) => new Uint8Array(zstdCompressSync(text)),
-  br: (text) => new Uint8Array(brotliCompressSync(text, quality)),
-  gzip: (text) => new Uint8Array(gzipSync(text)),
-};
 
 /** A shorter text fits into one packet, so compression gains nothing. */
 const compressedCharactersMin = 1_400;
@@ -28,16 +19,7 @@ export function createFile(
   let tag: string | undefined;
   const compressed = new Map<Encoding, Uint8Array<ArrayBuffer>>();
 
-  function compressedAs(encoding: Encoding): Uint8Array<ArrayBuffer> {
-    let bytes = compressed.get(encoding);
-    if (!bytes) {
-      bytes = compress[encoding](text);
-      compressed.set(encoding, bytes);
-    }
-    return bytes;
-  }
-
-  return (request) => {
+  return async (request) => {
     tag ??= createHash("sha256").update(text).digest("base64url").slice(0, 22);
     const isShort = text.length < compressedCharactersMin;
     const accept = request.headers.get("accept-encoding");
@@ -49,7 +31,10 @@ export function createFile(
       return new Response(null, { status: 304, headers: caching });
     }
     const all = { ...headers, ...caching, ...(encoding ? { "Content-Encoding": encoding } : {}) };
-    return new Response(encoding ? compressedAs(encoding) : text, { headers: all });
+    if (!encoding) return new Response(text, { headers: all });
+    const bytes = compressed.get(encoding) ?? (await compressText(text, encoding));
+    compressed.set(encoding, bytes);
+    return new Response(bytes, { headers: all });
   };
 }
 

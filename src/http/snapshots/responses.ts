@@ -16,7 +16,7 @@ export interface SnapshotResponses {
   /**
    * Waits for its turn, prepares a body and returns it as a stream. Preparing must end when the
    * signal is aborted: the client is gone, or it took too long. Throws `unavailable` if too many
-   * requests wait, of this key or of all.
+   * requests wait, of this key or of all. For HEAD, prepares nothing.
    */
   open(
     call: SnapshotCall,
@@ -25,7 +25,7 @@ export interface SnapshotResponses {
 }
 
 export interface SnapshotCall {
-  readonly request: Pick<Request, "signal">;
+  readonly request: Pick<Request, "signal" | "method">;
   readonly caller: Visitor;
 }
 
@@ -112,6 +112,8 @@ export function createSnapshotResponses(
   return {
     async open(call, prepare) {
       const { caller, request } = call;
+      // With null the server would send `Content-Length: 0`.
+      if (request.method === "HEAD") return new ReadableStream();
       const stopping = new AbortController();
       const stop = () => stopping.abort();
       const timer = setTimeout(stop, bounds.timeoutMs);

@@ -1,4 +1,4 @@
-import { commandLine } from "../../../src/domain/audit/audit.ts";
+import { byCommand } from "../../../src/domain/audit/audit.ts";
 import type { Environment } from "../../../src/domain/keys/keys.ts";
 import { issueOperatorKey } from "../../../src/domain/keys/lifecycle.ts";
 import type { TestService } from "../service.ts";
@@ -12,7 +12,7 @@ export async function issueOperator(
   environment: Environment = "production",
 ): Promise<{ id: string; text: string }> {
   const terms = { name };
-  const { key, text } = await issueOperatorKey(store, environment, clock.now(), terms, commandLine);
+  const { key, text } = await issueOperatorKey(store, environment, terms, byCommand(clock.now()));
   return { id: key.id, text };
 }
 

@@ -1,4 +1,4 @@
-import { commandLine } from "../../../src/domain/audit/audit.ts";
+import { byCommand } from "../../../src/domain/audit/audit.ts";
 import { createWebhook, pauseWebhook } from "../../../src/domain/webhooks/lifecycle.ts";
 import type { TestService } from "../service.ts";
 import type { AdminExamples } from "./operation-examples.ts";
@@ -7,8 +7,8 @@ import type { AdminExamples } from "./operation-examples.ts";
 async function makeWebhook({ store, clock }: TestService): Promise<{ webhook: string }> {
   const terms = { url: "https://127.0.0.1:65535/" };
   const sender = { checkUrl: async () => true };
-  const { webhook } = await createWebhook(store, sender, clock.now(), terms, commandLine);
-  await pauseWebhook(store, clock.now(), webhook.id, commandLine);
+  const { webhook } = await createWebhook(store, sender, terms, byCommand(clock.now()));
+  await pauseWebhook(store, webhook.id, byCommand(clock.now()));
   return { webhook: webhook.id };
 }
 

@@ -17,7 +17,7 @@ const operator = { keyId: "key_operator", requestId: "req_1" };
 
 /** An entry that names one key or webhook. */
 function entry(action: AuditAction, target: string, details = {}): AuditEntry {
-  return auditEntry(operator, testStart + 5, action, target, details);
+  return auditEntry({ actor: operator, now: testStart + 5 }, action, target, details);
 }
 
 export function describeOperators(suite: StoreSuite): void {

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { Webhook } from "standardwebhooks";
-import { commandLine } from "../../../src/domain/audit/audit.ts";
+import { byCommand } from "../../../src/domain/audit/audit.ts";
 import { parseNetwork } from "../../../src/domain/values/networks.ts";
 import { createWebhook } from "../../../src/domain/webhooks/lifecycle.ts";
 import type { WebhookTerms } from "../../../src/domain/webhooks/terms.ts";
@@ -93,7 +93,7 @@ export async function startWebhookTrial(fleet: Fleet, options: WebhookTrialOptio
       const kind = kinds[number % kinds.length]!;
       const endpoint = receiver.addEndpoint();
       const terms = { ...kind.terms, url: receiver.urlOf(endpoint), from: 1 };
-      const { secret } = await createWebhook(store, localSender, Date.now(), terms, commandLine);
+      const { secret } = await createWebhook(store, localSender, terms, byCommand(Date.now()));
       created.push({ kind, endpoint, verifier: new Webhook(secret) });
     }
     return created;

@@ -1,5 +1,5 @@
 import type { Config } from "../../../src/config.ts";
-import { commandLine } from "../../../src/domain/audit/audit.ts";
+import { byCommand } from "../../../src/domain/audit/audit.ts";
 import { parseNetwork } from "../../../src/domain/values/networks.ts";
 import { createWebhook } from "../../../src/domain/webhooks/lifecycle.ts";
 import type { WebhookTerms } from "../../../src/domain/webhooks/terms.ts";
@@ -71,9 +71,8 @@ export async function startWebhookService(
       const created = await createWebhook(
         service.store,
         sender,
-        service.clock.now(),
         terms,
-        commandLine,
+        byCommand(service.clock.now()),
       );
       return { id: created.webhook.id, secret: created.secret };
     },

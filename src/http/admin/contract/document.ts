@@ -41,9 +41,7 @@ export function describeAdminApi(operations: readonly AdminOperation[]) {
       version: "1.0.0",
       summary: "Run the store.",
       overview: adminOverview,
-      tags: adminTags.filter(({ name }) =>
-        operations.some(({ contract }) => contract.tag === name),
-      ),
+      tags: adminTags.filter(({ name }) => operations.some(({ tag }) => tag === name)),
       securitySchemes: {
         operatorKey: {
           type: "http",

@@ -3,8 +3,9 @@ import { planNames } from "../../../domain/limits/plans.ts";
 import { nameCharactersMax } from "../../../domain/values/texts.ts";
 import { exampleKeyId, exampleTime } from "../../api/contract/examples.ts";
 import {
-  boundedInteger,
+  choice,
   count,
+  integer,
   listOf,
   named,
   requestObject,
@@ -39,14 +40,12 @@ const exampleKey = {
 
 const exampleKeyText = "psk_live_0000000000000000000000000000000000000000000000000";
 
-const keyFields: Readonly<Record<string, Schema>> = {
+const kinds = ["api", "operator"];
+
+const keyFields = {
   id: text("The ID of the key."),
   name: text("The name of the key."),
-  kind: {
-    type: "string",
-    enum: ["api", "operator"],
-    description: "`api` for clients of the store, `operator` for this API.",
-  },
+  kind: choice(kinds, "`api` for clients of the store, `operator` for this API."),
   plan: {
     anyOf: [{ type: "string", enum: planNames }, { type: "null" }],
     description: "The plan of the key, or null for an operator key.",
@@ -57,11 +56,10 @@ const keyFields: Readonly<Record<string, Schema>> = {
     items: { type: "string", enum: [...scopes, operatorScope] },
     description: "What the key can do.",
   },
-  state: {
-    type: "string",
-    enum: ["active", "banned", "expired", "revoked"],
-    description: "`active` if the key is accepted. Otherwise, why it is not.",
-  },
+  state: choice(
+    ["active", "banned", "expired", "revoked"],
+    "`active` if the key is accepted. Otherwise, why it is not.",
+  ),
   createdAt: time("When the key was created."),
   expiresAt: timeOrNull("When the key expires, or null for never."),
   revokedAt: timeOrNull("When the key was revoked, or null."),
@@ -76,9 +74,19 @@ const keyFields: Readonly<Record<string, Schema>> = {
     "KeySecret",
     "The secrets of the key that are accepted, the oldest first. During a rotation, there are several.",
   ),
-};
+} satisfies Record<string, Schema>;
+
+/** The fields of a key in the order of responses. */
+export const keyNames = Object.keys(keyFields) as (keyof typeof keyFields)[];
 
 const shownOnce = text("The secret of the key. It is shown only in this response.");
+
+const agreedLimit = (window: string) =>
+  integer(
+    1,
+    999_999_999_999,
+    `Requests per ${window}. Only for the plan \`enterprise\`, which requires it.`,
+  );
 
 /** What a request can say about a key. Only `expiresAt` can be null. */
 const terms: Readonly<Record<string, Schema>> = {
@@ -88,15 +96,9 @@ const terms: Readonly<Record<string, Schema>> = {
     maxLength: nameCharactersMax,
     description: "The name of the key, for operators.",
   },
-  plan: { type: "string", enum: planNames, description: "The plan. Not for operator keys." },
-  perMinute: {
-    ...boundedInteger(1, 999_999_999_999),
-    description: "Requests per minute. Only for the plan `enterprise`, which requires it.",
-  },
-  perDay: {
-    ...boundedInteger(1, 999_999_999_999),
-    description: "Requests per day. Only for the plan `enterprise`, which requires it.",
-  },
+  plan: choice(planNames, "The plan. Not for operator keys."),
+  perMinute: agreedLimit("minute"),
+  perDay: agreedLimit("day"),
   scopes: {
     type: "array",
     items: { type: "string", enum: scopes },
@@ -106,6 +108,12 @@ const terms: Readonly<Record<string, Schema>> = {
   },
   expiresAt: timeOrNull("When the key expires. Null for never."),
 };
+
+/** How long the old secret of a key or a webhook stays valid after a rotation. */
+export const overlap = (description: string): Schema => ({
+  ...integer(0, overlapSecondsMax, description),
+  default: 86_400,
+});
 
 export const exampleNewKey = { name: "Warehouse", plan: "business" };
 
@@ -152,10 +160,8 @@ export const keySchemas: Readonly<Record<string, Schema>> = {
     {
       ...terms,
       kind: {
-        type: "string",
-        enum: ["api", "operator"],
+        ...choice(kinds, "`api` for clients of the store, which requires `plan`, or `operator`."),
         default: "api",
-        description: "`api` for clients of the store, which requires `plan`, or `operator`.",
       },
     },
     exampleNewKey,
@@ -166,13 +172,7 @@ export const keySchemas: Readonly<Record<string, Schema>> = {
   }),
   KeyRotation: requestObject(
     "How to rotate a key.",
-    {
-      overlapSeconds: {
-        ...boundedInteger(0, overlapSecondsMax),
-        default: 86_400,
-        description: "How long the old secret is still accepted.",
-      },
-    },
+    { overlapSeconds: overlap("How long the old secret is still accepted.") },
     { overlapSeconds: 3_600 },
   ),
 };

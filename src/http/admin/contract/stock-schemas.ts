@@ -3,7 +3,10 @@ import { changeFields, changeSchemas } from "../../api/changes.ts";
 import { detailProperties, examplePet, givenProperties } from "../../api/contract/pet-schemas.ts";
 import {
   boundedInteger,
+  choice,
+  flag,
   int64,
+  integer,
   listOf,
   petStatus,
   quantity,
@@ -43,10 +46,7 @@ const exampleUsage = {
 
 /** The details of a pet that lists show. */
 const names = { name: detailProperties.name!, category: detailProperties.category! };
-const version: Schema = {
-  ...boundedInteger(1, quantityMax),
-  description: "The version of the entry. Send it as `expectedVersion`.",
-};
+const version = integer(1, quantityMax, "The version of the entry. Send it as `expectedVersion`.");
 const { petId: _, quantity: newQuantity, delta, ...conditions } = changeFields;
 const newStatus = petStatus("The new status. Without it, the status stays as it is.");
 const changeText =
@@ -58,11 +58,7 @@ const counts = (description: string): Schema => ({
 });
 
 const usageFields: Readonly<Record<string, Schema>> = {
-  step: {
-    type: "string",
-    enum: ["minute", "day"],
-    description: "The length of a point. Minutes and days are in UTC.",
-  },
+  step: choice(["minute", "day"], "The length of a point. Minutes and days are in UTC."),
   from: time("When the first point starts."),
   admitted: counts("The admitted requests at each point. The last point is the current one."),
   refused: counts(
@@ -145,10 +141,7 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
         ...changeFields.reason,
         description: "Why the change is undone. The ledger keeps it.",
       },
-      force: {
-        type: "boolean",
-        description: "Whether to overwrite later changes to the same pet. False by default.",
-      },
+      force: flag("Whether to overwrite later changes to the same pet. False by default."),
     },
     exampleUndo,
   ),

@@ -6,11 +6,14 @@ import { petsMax, urlCharactersMax } from "../../../domain/webhooks/terms.ts";
 import { webhookStates } from "../../../domain/webhooks/webhook.ts";
 import { exampleTime } from "../../api/contract/examples.ts";
 import {
-  boundedInteger,
+  choice,
   count,
+  flag,
   int64,
+  integer,
   listOf,
   named,
+  orNull,
   requestObject,
   responseObject,
   type Schema,
@@ -20,7 +23,7 @@ import {
   time,
   timeOrNull,
 } from "../../api/contract/schema.ts";
-import { overlapSecondsMax } from "../fields.ts";
+import { overlap } from "./key-schemas.ts";
 
 export const exampleId = "wh_7mLs2CxWbNd4uVfKq0ZrT1";
 const exampleSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -43,33 +46,33 @@ const exampleAttempt = {
   answer: "",
 };
 
-const choice = (description: string, values: readonly string[]): Schema => ({
+const listOrNull = (description: string, items: Schema): Schema => ({
   type: ["array", "null"],
-  items: { type: "string", enum: values },
+  items,
   description,
 });
-const pets = (description: string): Schema => ({
-  type: ["array", "null"],
-  items: int64("The ID of a pet."),
-  description,
+const statuses = listOrNull("Only changes after which a pet has one of these statuses.", {
+  type: "string",
+  enum: petStatuses,
 });
+const causesWanted = listOrNull("Only changes with one of these causes.", {
+  type: "string",
+  enum: causes,
+});
+const below = orNull(
+  integer(1, quantityMax, "Only changes in which the quantity fell below this number."),
+);
 
-const below: Schema = {
-  ...boundedInteger(1, quantityMax),
-  type: ["integer", "null"],
-  description: "Only changes in which the quantity fell below this number.",
-};
+const firstRow = (description: string) => integer(1, quantityMax, description);
 
-const fields: Record<string, Schema> = {
+const fields = {
   id: text("The ID of the webhook."),
   name: text("The name of the webhook, for operators."),
   url: text("The address that receives the changes."),
-  state: {
-    type: "string",
-    enum: webhookStates,
-    description:
-      "`paused`: by an operator, or because every attempt failed for days. `disabled`: the receiver returned 410.",
-  },
+  state: choice(
+    webhookStates,
+    "`paused`: by an operator, or because every attempt failed for days. `disabled`: the receiver returned 410.",
+  ),
   stateReason: textOrNull("Why it is not active. Null while it is."),
   createdAt: time("When it was created."),
   filter: named("WebhookFilter", "Which changes it receives."),
@@ -79,7 +82,10 @@ const fields: Record<string, Schema> = {
   failingSince: timeOrNull("When the first of these attempts failed."),
   nextAttemptAt: timeOrNull("When the next attempt is made. Null if none is scheduled."),
   oldSecretUntil: timeOrNull("Until when messages are also signed with the previous secret."),
-};
+} satisfies Record<string, Schema>;
+
+/** The fields of a webhook in the order of responses. */
+export const webhookNames = Object.keys(fields) as (keyof typeof fields)[];
 
 const withSecret = {
   ...fields,
@@ -90,9 +96,9 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
   WebhookFilter: responseObject(
     "Which changes a webhook receives. A change must match every field that is not null.",
     {
-      pets: pets("Only changes of these pets."),
-      statuses: choice("Only changes after which a pet has one of these statuses.", petStatuses),
-      causes: choice("Only changes with one of these causes.", causes),
+      pets: listOrNull("Only changes of these pets.", int64("The ID of a pet.")),
+      statuses,
+      causes: causesWanted,
       below,
     },
     exampleFilter,
@@ -107,11 +113,7 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
       lastSeq: seq("The last change in the message."),
       changes: count("How many changes the message has."),
       durationMs: { type: "number", description: "How long the attempt took, in milliseconds." },
-      status: {
-        ...boundedInteger(100, 999),
-        type: ["integer", "null"],
-        description: "The HTTP status. Null if no response arrived.",
-      },
+      status: orNull(integer(100, 999, "The HTTP status. Null if no response arrived.")),
       error: textOrNull("Why no response arrived. Null if one did."),
       answer: text("The beginning of the response body."),
     },
@@ -130,10 +132,7 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
     "A new webhook and its secret.",
     {
       ...withSecret,
-      isResolved: {
-        type: "boolean",
-        description: "False if the host of the URL does not resolve at the moment.",
-      },
+      isResolved: flag("False if the host of the URL does not resolve at the moment."),
     },
     { ...exampleWebhook, secret: exampleSecret, isResolved: true },
   ),
@@ -151,48 +150,32 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
         maxLength: nameCharactersMax,
       },
       pets: {
-        ...pets("Only changes of these pets. An ID can be a string, to keep all its digits."),
-        items: {
-          anyOf: [int64("The ID of a pet."), { type: "string", pattern: `^${int64Pattern}$` }],
-        },
+        ...listOrNull(
+          "Only changes of these pets. An ID can be a string, to keep all its digits.",
+          { anyOf: [int64("The ID of a pet."), { type: "string", pattern: `^${int64Pattern}$` }] },
+        ),
         minItems: 1,
         maxItems: petsMax,
       },
-      statuses: {
-        ...choice("Only changes after which a pet has one of these statuses.", petStatuses),
-        minItems: 1,
-      },
-      causes: { ...choice("Only changes with one of these causes.", causes), minItems: 1 },
+      statuses: { ...statuses, minItems: 1 },
+      causes: { ...causesWanted, minItems: 1 },
       below,
-      from: {
-        ...boundedInteger(1, quantityMax),
-        type: ["integer", "null"],
-        description: "The ledger row of the first change to deliver. By default, the next one.",
-      },
+      from: orNull(
+        firstRow("The ledger row of the first change to deliver. By default, the next one."),
+      ),
     },
     { url: exampleWebhook.url, name: "Reorders", below: 5 },
     ["url"],
   ),
   Replay: requestObject(
     "Where to start.",
-    {
-      from: {
-        ...boundedInteger(1, quantityMax),
-        description: "The ledger row of the first change to deliver.",
-      },
-    },
+    { from: firstRow("The ledger row of the first change to deliver.") },
     { from: 1200 },
     ["from"],
   ),
   SecretRotation: requestObject(
     "How to rotate the secret of a webhook.",
-    {
-      overlapSeconds: {
-        ...boundedInteger(0, overlapSecondsMax),
-        default: 86_400,
-        description: "How long messages are also signed with the previous secret.",
-      },
-    },
+    { overlapSeconds: overlap("How long messages are also signed with the previous secret.") },
     { overlapSeconds: 3_600 },
   ),
 };

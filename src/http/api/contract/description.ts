@@ -10,7 +10,7 @@ import type { Operation } from "../../pipeline/operation.ts";
 import { feedType } from "../feed.ts";
 import type { DescribedCode, ErrorDescription } from "./errors.ts";
 import { type Header, type HeaderId, headerName, headers } from "./headers.ts";
-import type { Contract, Example, OtherContent, Success } from "./operation.ts";
+import type { Contract, Example, Messages, OtherContent, Parameter, Success } from "./operation.ts";
 import { reference, type Schema } from "./schema.ts";
 
 export interface ServerEntry {
@@ -43,7 +43,8 @@ export interface Description {
 
 /** An operation with its part of the document. */
 export interface DocumentedOperation extends Operation {
-  readonly contract: Contract<string>;
+  readonly tag: string;
+  readonly contract: Contract;
 }
 
 /** Generates an OpenAPI document from a table of operations. */
@@ -141,29 +142,25 @@ function describe(
   const ownHeaders = markers(operation).filter((id) => !description.onceHeaders?.includes(id));
   return {
     operationId: operation.id,
-    tags: [contract.tag],
+    tags: [operation.tag],
     summary: contract.summary,
     description: contract.description,
     "x-required-scope": operation.scope,
-    ...(operation.stability === "stable" ? {} : { "x-stability": operation.stability }),
-    ...(deprecation === undefined
-      ? {}
-      : {
-          deprecated: true,
-          "x-deprecated-since": instant(deprecation.since),
-          "x-sunset": instant(deprecation.sunsetAt),
-        }),
-    ...(contract.parameters
-      ? {
-          parameters: contract.parameters.map((parameter) => ({
-            ...parameter,
-            required: parameter.in === "path" || parameter.required === true,
-          })),
-        }
-      : {}),
-    ...(contract.body ? { requestBody: describeBody(contract.body) } : {}),
+    ...(operation.stability !== "stable" && { "x-stability": operation.stability }),
+    ...(deprecation && {
+      deprecated: true,
+      "x-deprecated-since": instant(deprecation.since),
+      "x-sunset": instant(deprecation.sunsetAt),
+    }),
+    ...(contract.parameters && { parameters: contract.parameters.map(describeParameter) }),
+    ...(contract.body && { requestBody: describeBody(contract.body) }),
     responses: describeResponses(description, operation, [...pathHeaders, ...ownHeaders]),
   };
+}
+
+function describeParameter(parameter: Parameter) {
+  const { name, in: place, description, schema, example, required = place === "path" } = parameter;
+  return { name, in: place, description, schema, example, required };
 }
 
 /** The headers for stability and deprecation. All responses of the operation have them. */
@@ -174,7 +171,7 @@ function markers({ stability, deprecation }: Operation): readonly HeaderId[] {
   ];
 }
 
-function describeBody(body: NonNullable<Contract<string>["body"]>): DescribedBody {
+function describeBody(body: NonNullable<Contract["body"]>): DescribedBody {
   const { description, schema, examples = {}, isOptional, others } = body;
   // Only one type of JSON: generators create a method or a union type for each.
   const json = schema ? { "application/json": { schema, examples } } : {};
@@ -200,16 +197,39 @@ function describeResponses(
     responses[status] = describeSuccess(success, headers);
   }
   const codes = new Set([
-    ...(operation.known ? (["invalid_request"] as const) : []),
-    ...(operation.body ? (["payload_too_large", "unsupported_media_type"] as const) : []),
+    ...(Object.keys(messagesOf(operation)) as DescribedCode[]),
     ...(contract.errors ?? []),
     ...commonErrors(operation),
   ]);
   const byStatus = Map.groupBy(codes, (code) => statusOf[code]);
-  for (const [status, codesOfStatus] of [...byStatus].sort(([a], [b]) => a - b)) {
-    responses[status] = describeErrors(description, status, codesOfStatus, operation, shared);
+  for (const [status, here] of [...byStatus].sort(([a], [b]) => a - b)) {
+    responses[status] = describeErrors(description, status, here, operation, shared);
   }
   return responses;
+}
+
+type OwnMessages = NonNullable<Contract["messages"]>;
+
+/** The messages of the operation's own errors. Other errors have their usual messages. */
+function messagesOf({ contract, known, body }: DocumentedOperation): OwnMessages {
+  const ofParameters = contract.parameters?.map(({ messages }) => messages) ?? [];
+  const invalid: Messages = Object.assign(
+    {},
+    ...ofParameters,
+    contract.messages?.invalid_request,
+    unknownNames(known),
+  );
+  return {
+    ...contract.messages,
+    ...(Object.keys(invalid).length > 0 && { invalid_request: invalid }),
+    ...(body && {
+      payload_too_large: { payload_too_large: bodyTooLarge(body.bytesMax) },
+      unsupported_media_type: {
+        unsupported_media_type: unsupportedMediaType(body.mediaTypes),
+        compressed_body: compressedBody,
+      },
+    }),
+  };
 }
 
 /** The `Cache-Control` of successful responses. With `no-store`, all responses have the header. */
@@ -240,26 +260,22 @@ function describeErrors(
   { errors, commonHeaders }: Description,
   status: number,
   codes: readonly DescribedCode[],
-  { contract, scope, known, body }: DocumentedOperation,
+  operation: DocumentedOperation,
   shared: readonly HeaderId[],
 ): DescribedResponse {
+  const { contract, scope } = operation;
+  const messages: OwnMessages = {
+    insufficient_scope: { insufficient_scope: missingScope(scope) },
+    ...messagesOf(operation),
+  };
   const described = codes.map((code) => errors[code]);
   const descriptions = described.map(({ description, afterUpdate }, index) => {
     const code = codes[index]!;
     const text = `\`${code}\`: ${contract.descriptions?.[code] ?? description}`;
     return [text, contract.body && afterUpdate].filter(Boolean).join(" ");
   });
-  const messagesOf = (code: DescribedCode): Readonly<Record<string, string>> => {
-    if (code === "insufficient_scope") return { [code]: missingScope(scope) };
-    if (code === "payload_too_large" && body) return { [code]: bodyTooLarge(body.bytesMax) };
-    if (code === "unsupported_media_type" && body) {
-      return { [code]: unsupportedMediaType(body.mediaTypes), compressed_body: compressedBody };
-    }
-    const messages = contract.messages?.[code] ?? errors[code].examples ?? {};
-    return code === "invalid_request" ? { ...messages, ...unknownNames(known) } : messages;
-  };
   const examples = codes.flatMap((code) =>
-    Object.entries(messagesOf(code)).map(([name, message]) => [
+    Object.entries(messages[code] ?? errors[code].examples ?? {}).map(([name, message]) => [
       name,
       { value: { code, message, status } },
     ]),
@@ -295,7 +311,7 @@ function headerReferences(ids: readonly HeaderId[]) {
 function describeHeader({
   description,
   isOptional,
-  schema,
+  schema = { type: "string" },
   example = String(schema.const),
 }: Header) {
   return { description, required: !isOptional, schema, example };

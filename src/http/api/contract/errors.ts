@@ -2,7 +2,9 @@ import { petNotFound } from "../../../domain/ledger/inventory.ts";
 import { type ErrorCode, unavailableMessages } from "../../../domain/running/errors.ts";
 import { keyReused } from "../../../domain/shop/shop.ts";
 import * as messages from "../../messages/error-messages.ts";
+import { statusOf } from "../../messages/errors.ts";
 import type { HeaderId } from "./headers.ts";
+import { responseObject, type Schema, text } from "./schema.ts";
 
 export interface ErrorDescription {
   /** What happened and what the client can do about it. */
@@ -120,3 +122,29 @@ export const unlistedErrors = {
     description: "Reserved for a later version. The service does not send it.",
   },
 } as const satisfies Partial<Record<ErrorCode, Pick<ErrorDescription, "description">>>;
+
+/** The body of every error response of an API that sends these codes. */
+export function errorSchema(codes: readonly ErrorCode[]): Schema {
+  const known = codes.map((code) => `\`${code}\` ${statusOf[code]}`).join(", ");
+  return responseObject(
+    "The body of every error response.",
+    {
+      code: {
+        type: "string",
+        description: `The error code, for programs. Each code has one HTTP status: ${known}. Later versions can add codes. Handle an unknown code by its status.`,
+        "x-error-codes": Object.fromEntries(codes.map((code) => [code, statusOf[code]])),
+      },
+      message: text(
+        "The error message, for people. It names the field or header and the rule. Do not parse it.",
+      ),
+      status: {
+        type: "integer",
+        format: "int32",
+        minimum: 400,
+        maximum: 599,
+        description: "The HTTP status of the response.",
+      },
+    },
+    { code: "not_found", message: petNotFound, status: 404 },
+  );
+}

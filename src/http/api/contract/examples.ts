@@ -2,6 +2,11 @@
 
 export const exampleItem = { petId: 7, quantity: 12, status: "available" };
 
+export const exampleItems = {
+  summary: "Two pets",
+  value: [exampleItem, { petId: 8, quantity: 0, status: "sold" }],
+};
+
 const exampleStock = { quantity: 12, status: "available" };
 
 export const exampleDifference = {
@@ -45,7 +50,7 @@ export const exampleRow = {
   reason: "Delivery 4711",
   requestId: "req_5f0c1e9a2b7d_42",
   at: "2026-11-15T12:00:00.000Z",
-};
+} as const;
 
 export const exampleHead = {
   seq: 1207,

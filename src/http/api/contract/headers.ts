@@ -7,7 +7,8 @@ export interface Header {
   readonly description: string;
   /** Whether only some of the responses that list the header have it. */
   readonly isOptional?: true;
-  readonly schema: Schema;
+  /** By default, any text. */
+  readonly schema?: Schema;
   /** Absent if the header always has the same value. */
   readonly example?: string | number;
 }
@@ -77,7 +78,6 @@ export const headers = {
   VaryAccept: {
     name: "Vary",
     description: "The form of the body depends on the request header `Accept`.",
-    schema: { type: "string" },
     example: "Accept",
   },
   "Retry-After": {
@@ -116,12 +116,10 @@ export const headers = {
   "Content-Location": {
     description:
       "The URL of the same content, with ledger rows instead of times. Unlike a time, a ledger row always means the same content.",
-    schema: { type: "string" },
     example: "/v1/snapshots/1207",
   },
   Vary: {
     description: "The encoding of the body depends on the request header `Accept-Encoding`.",
-    schema: { type: "string" },
     example: "Accept-Encoding",
   },
   VaryLong: {
@@ -129,7 +127,6 @@ export const headers = {
     description:
       "Sent with a long body. Its encoding depends on the request header `Accept-Encoding`.",
     isOptional: true,
-    schema: { type: "string" },
     example: "Accept-Encoding",
   },
   "Content-Encoding": {
@@ -183,7 +180,6 @@ export const headers = {
     description:
       "Sent by deprecated operations. Contains links to the documentation of the deprecation and of the sunset (RFC 8288).",
     isOptional: true,
-    schema: { type: "string" },
     example:
       '</docs>; rel="deprecation"; type="text/html", </docs>; rel="sunset"; type="text/html"',
   },
@@ -203,7 +199,6 @@ export const headers = {
   "Set-Cookie": {
     description:
       "The cookie of the session. Browsers send it with later requests, and no script can read it.",
-    schema: { type: "string" },
     example: "petstore_production=0aB…; Path=/; Max-Age=43200; HttpOnly; SameSite=Strict",
   },
   "X-Content-Type-Options": {

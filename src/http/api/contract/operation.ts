@@ -1,7 +1,7 @@
 import type { KnownNames } from "../../messages/unknown-names.ts";
 import type { DescribedCode } from "./errors.ts";
 import type { HeaderId } from "./headers.ts";
-import type { Schema } from "./schema.ts";
+import { reference, type Schema } from "./schema.ts";
 
 export interface Example {
   /** One line that says what the example shows. */
@@ -17,7 +17,12 @@ export interface Parameter {
   readonly example: unknown;
   /** Path parameters are always required. */
   readonly required?: true;
+  /** What the service says about invalid values, by the name of the example. */
+  readonly messages?: Messages;
 }
+
+/** Messages of errors, by the name of their example. */
+export type Messages = Readonly<Record<string, string>>;
 
 interface Body {
   readonly description: string;
@@ -28,11 +33,34 @@ interface Body {
   readonly others?: Readonly<Record<string, OtherContent>>;
 }
 
+interface RequestBody extends Body {
+  /** Whether the operation can do without a body. */
+  readonly isOptional?: true;
+}
+
 /** A response other than an error. Error responses are generated from the error codes. */
 export interface Success extends Body {
   readonly headers?: readonly HeaderId[];
   /** The body as a stream of events, which a client chooses with `Accept: text/event-stream`. */
   readonly events?: EventStream;
+}
+
+/** A body that is a named schema. */
+export function json(
+  description: string,
+  name: string,
+  more?: Partial<Omit<Success & RequestBody, "description" | "schema">>,
+) {
+  return { description, schema: reference("schemas", name), ...more };
+}
+
+/** A body that is an array of a named schema. */
+export function jsonList(
+  description: string,
+  name: string,
+  more?: Pick<Success, "headers" | "examples">,
+) {
+  return { description, schema: { type: "array", items: reference("schemas", name) }, ...more };
 }
 
 /** A body that is not JSON, or not only. */
@@ -47,27 +75,32 @@ export interface EventStream extends OtherContent {
 }
 
 /** The documentation of one operation, written for readers who are new to it. */
-export interface Contract<Tag extends string = "Inventory" | "History" | "Pets" | "Orders"> {
+export interface Contract {
   readonly summary: string;
   readonly description: string;
-  readonly tag: Tag;
   readonly parameters?: readonly Parameter[];
-  readonly body?: Body & {
-    /** Whether the operation can do without a body. */
-    readonly isOptional?: true;
-  };
+  readonly body?: RequestBody;
   readonly success: Readonly<Record<number, Success>>;
-  /** Error codes in addition to `commonErrors`. */
+  /** Error codes with their usual messages, in addition to `commonErrors`. */
   readonly errors?: readonly DescribedCode[];
-  /** Messages that replace those of an error code, by the name of their example. */
-  readonly messages?: Readonly<Partial<Record<DescribedCode, Readonly<Record<string, string>>>>>;
+  /** Error codes with messages of their own. Those of parameters are added. */
+  readonly messages?: Readonly<Partial<Record<DescribedCode, Messages>>>;
   /** Descriptions that replace those of an error code. */
   readonly descriptions?: Readonly<Partial<Record<DescribedCode, string>>>;
 }
 
+/** Gives operations the tag under which the description lists them. */
+export function tagged<Tag extends string, T extends Readonly<Record<string, object>>>(
+  tag: Tag,
+  operations: T,
+) {
+  const entries = Object.entries(operations).map(([id, one]) => [id, { ...one, tag }]);
+  return Object.fromEntries(entries) as { [Id in keyof T]: T[Id] & { readonly tag: Tag } };
+}
+
 /** The names that a contract has. `schemas` has those that it refers to. */
 export function namesIn(
-  { parameters = [], body }: Pick<Contract<string>, "parameters" | "body">,
+  { parameters = [], body }: Pick<Contract, "parameters" | "body">,
   schemas: Readonly<Record<string, Schema>>,
 ): KnownNames {
   const query = parameters.filter((one) => one.in === "query").map(({ name }) => name);

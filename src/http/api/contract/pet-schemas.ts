@@ -7,15 +7,15 @@ import {
   textCharactersMax,
 } from "../../../domain/catalogue/pet-fields.ts";
 import { quantityMax } from "../../../domain/ledger/inventory.ts";
-import { boundedInteger, type Schema } from "./schema.ts";
+import { boundedInteger, orNull, type Schema } from "./schema.ts";
 
 /** The details of a pet in the documents of both APIs, from the table of its fields. */
 
 const responses: Readonly<Record<FieldKind, Schema>> = {
   text: { type: "string" },
-  optionalText: { type: ["string", "null"] },
+  optionalText: orNull({ type: "string" }),
   texts: { type: "array", items: { type: "string" } },
-  optionalInteger: { ...boundedInteger(0, quantityMax), type: ["integer", "null"] },
+  optionalInteger: orNull(boundedInteger(0, quantityMax)),
 };
 
 const textLength = { minLength: 1, maxLength: textCharactersMax };

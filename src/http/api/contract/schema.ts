@@ -51,6 +51,16 @@ export function boundedInteger(minimum: number, maximum?: number): Schema {
   return { type: "integer", format: "int64", minimum, ...upper };
 }
 
+export const integer = (minimum: number, maximum: number, description: string): Schema => ({
+  ...boundedInteger(minimum, maximum),
+  description,
+});
+
+export const orNull = (schema: Schema): Schema => ({
+  ...schema,
+  type: [String(schema.type), "null"],
+});
+
 export function reference(
   kind: "schemas" | "headers" | "parameters" | "responses" | "examples",
   name: string,
@@ -63,18 +73,13 @@ export function nullable(name: string, description: string): Schema {
   return { anyOf: [reference("schemas", name), { type: "null" }], description };
 }
 
-export const quantity = (description: string): Schema => ({
-  ...boundedInteger(0, quantityMax),
-  description,
-});
+export const quantity = (description: string): Schema => integer(0, quantityMax, description);
 
 /** A number that is not negative. */
-export const count = (description: string): Schema => ({
-  ...boundedInteger(0, Number.MAX_SAFE_INTEGER),
-  description,
-});
+export const count = (description: string): Schema =>
+  integer(0, Number.MAX_SAFE_INTEGER, description);
 
-export const seq = (description: string): Schema => ({ ...boundedInteger(0, seqMax), description });
+export const seq = (description: string): Schema => integer(0, seqMax, description);
 
 /** A field that is a named schema. */
 export const named = (name: string, description: string): Schema => ({
@@ -90,10 +95,15 @@ export const listOf = (name: string, description: string): Schema => ({
 
 export const text = (description: string): Schema => ({ type: "string", description });
 
-export const textOrNull = (description: string): Schema => ({
-  type: ["string", "null"],
+export const textOrNull = (description: string): Schema => orNull(text(description));
+
+export const choice = (values: readonly string[], description: string): Schema => ({
+  type: "string",
+  enum: values,
   description,
 });
+
+export const flag = (description: string): Schema => ({ type: "boolean", description });
 
 export const time = (description: string): Schema => ({
   type: "string",
@@ -101,11 +111,7 @@ export const time = (description: string): Schema => ({
   description,
 });
 
-export const timeOrNull = (description: string): Schema => ({
-  type: ["string", "null"],
-  format: "date-time",
-  description,
-});
+export const timeOrNull = (description: string): Schema => orNull(time(description));
 
 export const petStatus = (description: string): Schema => named("PetStatus", description);
 

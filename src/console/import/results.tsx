@@ -1,22 +1,16 @@
 import type { ComponentChildren } from "preact";
 import type { Import } from "../client/types.ts";
-import { Button } from "../parts/button.tsx";
+import { Button, LinkButton } from "../parts/button.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { clockTime } from "../texts/times.ts";
 import { FileName } from "./progress.tsx";
-import { applyImport, checkAgain, resetImport } from "./state.ts";
+import { applyImport, checkAgain, type Done, resetImport } from "./state.ts";
 import { DifferenceTable, ProblemTable } from "./tables.tsx";
 import type { Upload } from "./upload.ts";
 
-interface Props {
-  readonly upload: Upload;
-  readonly result: Import;
-  /** When it was checked, in milliseconds. */
-  readonly at: number;
-}
-
 /** What the check found: problems, or what the import would change. */
-export function Checked({ upload, result, at }: Props) {
+export function Checked({ upload, result, at }: Done) {
   const { problems, differences, created, changed } = result;
   if (problems.total > 0) {
     return (
@@ -59,7 +53,32 @@ export function Checked({ upload, result, at }: Props) {
   );
 }
 
-export function Counts({ created, changed, unchanged }: Import) {
+/** What was imported, and where to see it. */
+export function Imported({ upload, result }: Done) {
+  const isPets = upload.what === "pets";
+  return (
+    <section class="stack" aria-label="Result">
+      <p class="notice success row">
+        <Icon name="check" />
+        <span>
+          <FileName upload={upload} /> has been imported.
+        </span>
+      </p>
+      <Counts {...result} />
+      <div class="row">
+        <LinkButton kind="primary" to={isPets ? "/stock" : "/orders"}>
+          {isPets ? "Open the stock" : "Open the orders"}
+        </LinkButton>
+        {isPets && <LinkButton to="/activity?cause=import">See the changes</LinkButton>}
+        <Button kind="quiet" onClick={resetImport}>
+          Import another file
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+function Counts({ created, changed, unchanged }: Import) {
   const counts = { New: created, Changed: changed, Unchanged: unchanged };
   return (
     <div class="grid import-counts">
