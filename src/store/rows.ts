@@ -1,7 +1,5 @@
-import type { Order, OrderStatus } from "../domain/catalogue/orders.ts";
-import type { NamedEntry, PetName } from "../domain/catalogue/pets.ts";
-import type { GrantedScope, Key, SecretTimes } from "../domain/keys/keys.ts";
-import type { FoundSession } from "../domain/keys/store.ts";
+import type { PetName } from "../domain/catalogue/pets.ts";
+import type { GrantedScope, Key } from "../domain/keys/keys.ts";
 import type { EpochStart } from "../domain/ledger/epochs.ts";
 import type { StoredKeys } from "../domain/ledger/idempotency.ts";
 import type { Entry, PetStatus, Stock } from "../domain/ledger/inventory.ts";
@@ -14,9 +12,6 @@ import type {
   UndoRow,
 } from "../domain/ledger/ledger.ts";
 import type { VersionedEntry } from "../domain/ledger/store.ts";
-import type { EndingSecret } from "../domain/operations/inspection.ts";
-import type { MaintenanceRecord, MaintenanceTask } from "../domain/operations/maintenance.ts";
-import type { Checkpoint, CheckpointPart } from "../domain/snapshots/store.ts";
 import type { Ban, SavedUsage } from "../domain/usage/usage.ts";
 import type { Step, UsagePoint } from "../domain/usage/usage-history.ts";
 import { int64Min } from "../domain/values/int64.ts";
@@ -57,12 +52,6 @@ export const storedLedgerTypes = [...Object.values(ledgerTypes), "bytea"];
 
 export const entryColumns = "pet_id, quantity, status, version";
 
-export const namedEntryColumns = `${entryColumns}, name, category`;
-
-export function toNamedEntry(row: Row): NamedEntry {
-  return { ...toEntry(row), name: row[4] as string, category: row[5] as string | null };
-}
-
 export const petNameColumns = "pet_id, name, category";
 
 export function toPetName(row: Row): PetName {
@@ -76,15 +65,6 @@ export const keyColumns = `keys.id, keys.name, keys.plan, keys.per_minute, keys.
 
 export const usageColumns =
   "key_id, minute_start, minute_count, day_start, day_count, last_used_at";
-
-/** Secrets that end. The condition on their time is added by the engine. */
-export const endingSecretsFrom = `SELECT keys.id, keys.name, secrets.expires_at
-  FROM secrets JOIN keys ON keys.id = secrets.key_id
-  WHERE keys.revoked_at IS NULL AND secrets.expires_at IS NOT NULL`;
-
-export function toEndingSecret(row: Row): EndingSecret {
-  return { keyId: row[0] as string, keyName: row[1] as string, expiresAt: Number(row[2]) };
-}
 
 export const banColumns = "key_id, started_at, until, lifted_at";
 
@@ -174,19 +154,8 @@ export function toUndoRow(row: Row): UndoRow {
   };
 }
 
-export function toStock(quantity: unknown, status: unknown): Stock | null {
+function toStock(quantity: unknown, status: unknown): Stock | null {
   return quantity === null ? null : { quantity: Number(quantity), status: status as PetStatus };
-}
-
-export function toOrder(row: Row): Order {
-  return {
-    id: row[0] as bigint,
-    petId: row[1] as bigint,
-    quantity: Number(row[2]),
-    shipDate: toNumber(row[3]),
-    status: row[4] as OrderStatus,
-    complete: Number(row[5]) === 1,
-  };
 }
 
 export function toKey(row: Row): Key {
@@ -202,18 +171,6 @@ export function toKey(row: Row): Key {
   };
 }
 
-export const sessionColumns = "digest, secret_digest, created_at, expires_at";
-
-/** The columns of the key, those of the session, and the end of the secret that opened it. */
-export function toFoundSession(row: Row): FoundSession {
-  const [digest, secretDigest] = [row[9] as string, row[10] as string];
-  return {
-    key: toKey(row),
-    session: { digest, secretDigest, createdAt: Number(row[11]), expiresAt: Number(row[12]) },
-    secret: { digest: secretDigest, expiresAt: toNumber(row[13]) },
-  };
-}
-
 export const pointColumns = "key_id, step, start, admitted, refused";
 
 export function toUsagePoint(row: Row): UsagePoint {
@@ -224,12 +181,6 @@ export function toUsagePoint(row: Row): UsagePoint {
     admitted: Number(row[3]),
     refused: Number(row[4]),
   };
-}
-
-export const secretTimesColumns = "key_id, created_at, expires_at";
-
-export function toSecretTimes(row: Row): SecretTimes {
-  return { keyId: row[0] as string, createdAt: Number(row[1]), expiresAt: toNumber(row[2]) };
 }
 
 export function toUsage(row: Row): SavedUsage {
@@ -256,14 +207,6 @@ export function toEpochStart(row: Row): EpochStart {
   return { epoch: row[0] as string, fromSeq: Number(row[1]) };
 }
 
-export function toCheckpoint(row: Row): Checkpoint {
-  return { seq: Number(row[0]), entries: Number(row[1]) };
-}
-
-export function toCheckpointPart(row: Row): CheckpointPart {
-  return { firstPetId: row[0] as bigint, data: row[1] as Uint8Array };
-}
-
 /** The id at which the page after this one starts. A page after null starts at the smallest id. */
 export function firstIdAfter(petId: bigint | null): bigint {
   return petId === null ? int64Min : petId + 1n;
@@ -271,17 +214,4 @@ export function firstIdAfter(petId: bigint | null): bigint {
 
 export function toNumber(value: unknown): number | null {
   return value === null ? null : Number(value);
-}
-
-export const maintenanceColumns = "task, started_at, succeeded_at, failed_at, result, error";
-
-export function toMaintenanceRecord(row: Row): MaintenanceRecord {
-  return {
-    task: row[0] as MaintenanceTask,
-    startedAt: Number(row[1]),
-    succeededAt: toNumber(row[2]),
-    failedAt: toNumber(row[3]),
-    result: row[4] as string | null,
-    error: row[5] as string | null,
-  };
 }

@@ -1,4 +1,4 @@
-import type { Schema } from "../domain/operations/upgrades.ts";
+import type { Schema, UpgradePlan } from "../domain/operations/upgrades.ts";
 import { ServiceError } from "../domain/running/errors.ts";
 
 /** What operators are told about a step of the schema. */
@@ -12,6 +12,24 @@ export interface StepTerms {
 /** The schema after so many steps. */
 export function schemaOf(steps: readonly StepTerms[], version: number): Schema {
   return { version, release: steps[version - 1]?.release ?? "a later release" };
+}
+
+/** What a start would migrate. `fitsRelease` tells which release still works after a step. */
+export function planOf<S extends StepTerms>(
+  steps: readonly S[],
+  version: number,
+  fitsRelease: (step: S) => string | null,
+): UpgradePlan {
+  const pending = steps.map((step, at) => ({
+    ...schemaOf(steps, at + 1),
+    summary: step.summary,
+    fitsRelease: fitsRelease(step),
+  }));
+  return {
+    store: schemaOf(steps, version),
+    current: schemaOf(steps, steps.length),
+    steps: pending.slice(version),
+  };
 }
 
 /** The error for a store that this version of petstore cannot open. */

@@ -1,16 +1,20 @@
+import { auditEntry } from "../domain/audit/audit.ts";
 import type {
   ImportDifference,
   Imported,
+  ImportOrigin,
   TakeDifferences,
 } from "../domain/catalogue/import-preview.ts";
 import {
   type Problem,
   type Problems,
   problemsListedMax,
+  rejectProblems,
 } from "../domain/catalogue/import-problems.ts";
 import { missingField } from "../domain/catalogue/imports.ts";
 import type { OrderRecord } from "../domain/catalogue/orders.ts";
 import type { PetRecord } from "../domain/catalogue/pets.ts";
+import { note } from "./audit.ts";
 import {
   comparedFields,
   petDiffers,
@@ -19,6 +23,7 @@ import {
   stagedValues,
 } from "./pet-rows.ts";
 import { orderColumns, type Row, type Value } from "./rows.ts";
+import { type Dialect, run, type Script } from "./statements.ts";
 
 /**
  * The rows of an import in a temporary table, from which they are checked, compared and applied. Both
@@ -46,14 +51,19 @@ export interface StagedCheck {
   readonly toProblem: (row: Row) => Problem;
 }
 
-/** Adds the problems that a check has found. */
-export function addFound(
-  rows: readonly Row[],
-  { toProblem }: StagedCheck,
-  problems: Problems,
-): void {
-  for (const row of rows) problems.add(toProblem(row));
-  problems.addUnlisted(Number(rows[0]?.at(-1) ?? 0) - rows.length);
+/** Adds the problems that checks have found. */
+export function* findProblems(checks: readonly StagedCheck[], problems: Problems): Script<void> {
+  for (const { text, toProblem } of checks) {
+    const rows = yield* run(text);
+    for (const row of rows) problems.add(toProblem(row));
+    problems.addUnlisted(Number(rows[0]?.at(-1) ?? 0) - rows.length);
+  }
+}
+
+/** Checks staged rows against the store, and adds their problems. Throws if the import has problems. */
+export function* checkStaged({ checks }: Staging<never>, problems: Problems): Script<void> {
+  yield* findProblems(checks, problems);
+  rejectProblems(problems);
 }
 
 type Field = readonly [
@@ -110,9 +120,8 @@ const orderFields: readonly Field[] = [
 
 /** Staged orders that are new or differ from those of the store. */
 const differentOrders = `FROM staged_orders s LEFT JOIN orders o ON o.id = s.id
-  WHERE o.id IS NULL OR
-    ${orderFields.map(([, before, after]) => `${before} IS DISTINCT FROM ${after}`).join(" OR ")}
-  ORDER BY s.id`;
+  WHERE (o.id IS NULL OR
+    ${orderFields.map(([, before, after]) => `${before} IS DISTINCT FROM ${after}`).join(" OR ")})`;
 
 export const orderStaging: Staging<OrderRecord> = {
   table: "staged_orders",
@@ -125,19 +134,38 @@ export const orderStaging: Staging<OrderRecord> = {
   ],
   checks: [],
   fields: orderFields,
-  different: `SELECT s.id, o.id IS NULL, ${numbered(orderFields)} ${differentOrders}`,
+  different: `SELECT s.id, o.id IS NULL, ${numbered(orderFields)} ${differentOrders} ORDER BY s.id`,
 };
 
 const orderColumnList = orderColumns.split(", ");
 
-export const upsertOrders = `INSERT INTO orders (${orderColumns})
+const upsertOrders = `INSERT INTO orders (${orderColumns})
   SELECT ${orderColumnList.map((column) => `s.${column}`).join(", ")} ${differentOrders}
-  ON CONFLICT (id) DO UPDATE
+  ORDER BY s.id ON CONFLICT (id) DO UPDATE
   SET ${orderColumnList.map((column) => `${column} = excluded.${column}`).join(", ")}`;
+
+/** Applies the staged orders, of which there are `staged`. */
+export function* applyOrders(staged: number): Script<Imported> {
+  const [counts] = yield* run(`SELECT count(*), count(o.id) ${differentOrders}`);
+  const [different, changed] = counts!.map(Number) as [number, number];
+  yield* run(upsertOrders);
+  return { created: different - changed, changed, unchanged: staged - different };
+}
+
+/** Records an import in the audit log. */
+export function noteImport(
+  dialect: Dialect,
+  action: "pets.imported" | "orders.imported",
+  { actor, reason }: ImportOrigin,
+  imported: Imported,
+  now: number,
+): Script<void> {
+  return note(dialect, auditEntry({ actor, now }, action, null, { reason, ...imported }));
+}
 
 /** Passes on the differences, and counts new and changed rows. `staged` is the number of all rows. */
 export async function takeDifferences(
-  { fields }: Pick<Staging<never>, "fields">,
+  { fields }: Staging<never>,
   batches: AsyncIterable<readonly Row[]>,
   staged: number,
   take: TakeDifferences,

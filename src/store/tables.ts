@@ -1,4 +1,4 @@
-import { auditColumns } from "./audit-rows.ts";
+import { auditColumns } from "./audit.ts";
 import { packedColumns, unpackUsage } from "./packed-usage.ts";
 import { initialDetails, petTableColumns } from "./pet-rows.ts";
 import {

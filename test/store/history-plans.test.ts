@@ -1,9 +1,10 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
+import { auditReads } from "../../src/store/audit.ts";
 import { createPrimaryGuard } from "../../src/store/postgres/engine/primary.ts";
 import { createHistoryReader } from "../../src/store/postgres/history.ts";
-import { createAuditReader } from "../../src/store/sqlite/audit.ts";
+import { scriptsOn } from "../../src/store/sqlite/engine/scripts.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { startTestService } from "../support/service.ts";
 
@@ -60,7 +61,7 @@ test("SQLite starts a page of the audit log at its row, and does not read all la
       },
     }),
   };
-  createAuditReader(explaining as unknown as Database).listEntries({}, 10);
+  scriptsOn(explaining as unknown as Database, auditReads).listEntries({}, 10);
   expect(JSON.stringify(plan)).toContain("SEARCH audit USING INTEGER PRIMARY KEY");
   await service.stop();
 });

@@ -1,9 +1,9 @@
 import type { CheckpointReader, CheckpointStore } from "../../domain/snapshots/store.ts";
-import { int64Max } from "../../domain/values/int64.ts";
-import { firstIdAfter, toCheckpoint, toCheckpointPart } from "../rows.ts";
+import { checkpointReads } from "../checkpoints.ts";
 import { checkedRows } from "./engine/checked-reads.ts";
 import { nowMs } from "./engine/clock.ts";
 import { type PrimaryGuard, timelineNow } from "./engine/primary.ts";
+import { scriptsOn } from "./engine/scripts.ts";
 import type { Query } from "./engine/session.ts";
 import { waitForDisk } from "./engine/transaction.ts";
 import type { Epochs } from "./epochs.ts";
@@ -14,37 +14,11 @@ function orTimeline(text: string): string {
     FROM (SELECT) AS one LEFT JOIN LATERAL (${text}) AS found ON true`;
 }
 
-const findText = orTimeline(
-  "SELECT seq, entries FROM checkpoints WHERE seq <= $1::int8 ORDER BY seq DESC LIMIT 1",
-);
-const findNextText = orTimeline(
-  "SELECT seq, entries FROM checkpoints WHERE seq >= $1::int8 ORDER BY seq LIMIT 1",
-);
-const listText = orTimeline("SELECT seq, entries FROM checkpoints ORDER BY seq");
-const partsText = orTimeline(
-  `SELECT first_pet_id, data FROM checkpoint_parts
-   WHERE seq = $1::int8 AND first_pet_id >= $2::int8 ORDER BY first_pet_id LIMIT $3`,
-);
-const partText = orTimeline(
-  `SELECT first_pet_id, data FROM checkpoint_parts
-   WHERE seq = $1::int8 AND first_pet_id <= $2::int8 ORDER BY first_pet_id DESC LIMIT 1`,
-);
-
 export function createCheckpointReader(guard: PrimaryGuard, query: Query): CheckpointReader {
   const readRows = checkedRows(guard, query);
-  const read: Query = async (...statement) =>
-    (await readRows(...statement)).filter(([key]) => key !== null);
-
-  return {
-    findCheckpoint: async (seq) => (await read(findText, [seq])).map(toCheckpoint)[0],
-    findNextCheckpoint: async (seq) => (await read(findNextText, [seq])).map(toCheckpoint)[0],
-    listCheckpoints: async () => (await read(listText)).map(toCheckpoint),
-    partsAfter: async (seq, petId, partsMax) =>
-      petId === int64Max
-        ? []
-        : (await read(partsText, [seq, firstIdAfter(petId), partsMax])).map(toCheckpointPart),
-    findPart: async (seq, petId) => (await read(partText, [seq, petId])).map(toCheckpointPart)[0],
-  };
+  const read: Query = async (text, values) =>
+    (await readRows(orTimeline(text), values)).filter(([key]) => key !== null);
+  return scriptsOn(read, checkpointReads);
 }
 
 /**

@@ -1,4 +1,3 @@
-import { auditEntry } from "../../domain/audit/audit.ts";
 import type { Batches, Imported, ImportOrigin } from "../../domain/catalogue/import-preview.ts";
 import { type Problems, rejectProblems } from "../../domain/catalogue/import-problems.ts";
 import type { OrderRecord } from "../../domain/catalogue/orders.ts";
@@ -6,14 +5,21 @@ import { newPetStock, type PetRecord } from "../../domain/catalogue/pets.ts";
 import type { Tip } from "../../domain/ledger/ledger.ts";
 import { assignImported, insertStaged, petDiffers } from "../pet-rows.ts";
 import { entryColumns, storedLedgerColumns } from "../rows.ts";
-import { orderStaging, petStaging, stockDiffers, upsertOrders } from "../staged-rows.ts";
-import { addEntry } from "./audit.ts";
+import {
+  applyOrders,
+  checkStaged,
+  noteImport,
+  orderStaging,
+  petStaging,
+  stockDiffers,
+} from "../staged-rows.ts";
 import { nowMs } from "./engine/clock.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
+import { dialect, runScript } from "./engine/scripts.ts";
 import type { Session } from "./engine/session.ts";
 import { commitTransaction } from "./engine/transaction.ts";
 import type { Epochs } from "./epochs.ts";
-import { checkStaged, stageRows } from "./staging.ts";
+import { stageRows } from "./staging.ts";
 
 /**
  * Takes the lock of all transactions that add or remove pets, which ends with the transaction. The key
@@ -38,7 +44,7 @@ export async function importPets(
   const { sql, query } = session;
   const staged = await stageRows(session, petStaging, records, problems);
   await query(lockCatalogue);
-  await checkStaged(session, petStaging, problems);
+  await runScript(query, checkStaged(petStaging, problems));
   await applyCatalogue(session);
   const { timeline, ...tip } = await takeHead(session, now);
   const { seq } = tip;
@@ -52,22 +58,10 @@ export async function importPets(
   );
   const [created, changed] = counts!.map(Number) as [number, number];
   const imported = { created, changed, unchanged: staged - created - changed };
-  await note(session, "pets.imported", origin, imported, tip.at);
+  await runScript(query, noteImport(dialect, "pets.imported", origin, imported, tip.at));
   await commitTransaction(sql);
   session.confirm(timeline);
   return imported;
-}
-
-/** Records the import in the audit log. */
-async function note(
-  { query }: Session,
-  action: "pets.imported" | "orders.imported",
-  { actor, reason }: ImportOrigin,
-  imported: Imported,
-  at: number,
-): Promise<void> {
-  const entry = auditEntry({ actor, now: at }, action, null, { reason, ...imported });
-  await addEntry(query, entry);
 }
 
 /** The lock is held, so no other transaction adds or removes a pet in the meantime. */
@@ -153,14 +147,9 @@ export async function importOrders(
   rejectProblems(problems);
   // One import of orders at a time: two that overlap could deadlock.
   await sql.unsafe("LOCK TABLE orders IN SHARE ROW EXCLUSIVE MODE");
-  const [known] = await query("SELECT count(*) FROM staged_orders JOIN orders USING (id)");
-  const [written] = await query(
-    `WITH written AS (${upsertOrders} RETURNING 1) SELECT count(*) FROM written`,
-  );
-  const [created, changes] = [staged - Number(known![0]), Number(written![0])];
-  const imported = { created, changed: changes - created, unchanged: staged - changes };
+  const imported = await runScript(query, applyOrders(staged));
   const [[at] = []] = await query(`SELECT ${nowMs}`, [now]);
-  await note(session, "orders.imported", origin, imported, Number(at));
+  await runScript(query, noteImport(dialect, "orders.imported", origin, imported, Number(at)));
   await commitTransaction(sql);
   return imported;
 }

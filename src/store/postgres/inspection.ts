@@ -1,16 +1,14 @@
 import type { EngineFact, StoreInspection } from "../../domain/operations/inspection.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { endingSecretsFrom, toEndingSecret } from "../rows.ts";
+import { inspectionReads } from "../inspection.ts";
 import { createDatabase } from "./engine/database.ts";
 import { describeFailure } from "./engine/failures.ts";
+import { scriptsOn } from "./engine/scripts.ts";
 import type { Session } from "./engine/session.ts";
 import { hasRowText } from "./history.ts";
-import { createKeys } from "./keys.ts";
-import { createMaintenance } from "./maintenance.ts";
 import { checkRights, readVersion } from "./schema/migrations.ts";
 import { steps } from "./schema/steps.ts";
 import { createUsage } from "./usage.ts";
-import { createWebhooks } from "./webhooks.ts";
 
 /** The oldest server version that was tested. */
 const versionMin = 15;
@@ -52,7 +50,6 @@ function createInspection(label: string, session: Session, close: () => void): S
       throw describe(label, error);
     }
   };
-  const now = () => null;
 
   return {
     label,
@@ -85,14 +82,8 @@ function createInspection(label: string, session: Session, close: () => void): S
     },
     hasRow: async (...row) => (await query(hasRowText, row))[0]![0] === true,
     listFacts: async () => toFacts((await query(factsText))[0]!),
-    listKeys: () => createKeys(query, query, query).listKeys(),
-    listEndingSecrets: async (time) =>
-      (await query(`${endingSecretsFrom} AND secrets.expires_at > $1::int8`, [time])).map(
-        toEndingSecret,
-      ),
-    listBans: () => createUsage(query, query, now).loadBans(),
-    listWebhooks: () => createWebhooks(query, now).listWebhooks(),
-    listMaintenance: () => createMaintenance(query).listMaintenance(),
+    listBans: () => createUsage(query, () => null).loadBans(),
+    ...scriptsOn(query, inspectionReads),
     close,
   };
 }

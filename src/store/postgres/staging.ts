@@ -1,25 +1,17 @@
-import type {
-  Batches,
-  ImportPreview,
-  TakeDifferences,
-} from "../../domain/catalogue/import-preview.ts";
-import {
-  type Problems,
-  problemsListedMax,
-  rejectProblems,
-} from "../../domain/catalogue/import-problems.ts";
+import type { Batches, Imported, TakeDifferences } from "../../domain/catalogue/import-preview.ts";
+import { type Problems, problemsListedMax } from "../../domain/catalogue/import-problems.ts";
 import { repeatedId } from "../../domain/catalogue/imports.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import {
-  addFound,
-  orderStaging,
-  petStaging,
+  checkStaged,
+  findProblems,
   type StagedCheck,
   type Staging,
   takeDifferences,
 } from "../staged-rows.ts";
 import { readBatches } from "./engine/batches.ts";
 import { copyIn } from "./engine/copy.ts";
+import { runScript } from "./engine/scripts.ts";
 import type { Session } from "./engine/session.ts";
 import { begin, waitForDisk } from "./engine/transaction.ts";
 
@@ -39,19 +31,8 @@ export async function stageRows<T>(
   await sql.unsafe(`CREATE TEMP TABLE ${table} (${id} int8, ${columns}) ON COMMIT DROP`);
   const staged = await copyIn(session, table, records, values);
   await sql.unsafe(`ANALYZE ${table}`);
-  const check = repeatedIds(staging);
-  addFound(await query(check.text), check, problems);
+  await runScript(query, findProblems([repeatedIds(staging)], problems));
   return staged;
-}
-
-/** Checks staged rows against the store, and adds their problems. Throws if the import has problems. */
-export async function checkStaged(
-  { query }: Session,
-  { checks }: Pick<Staging<never>, "checks">,
-  problems: Problems,
-): Promise<void> {
-  for (const check of checks) addFound(await query(check.text), check, problems);
-  rejectProblems(problems);
 }
 
 async function beginImport({ query }: Session): Promise<void> {
@@ -63,11 +44,7 @@ async function beginImport({ query }: Session): Promise<void> {
   throw new ServiceError("unavailable", "the role needs TEMPORARY on the database for an import");
 }
 
-function repeatedIds({
-  table,
-  id,
-  idField,
-}: Pick<Staging<never>, "table" | "id" | "idField">): StagedCheck {
+function repeatedIds({ table, id, idField }: Staging<never>): StagedCheck {
   return {
     text: `SELECT line, ${id}, first_line, count(*) OVER () FROM (
         SELECT line, ${id}, row_number() OVER same AS nth, first_value(line) OVER same AS first_line
@@ -77,15 +54,16 @@ function repeatedIds({
   };
 }
 
-/** Previews one import on a session of its own. When the session ends, the transaction is rolled back. */
-export function createPreview(session: Session): ImportPreview {
-  const preview =
-    <T>(staging: Staging<T>) =>
-    async (records: Batches<T>, problems: Problems, take: TakeDifferences) => {
-      const staged = await stageRows(session, staging, records, problems);
-      await checkStaged(session, staging, problems);
-      const batches = readBatches(session, "differences", staging.different);
-      return takeDifferences(staging, batches, staged, take);
-    };
-  return { previewPets: preview(petStaging), previewOrders: preview(orderStaging) };
+/** Previews an import on a session of its own. When the session ends, the transaction is rolled back. */
+export async function previewImport<T>(
+  session: Session,
+  staging: Staging<T>,
+  records: Batches<T>,
+  problems: Problems,
+  take: TakeDifferences,
+): Promise<Imported> {
+  const staged = await stageRows(session, staging, records, problems);
+  await runScript(session.query, checkStaged(staging, problems));
+  const batches = readBatches(session, "differences", staging.different);
+  return takeDifferences(staging, batches, staged, take);
 }

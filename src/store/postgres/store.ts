@@ -6,32 +6,31 @@ import type { Clock } from "../../domain/running/clock.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { Log } from "../../domain/running/events.ts";
 import type { Store } from "../../domain/store.ts";
-import { createAudit } from "./audit.ts";
+import { createScriptedPorts, type ScriptMethods } from "../scripted-ports.ts";
+import { orderStaging, petStaging } from "../staged-rows.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 import type { Database } from "./engine/database.ts";
 import { describeFailure, isTemporary, toUnavailable } from "./engine/failures.ts";
 import { takeHead } from "./engine/head-lock.ts";
 import { WrongServer } from "./engine/primary.ts";
-import { type Query, type Session, withinDeadline } from "./engine/session.ts";
+import { dialect, scriptsOn, type Transact, transactionsOn } from "./engine/scripts.ts";
+import { type Session, withinDeadline } from "./engine/session.ts";
 import { begin, commitTransaction, limitWait } from "./engine/transaction.ts";
 import { createEpochs, type Epochs } from "./epochs.ts";
 import { createHistoryReader } from "./history.ts";
 import { createIdempotencyMemory } from "./idempotency.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
-import { createKeys } from "./keys.ts";
-import { createMaintenance } from "./maintenance.ts";
 import { createOverlappingCommits } from "./overlapping-commits.ts";
 import { createPets } from "./pets.ts";
 import { hasStore, migrate } from "./schema/migrations.ts";
 import { steps } from "./schema/steps.ts";
-import { createSessions } from "./sessions.ts";
-import { createPreview } from "./staging.ts";
+import { previewImport } from "./staging.ts";
 import { createSnapshot, importTables } from "./transfer.ts";
-import { createUsage } from "./usage.ts";
+import { createUsage, liftBans } from "./usage.ts";
 import { createUsageHistory } from "./usage-history.ts";
-import { createWebhooks } from "./webhooks.ts";
+import { createDeliveries } from "./webhooks.ts";
 
 export interface PostgresOptions {
   readonly database: Database;
@@ -79,7 +78,59 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const idempotency = createIdempotencyMemory();
   const parts = { epochs, idempotency };
 
-  /** Runs long work on a separate session, so that requests do not wait for it. */
+  const { onOwnSession, transact } = createOwnSessions(database);
+
+  const methods: ScriptMethods = {
+    quick: (scripts) => scriptsOn(quick.query, scripts),
+    reads: (scripts) => scriptsOn(long.query, scripts),
+    writes: (scripts) => transactionsOn(transact, scripts),
+  };
+  const { pets, webhooks, ...scripted } = createScriptedPorts(methods, dialect);
+
+  return {
+    ...scripted,
+    inventory: {
+      ...createInventoryReader(epochs, database.guard, quick.query, long.query),
+      cachedHead: () => undefined,
+      ...createOverlappingCommits(writes, parts, now),
+      canWrite: () => true,
+    },
+    history: createHistoryReader(database.guard, quick.query, long.query),
+    idempotency: {
+      prepare: () => idempotency.load(long.query),
+      prune: (before, commitsMax) => idempotency.prune(long.query, before, commitsMax),
+    },
+    checkpoints: createCheckpoints(epochs, database.guard, long.query, now),
+    catalogue: {
+      ...createCatalogueReader(quick.query, long.query),
+      ...pets,
+      ...createPets(transact, epochs, now),
+      importPets: (records, origin, problems = createProblems()) =>
+        onOwnSession((own) => importPets(own, epochs, records, problems, origin, now())),
+      importOrders: (records, origin, problems = createProblems()) =>
+        onOwnSession((own) => importOrders(own, records, problems, origin, now())),
+      previewPets: (...args) => onOwnSession((own) => previewImport(own, petStaging, ...args)),
+      previewOrders: (...args) => onOwnSession((own) => previewImport(own, orderStaging, ...args)),
+    },
+    usage: { ...createUsage(long.query, now), ...transactionsOn(transact, liftBans) },
+    usageHistory: createUsageHistory(long.query),
+    webhooks: { ...webhooks, ...createDeliveries(long.query, now) },
+    transfer: {
+      snapshot: (work) =>
+        onOwnSession(async (session) => {
+          await session.sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
+          return work(createSnapshot(session, epochs, database.guard));
+        }),
+      importTables: (rowsOf) => onOwnSession((session) => importTables(session, rowsOf)),
+    },
+    async close() {
+      database.close();
+    },
+  };
+}
+
+/** Work on sessions of its own, so that requests do not wait for it. */
+function createOwnSessions(database: Database) {
   async function onOwnSession<T>(
     work: (session: Session) => Promise<T>,
     deadlineMs = ownSessionMs,
@@ -97,65 +148,19 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   }
 
   /**
-   * Runs a statement that may have to wait for an import, in its own transaction. Reads must not wait
-   * behind it. It gives up before its deadline, after which the database could still store it.
+   * For a transaction that may have to wait for an import. It gives up before its deadline, after which
+   * the database could still store it.
    */
-  const patient: Query = (text, values) =>
-    onOwnSession(async ({ sql, query }) => {
-      await query(begin);
-      await query(limitWait);
-      const rows = await query(text, values);
-      await commitTransaction(sql);
-      return rows;
+  const transact: Transact = (work) =>
+    onOwnSession(async (session) => {
+      await session.query(begin);
+      await session.query(limitWait);
+      const result = await work(session.query, session);
+      await commitTransaction(session.sql);
+      return result;
     }, patientMs);
 
-  return {
-    inventory: {
-      ...createInventoryReader(epochs, database.guard, quick.query, long.query),
-      cachedHead: () => undefined,
-      ...createOverlappingCommits(writes, parts, now),
-      canWrite: () => true,
-    },
-    history: createHistoryReader(database.guard, quick.query, long.query),
-    idempotency: {
-      prepare: () => idempotency.load(long.query),
-      prune: (before, commitsMax) => idempotency.prune(long.query, before, commitsMax),
-    },
-    checkpoints: createCheckpoints(epochs, database.guard, long.query, now),
-    catalogue: {
-      ...createCatalogueReader(quick.query, long.query),
-      ...createPets({
-        epochs,
-        patient,
-        now,
-        run: (work) => onOwnSession(work, patientMs),
-      }),
-      importPets: (records, origin, problems = createProblems()) =>
-        onOwnSession((own) => importPets(own, epochs, records, problems, origin, now())),
-      importOrders: (records, origin, problems = createProblems()) =>
-        onOwnSession((own) => importOrders(own, records, problems, origin, now())),
-      previewPets: (...args) => onOwnSession((own) => createPreview(own).previewPets(...args)),
-      previewOrders: (...args) => onOwnSession((own) => createPreview(own).previewOrders(...args)),
-    },
-    keys: createKeys(quick.query, long.query, patient),
-    sessions: createSessions(quick.query, patient),
-    usage: createUsage(long.query, patient, now),
-    usageHistory: createUsageHistory(long.query),
-    webhooks: createWebhooks(long.query, now),
-    maintenance: createMaintenance(long.query),
-    audit: createAudit(long.query),
-    transfer: {
-      snapshot: (work) =>
-        onOwnSession(async (session) => {
-          await session.sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
-          return work(createSnapshot(session, epochs, database.guard));
-        }),
-      importTables: (rowsOf) => onOwnSession((session) => importTables(session, rowsOf)),
-    },
-    async close() {
-      database.close();
-    },
-  };
+  return { onOwnSession, transact };
 }
 
 /**

@@ -8,12 +8,12 @@ import { readBatches } from "./engine/batches.ts";
 import { copyIn } from "./engine/copy.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import type { PrimaryGuard } from "./engine/primary.ts";
+import { dialect } from "./engine/scripts.ts";
 import type { Session } from "./engine/session.ts";
 import { begin, commitTransaction } from "./engine/transaction.ts";
 import type { Epochs } from "./epochs.ts";
 import { createHistoryReader } from "./history.ts";
 import { createInventoryReader } from "./inventory.ts";
-import { touchKeys } from "./keys.ts";
 import { checkStructure } from "./structure.ts";
 
 /** Tables that have another name here than in SQLite. */
@@ -92,7 +92,7 @@ export async function importTables(session: Session, rowsOf: RowsOf): Promise<vo
   await sql.unsafe(continueAudit);
   const [end] = await query(lastRow);
   if (end) await query(moveTip, [seq, ...end]);
-  await query(touchKeys);
+  await query(dialect.touchKeys);
   await commitTransaction(sql);
   await sql.unsafe("ANALYZE");
 }

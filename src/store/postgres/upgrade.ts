@@ -1,8 +1,8 @@
 import type { Environment } from "../../domain/keys/keys.ts";
-import type { PendingStep, UpgradeCheck, UpgradeTrial } from "../../domain/operations/upgrades.ts";
+import type { UpgradeCheck, UpgradeTrial } from "../../domain/operations/upgrades.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { verify } from "../../domain/verification/verify.ts";
-import { madeByNewer, schemaOf } from "../schema-versions.ts";
+import { madeByNewer, planOf, schemaOf } from "../schema-versions.ts";
 import type { Database } from "./engine/database.ts";
 import { describeFailure } from "./engine/failures.ts";
 import type { Session } from "./engine/session.ts";
@@ -24,18 +24,10 @@ export async function checkPostgresUpgrade(
     // 0.1.0 has the environment in another table.
     if (version > 1) await checkEnvironment(session, environment);
     return {
-      plan: {
-        store: schemaOf(steps, version),
-        current: schemaOf(steps, steps.length),
-        steps: steps.map(toPending).slice(version),
-      },
+      plan: planOf(steps, version, ({ fits }) => schemaOf(steps, fits).release),
       tryOnCopy: () => onSession(database, (own) => tryOnCopy(database, own, version)),
     };
   });
-}
-
-function toPending({ summary, fits }: (typeof steps)[number], at: number): PendingStep {
-  return { ...schemaOf(steps, at + 1), summary, fitsRelease: schemaOf(steps, fits).release };
 }
 
 async function onSession<T>(

@@ -1,9 +1,8 @@
 import { prunedMax, type UsageHistoryStore } from "../../domain/usage/usage-history.ts";
-import { pointColumns, toUsagePoint } from "../rows.ts";
+import { pointColumns } from "../rows.ts";
+import { usageHistoryReads } from "../usage.ts";
+import { scriptsOn } from "./engine/scripts.ts";
 import type { Query } from "./engine/session.ts";
-
-const readText = `SELECT ${pointColumns} FROM usage_points
-  WHERE key_id = $1 AND step = $2 AND start >= $3::int8 ORDER BY start`;
 
 /** The commit does not wait for the disk, because a crash may lose the last counts anyway. */
 const addText = `
@@ -28,8 +27,7 @@ const pruneText = `
 /** Reads and writes the counts of requests over time. */
 export function createUsageHistory(query: Query): UsageHistoryStore {
   return {
-    readCounts: async (keyId, step, from) =>
-      (await query(readText, [keyId, step, from])).map(toUsagePoint),
+    ...scriptsOn(query, usageHistoryReads),
     async addCounts(points) {
       await query(addText, [JSON.stringify(points)]);
     },

@@ -1,13 +1,13 @@
 import { dayMs, isAhead, minuteMs, setBackMsMax, type Usage } from "../../domain/limits/limits.ts";
 import type { Clock } from "../../domain/running/clock.ts";
 import type { CountedUsage, SharedUsageStore, UsageStore } from "../../domain/usage/usage.ts";
-import { auditValues } from "../audit-rows.ts";
 import { banColumns, type Row, toBan, toUsage, usageColumns } from "../rows.ts";
-import { addingEntry } from "./audit.ts";
+import { run, type ScriptsOf } from "../statements.ts";
+import { banWrites } from "../usage.ts";
 import { integerArray, textArray } from "./engine/arrays.ts";
 import { nowMs } from "./engine/clock.ts";
+import { dialect } from "./engine/scripts.ts";
 import type { Query } from "./engine/session.ts";
-import { touchKeysIf } from "./keys.ts";
 
 const loadUsage = `SELECT ${usageColumns} FROM counts`;
 
@@ -36,22 +36,26 @@ const saveBan = `
     SET ban_started_at = excluded.ban_started_at, banned_until = excluded.banned_until
     WHERE standings.ban_started_at < excluded.ban_started_at`;
 
-const liftBan = `
-  WITH lifted AS (
-    UPDATE bans SET lifted_at = $2::int8
-    WHERE key_id = $1 AND until > $2::int8 AND lifted_at IS NULL
-    RETURNING key_id),
-  forgiven AS (
-    UPDATE standings SET strikes = 0, ban_started_at = 0, banned_until = 0
-    FROM lifted WHERE standings.key_id = lifted.key_id),
-  ${addingEntry(3, "lifted")}
-  ${touchKeysIf("lifted")}`;
+/** A lifted ban also ends in `standings`. */
+const forgive = `UPDATE standings SET strikes = 0, ban_started_at = 0, banned_until = 0
+  WHERE key_id = $1`;
+
+const { liftBan } = banWrites(dialect);
+
+/** One transaction. */
+export const liftBans: ScriptsOf<UsageStore, "liftBan"> = {
+  *liftBan(keyId, now, entry) {
+    const isLifted = yield* liftBan(keyId, now, entry);
+    if (isLifted) yield* run(forgive, [keyId]);
+    return isLifted;
+  },
+};
 
 /**
  * Reads and writes request counts and bans. Each call is one statement. `now` replaces the database's
  * time.
  */
-export function createUsage(query: Query, patient: Query, now: () => number | null): UsageStore {
+export function createUsage(query: Query, now: () => number | null): Omit<UsageStore, "liftBan"> {
   return {
     loadUsage: async () => (await query(loadUsage)).map(toUsage),
     async saveUsage(rows) {
@@ -61,8 +65,6 @@ export function createUsage(query: Query, patient: Query, now: () => number | nu
     async saveBan(ban) {
       await query(saveBan, [ban.keyId, ban.startedAt, ban.until, ban.liftedAt]);
     },
-    liftBan: async (keyId, now, entry) =>
-      (await patient(liftBan, [keyId, now, ...auditValues(entry)])).length > 0,
   };
 }
 

@@ -1,29 +1,9 @@
 import type { WebhookStore } from "../../domain/webhooks/store.ts";
 import { attemptsKept } from "../../domain/webhooks/webhook.ts";
-import { auditValues } from "../audit-rows.ts";
-import {
-  attemptColumns,
-  attemptsToAdd,
-  columnsOf,
-  toAttempt,
-  toWebhook,
-  webhookColumns,
-} from "../webhook-rows.ts";
-import { addingEntry } from "./audit.ts";
+import { attemptColumns, attemptsToAdd, toWebhook, webhookColumns } from "../webhook-rows.ts";
 import { nowMs } from "./engine/clock.ts";
 import type { Query } from "./engine/session.ts";
 import { waitForDisk } from "./engine/transaction.ts";
-
-const listText = `SELECT ${webhookColumns} FROM webhooks ORDER BY created_at, id`;
-const findText = `SELECT ${webhookColumns} FROM webhooks WHERE id = $1`;
-const attemptsText = `SELECT ${attemptColumns} FROM webhook_attempts WHERE webhook_id = $1
-  ORDER BY number DESC LIMIT $2`;
-
-/** The log goes with it, by the reference between the tables. */
-const removeText = `
-  WITH removed AS (DELETE FROM webhooks WHERE id = $1 RETURNING id),
-       ${addingEntry(2, "removed")}
-  SELECT ${waitForDisk} FROM removed`;
 
 /**
  * $1 is the time or null, $2 the holder, $3 the length of a lease. Every lease is extended: the holder
@@ -80,34 +60,12 @@ const saveText = `
       USING (id))
   SELECT id FROM saved`;
 
-/** Reads and writes webhooks. Each call is one statement and therefore one transaction. */
-export function createWebhooks(query: Query, now: () => number | null): WebhookStore {
+/** Writes what the deliveries have done. Each call is one statement and therefore one transaction. */
+export function createDeliveries(
+  query: Query,
+  now: () => number | null,
+): Pick<WebhookStore, "claimWebhooks" | "releaseWebhooks" | "saveDelivered"> {
   return {
-    listWebhooks: async () => (await query(listText)).map(toWebhook),
-    findWebhook: async (id) => (await query(findText, [id])).map(toWebhook)[0],
-    async addWebhook(webhook, entry) {
-      const columns = columnsOf(webhook);
-      const numbers = columns.map((_, index) => `$${index + 1}`);
-      const text = `WITH ${addingEntry(columns.length + 1)}
-        INSERT INTO webhooks (${webhookColumns}) VALUES (${numbers.join()}) RETURNING ${waitForDisk}`;
-      await query(text, [...columns.map(([, value]) => value), ...auditValues(entry)]);
-    },
-    async changeWebhook(id, version, change, entry) {
-      const columns = columnsOf(change);
-      const assignments = columns.map(([name], index) => `${name} = $${index + 3}`);
-      const text = `
-        WITH changed AS (
-          UPDATE webhooks SET ${["version = version + 1", ...assignments].join()}
-          WHERE id = $1 AND version = $2 RETURNING id),
-        ${addingEntry(columns.length + 3, "changed")}
-        SELECT ${waitForDisk} FROM changed`;
-      const values = [id, version, ...columns.map(([, value]) => value), ...auditValues(entry)];
-      return (await query(text, values)).length > 0;
-    },
-    removeWebhook: async (id, entry) =>
-      (await query(removeText, [id, ...auditValues(entry)])).length > 0,
-    listAttempts: async (id, attemptsMax) =>
-      (await query(attemptsText, [id, attemptsMax])).map(toAttempt),
     claimWebhooks: async (holder, leaseMs) =>
       (await query(claimText, [now(), holder, leaseMs])).map(toWebhook),
     async releaseWebhooks(holder) {

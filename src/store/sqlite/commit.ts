@@ -1,19 +1,20 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
-import type { AddedRow } from "../../domain/catalogue/pets.ts";
-import { append, appendRow, type RowContent } from "../../domain/ledger/append.ts";
+import { append, appendRow } from "../../domain/ledger/append.ts";
 import type { Entry, PetStatus } from "../../domain/ledger/inventory.ts";
 import type { Committed, LedgerRow, Unit } from "../../domain/ledger/ledger.ts";
 import { unavailable } from "../../domain/running/errors.ts";
+import type { AddRow } from "../pets.ts";
 import { pushLedgerValues, storedLedgerColumns, tipColumns, toTip, type Value } from "../rows.ts";
+import { run } from "../statements.ts";
 import { placeholders } from "../tables.ts";
 import { inTransaction } from "./engine/connection.ts";
-import { readEpoch, setEpoch } from "./epochs.ts";
+import { readUnservedEpoch, setEpoch } from "./epochs.ts";
 import { createIdempotencyMemory } from "./idempotency.ts";
 
-export type LedgerWriter = ReturnType<typeof createLedgerWriter>;
+const setTipText = "UPDATE head SET seq = $1, at = $2, hash = $3";
 
-type AddRow = (content: RowContent) => AddedRow;
+export type LedgerWriter = ReturnType<typeof createLedgerWriter>;
 
 /**
  * Writes the ledger and the inventory, on a connection that may block its thread. `isServed` tells
@@ -21,7 +22,7 @@ type AddRow = (content: RowContent) => AddedRow;
  */
 export function createLedgerWriter(database: Database, isServed?: () => boolean) {
   const headOf = database.query(`SELECT ${tipColumns}, epoch FROM head`);
-  const setTip = database.query("UPDATE head SET seq = ?, at = ?, hash = ?");
+  const setTip = database.query(setTipText);
   const epochOf = epochFinder(database);
   const findEntries = entryFinder(database);
   const setEntries = createEntrySetter(database);
@@ -83,12 +84,12 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       const unservedEpoch = readUnservedEpoch(database, isServed);
       const transaction = inTransaction(database, () => {
         beginPendingEpoch();
-        return work((content) => {
+        return work(function* (content) {
           const { tip, epoch, newEpoch } = readHead(unservedEpoch);
           const { row, tip: end } = appendRow(tip, content, now);
           if (newEpoch !== undefined) setEpoch(database, newEpoch);
           addRows([row], [end.hash]);
-          setTip.run(end.seq, end.at, end.hash);
+          yield* run(setTipText, [end.seq, end.at, end.hash]);
           return { row, epoch };
         });
       });
@@ -118,12 +119,6 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       return pruned;
     },
   };
-}
-
-/** Call it before the transaction. If a service starts later, it begins another epoch, which shows that. */
-function readUnservedEpoch(database: Database, isServed?: () => boolean): string | undefined {
-  const epoch = isServed && readEpoch(database);
-  return isServed?.() === false ? epoch : undefined;
 }
 
 function isIdempotent({ idempotency }: Unit): boolean {

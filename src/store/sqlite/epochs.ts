@@ -7,8 +7,20 @@ import { randomUUID } from "node:crypto";
  * and so does an import while no service runs.
  */
 
-export function readEpoch(database: Database): string {
+function readEpoch(database: Database): string {
   return database.query("SELECT epoch FROM head").values()[0]![0] as string;
+}
+
+/**
+ * The epoch of a store that no service runs on. `isServed` is undefined if this is the service. Call it
+ * before the transaction: if a service starts later, it begins another epoch, which shows that.
+ */
+export function readUnservedEpoch(
+  database: Database,
+  isServed: (() => boolean) | undefined,
+): string | undefined {
+  const epoch = isServed && readEpoch(database);
+  return isServed?.() === false ? epoch : undefined;
 }
 
 /** Begins an epoch after the last row, in the caller's transaction. */

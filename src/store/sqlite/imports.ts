@@ -1,5 +1,4 @@
 import type { Database } from "bun:sqlite";
-import { auditEntry } from "../../domain/audit/audit.ts";
 import type { Batches, Imported, ImportOrigin } from "../../domain/catalogue/import-preview.ts";
 import { type Problems, rejectProblems } from "../../domain/catalogue/import-problems.ts";
 import type { OrderRecord } from "../../domain/catalogue/orders.ts";
@@ -8,12 +7,19 @@ import { fieldText, hashText, sourceText } from "../../domain/ledger/chain.ts";
 import type { Tip } from "../../domain/ledger/ledger.ts";
 import { assignImported, insertStaged, petDiffers } from "../pet-rows.ts";
 import { tipColumns, toTip, type Value } from "../rows.ts";
-import { orderStaging, petStaging, stockDiffers, upsertOrders } from "../staged-rows.ts";
-import { createEntryInserter } from "./audit.ts";
+import {
+  applyOrders,
+  checkStaged,
+  noteImport,
+  orderStaging,
+  petStaging,
+  stockDiffers,
+} from "../staged-rows.ts";
 import { createValueInserter } from "./commit.ts";
 import { inTransaction } from "./engine/connection.ts";
-import { beginUnservedEpoch, readEpoch } from "./epochs.ts";
-import { checkStaged, stageRows } from "./staging.ts";
+import { createRunner, dialect } from "./engine/scripts.ts";
+import { beginUnservedEpoch, readUnservedEpoch } from "./epochs.ts";
+import { stageRows } from "./staging.ts";
 
 /** How an import of pets becomes rows of the ledger. */
 export interface LedgerOptions {
@@ -33,14 +39,13 @@ export async function importPets(
   problems: Problems,
   options: LedgerOptions,
 ): Promise<Imported> {
+  const run = createRunner(database);
   const staged = await stageRows(database, petStaging, records, problems);
   // Without the lock for a file that is already known to be bad.
-  if (problems.count() > 0) checkStaged(database, petStaging, problems);
-  // The epoch is read first. If a service starts later, the epoch that it begins shows that.
-  const epoch = readEpoch(database);
-  const unservedEpoch = options.isServed() ? undefined : epoch;
+  if (problems.count() > 0) run(checkStaged(petStaging, problems));
+  const unservedEpoch = readUnservedEpoch(database, options.isServed);
   return inTransaction(database, () => {
-    checkStaged(database, petStaging, problems);
+    run(checkStaged(petStaging, problems));
     return applyPets(database, staged, options, unservedEpoch);
   })();
 }
@@ -61,20 +66,9 @@ function applyPets(
   const { changes: created } = database.run(`${insertStaged} WHERE true ON CONFLICT DO NOTHING`);
   appendRows(database, options, unservedEpoch);
   const imported = { created, changed, unchanged: staged - created - changed };
-  note(database, "pets.imported", options, imported);
+  const { origin, now } = options;
+  createRunner(database)(noteImport(dialect, "pets.imported", origin, imported, now()));
   return imported;
-}
-
-/** Records the import in the audit log. */
-function note(
-  database: Database,
-  action: "pets.imported" | "orders.imported",
-  { origin: { actor, reason }, now }: Pick<LedgerOptions, "origin" | "now">,
-  imported: Imported,
-): void {
-  createEntryInserter(database)(
-    auditEntry({ actor, now: now() }, action, null, { reason, ...imported }),
-  );
 }
 
 /** Appends a ledger row for every entry that is created or changed, and updates the entries. */
@@ -163,12 +157,10 @@ export async function importOrders(
 ): Promise<Imported> {
   const staged = await stageRows(database, orderStaging, records, problems);
   rejectProblems(problems);
+  const run = createRunner(database);
   return inTransaction(database, () => {
-    const known = "SELECT count(*) FROM staged_orders WHERE id IN (SELECT id FROM orders)";
-    const created = staged - Number(database.query(known).values()[0]![0]);
-    const { changes } = database.run(upsertOrders);
-    const imported = { created, changed: changes - created, unchanged: staged - changes };
-    note(database, "orders.imported", { origin, now }, imported);
+    const imported = run(applyOrders(staged));
+    run(noteImport(dialect, "orders.imported", origin, imported, now()));
     return imported;
   })();
 }

@@ -1,17 +1,15 @@
 import { Database } from "bun:sqlite";
 import type { EngineFact, StoreInspection } from "../../domain/operations/inspection.ts";
-import { endingSecretsFrom, toEndingSecret } from "../rows.ts";
+import { inspectionReads } from "../inspection.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
 import { guarded, promised, unavailableOr, wrapMethods } from "./engine/connection.ts";
 import { filesOf } from "./engine/files.ts";
 import { recoverFile } from "./engine/recovery.ts";
+import { scriptsOn } from "./engine/scripts.ts";
 import { createHistoryReader } from "./history.ts";
-import { createKeyReader } from "./keys.ts";
-import { createMaintenanceReader } from "./maintenance.ts";
 import { assertOurs, versionOf } from "./schema/migrations.ts";
 import { steps } from "./schema/steps.ts";
-import { createUsageReader } from "./usage.ts";
-import { createWebhookReader } from "./webhooks.ts";
+import { banReads } from "./usage.ts";
 
 /** How long to wait for the locks of other processes. An import holds the write lock for longer. */
 const busyWaitMs = 1_000;
@@ -55,15 +53,8 @@ function createInspection(path: string, database: Database): StoreInspection {
     hasRow: (seq: number, hash: string) =>
       createHistoryReader(database).hasRow(seq, hash) as boolean,
     listFacts: () => listFacts(first),
-    listKeys: () => createKeyReader(database).listKeys(),
-    listEndingSecrets: (now: number) =>
-      database
-        .query(`${endingSecretsFrom} AND secrets.expires_at > ?`)
-        .values(now)
-        .map(toEndingSecret),
-    listBans: (now: number) => createUsageReader(database).loadBans(now),
-    listWebhooks: () => createWebhookReader(database).listWebhooks(),
-    listMaintenance: () => createMaintenanceReader(database).listMaintenance(),
+    listBans: scriptsOn(database, banReads).loadBans,
+    ...scriptsOn(database, inspectionReads),
   };
   return {
     label: path,

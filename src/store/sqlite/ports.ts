@@ -3,17 +3,16 @@ import type { ImportPreview } from "../../domain/catalogue/import-preview.ts";
 import { createProblems } from "../../domain/catalogue/import-problems.ts";
 import type { CatalogueStore } from "../../domain/catalogue/store.ts";
 import type { Environment } from "../../domain/keys/keys.ts";
-import type { KeyStore } from "../../domain/keys/store.ts";
 import type { Head, IdempotencyStore, InventoryStore } from "../../domain/ledger/store.ts";
 import type { Clock } from "../../domain/running/clock.ts";
-import type { CheckpointStore } from "../../domain/snapshots/store.ts";
 import type { Store } from "../../domain/store.ts";
-import type { UsageStore } from "../../domain/usage/usage.ts";
 import type { TransferStore } from "../../domain/verification/store.ts";
-import type { WebhookStore } from "../../domain/webhooks/store.ts";
-import { createAuditReader } from "./audit.ts";
+import { checkpointReads } from "../checkpoints.ts";
+import { createScriptedPorts } from "../scripted-ports.ts";
+import type { Promising } from "../statements.ts";
+import { banWrites, usageHistoryReads } from "../usage.ts";
 import { createCatalogueReader } from "./catalogue.ts";
-import { createCheckpointReader } from "./checkpoints.ts";
+import { checkpointWrites } from "./checkpoints.ts";
 import {
   guarded,
   openForReading,
@@ -24,19 +23,17 @@ import {
   wrapMethods,
 } from "./engine/connection.ts";
 import { filesOf } from "./engine/files.ts";
+import { dialect, scriptsOn } from "./engine/scripts.ts";
 import { isServed } from "./engine/serving-lock.ts";
 import { createHistoryReader } from "./history.ts";
 import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
-import { createKeyReader } from "./keys.ts";
-import { createMaintenanceReader } from "./maintenance.ts";
-import { createSessionReader } from "./sessions.ts";
 import { createPreview } from "./staging.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
-import { createUsageReader } from "./usage.ts";
-import { createUsageHistoryReader } from "./usage-history.ts";
-import { createWebhookReader } from "./webhooks.ts";
+import { banReads, usageReads, usageWrites } from "./usage.ts";
+import { usageHistoryWrites } from "./usage-history.ts";
+import { deliveryWrites, leaseReads } from "./webhooks.ts";
 import type { Access } from "./writing/access.ts";
 import {
   busyWaitMs,
@@ -61,31 +58,35 @@ export interface Parts {
 
 /** The ports of a store. Each reads on this thread and writes through the writer. */
 export function createPorts(parts: Parts): Omit<Store, "close"> {
-  const { database } = parts;
+  const { clock, database } = parts;
+  const quick = <S extends object>(scripts: S) => readable(parts, scriptsOn(database, scripts));
+  const reads = <S extends object>(scripts: S) => promised(quick(scripts));
+  const writes = <S extends object>(scripts: S) => writesOf(parts, scripts);
+  const { pets, webhooks, ...scripted } = createScriptedPorts({ quick, reads, writes }, dialect);
+  const { loadBans } = quick(banReads);
+  const { hasUnclaimed, listHeld } = quick(leaseReads);
+  const { claimLeases, ...deliveries } = writes(deliveryWrites);
   return {
+    ...scripted,
     inventory: createInventoryStore(parts),
     history: readable(parts, createHistoryReader(database)),
-    checkpoints: createCheckpointStore(parts),
+    checkpoints: { ...quick(checkpointReads), ...writes(checkpointWrites) },
     idempotency: createIdempotencyStore(parts),
-    catalogue: createCatalogueStore(parts),
-    keys: createKeyStore(parts),
-    sessions: {
-      ...readable(parts, createSessionReader(database)),
-      ...writes(parts, "addSession", "removeSession"),
+    catalogue: { ...createCatalogueStore(parts), ...pets },
+    usage: {
+      ...reads(usageReads),
+      loadBans: async () => loadBans(clock.now()),
+      ...writes({ ...usageWrites, ...banWrites(dialect) }),
     },
-    usage: createUsageStore(parts),
-    usageHistory: {
-      ...promised(readable(parts, createUsageHistoryReader(database))),
-      ...writes(parts, "addCounts", "pruneCounts"),
-    },
-    webhooks: createWebhookStore(parts),
-    maintenance: {
-      ...promised(readable(parts, createMaintenanceReader(database))),
-      ...writes(parts, "startTask", "endTask", "failTask"),
-    },
-    audit: {
-      ...promised(readable(parts, createAuditReader(database))),
-      ...writes(parts, "addEntry"),
+    usageHistory: { ...reads(usageHistoryReads), ...writes(usageHistoryWrites) },
+    webhooks: {
+      ...webhooks,
+      ...deliveries,
+      async claimWebhooks(holder) {
+        // Rarely true. The service claims all the time, and each write would be flushed to disk.
+        if (hasUnclaimed(holder)) await claimLeases(holder);
+        return listHeld(holder);
+      },
     },
     transfer: createTransferStore(parts),
   };
@@ -102,13 +103,12 @@ function write<M extends WriterMethod>({ access, writer }: Parts, method: M) {
     access.write(() => writer.call(method, ...args));
 }
 
-type Writes<M extends WriterMethod> = {
-  readonly [N in M]: (...args: WriterArgs<N>) => Promise<WriterResult<N>>;
-};
-
-/** Several methods of the writer, under their names. */
-function writes<M extends WriterMethod>(parts: Parts, ...methods: M[]): Writes<M> {
-  return Object.fromEntries(methods.map((method) => [method, write(parts, method)])) as Writes<M>;
+/** The methods of the writer that these scripts are. */
+function writesOf<S extends object>(parts: Parts, scripts: S): Promising<S> {
+  const methods = Object.keys(scripts) as WriterMethod[];
+  return Object.fromEntries(
+    methods.map((method) => [method, write(parts, method)]),
+  ) as Promising<S>;
 }
 
 /** How long an import waits for the write lock. No client is waiting for a command. */
@@ -158,20 +158,11 @@ function createIdempotencyStore(parts: Parts): IdempotencyStore {
   };
 }
 
-function createCheckpointStore(parts: Parts): CheckpointStore {
-  return {
-    ...readable(parts, createCheckpointReader(parts.database)),
-    claim: write(parts, "claimCheckpoints"),
-    removeUnfinished: write(parts, "removeUnfinishedParts"),
-    addPart: write(parts, "addCheckpointPart"),
-    complete: write(parts, "completeCheckpoint"),
-  };
-}
-
-function createCatalogueStore(parts: Parts): CatalogueStore {
+function createCatalogueStore(parts: Parts): Omit<CatalogueStore, "changePet"> {
   const { path, clock, isService, database, access } = parts;
   const isStoreServed = () => isService || isServed(filesOf(path));
-  const { createPet, removePet, changePet } = writes(parts, "createPet", "removePet", "changePet");
+  const createPet = write(parts, "createPet");
+  const removePet = write(parts, "removePet");
   const preview = async <T>(work: (preview: ImportPreview) => Promise<T>) =>
     useConnection(
       access.read(() => openForStaging(path)),
@@ -187,45 +178,8 @@ function createCatalogueStore(parts: Parts): CatalogueStore {
       writeAlone(parts, (own) => importOrders(own, records, problems, origin, clock.now)),
     createPet: (...args) => createPet(...args, clock.now()),
     removePet: (...args) => removePet(...args, clock.now()),
-    changePet,
     previewPets: (...args) => preview((own) => own.previewPets(...args)),
     previewOrders: (...args) => preview((own) => own.previewOrders(...args)),
-  };
-}
-
-function createKeyStore(parts: Parts): KeyStore {
-  const reader = createKeyReader(parts.database);
-  return {
-    ...promised(readable(parts, reader)),
-    // Without a promise: it is called for every request with a key that is not in memory.
-    findSecret: readable(parts, reader).findSecret,
-    ...writes(parts, "addKey", "changeKey", "addSecret", "revokeKey"),
-  };
-}
-
-function createUsageStore(parts: Parts): UsageStore {
-  const { loadUsage, loadBans } = promised(readable(parts, createUsageReader(parts.database)));
-  return {
-    loadUsage,
-    loadBans: () => loadBans(parts.clock.now()),
-    ...writes(parts, "saveUsage", "saveBan", "liftBan"),
-  };
-}
-
-function createWebhookStore(parts: Parts): WebhookStore {
-  const { hasUnclaimed, listHeld, ...reads } = promised(
-    readable(parts, createWebhookReader(parts.database)),
-  );
-  const claim = write(parts, "claimWebhooks");
-  return {
-    ...reads,
-    ...writes(parts, "addWebhook", "changeWebhook", "removeWebhook"),
-    ...writes(parts, "releaseWebhooks", "saveDelivered"),
-    async claimWebhooks(holder) {
-      // Rarely true. The service claims all the time, and each write would be flushed to disk.
-      if (await hasUnclaimed(holder)) await claim(holder);
-      return listHeld(holder);
-    },
   };
 }
 
@@ -242,7 +196,7 @@ function createTransferStore(parts: Parts): TransferStore {
             ...wrapMethods(createInventoryReader(own), guarded),
             ...wrapMethods(createHistoryReader(own), guarded),
             ...wrapMethods(createCatalogueReader(own), guarded),
-            ...wrapMethods(createCheckpointReader(own), guarded),
+            ...wrapMethods(scriptsOn(own, checkpointReads), guarded),
             rowsOf: rowsFrom(own),
             checkStructure: () => checkStructure(own),
           });

@@ -4,16 +4,17 @@ import type {
   ImportPreview,
   TakeDifferences,
 } from "../../domain/catalogue/import-preview.ts";
-import { type Problems, rejectProblems } from "../../domain/catalogue/import-problems.ts";
+import type { Problems } from "../../domain/catalogue/import-problems.ts";
 import { repeatedId } from "../../domain/catalogue/imports.ts";
 import {
-  addFound,
+  checkStaged,
   orderStaging,
   petStaging,
   type Staging,
   takeDifferences,
 } from "../staged-rows.ts";
 import { placeholders } from "../tables.ts";
+import { createRunner } from "./engine/scripts.ts";
 import { batchesOf } from "./transfer.ts";
 
 /**
@@ -48,16 +49,6 @@ export async function stageRows<T extends { readonly line: number }>(
   return staged;
 }
 
-/** Checks staged rows against the store, and adds their problems. Throws if the import has problems. */
-export function checkStaged(
-  database: Database,
-  { checks }: Pick<Staging<never>, "checks">,
-  problems: Problems,
-): void {
-  for (const check of checks) addFound(database.query(check.text).values(), check, problems);
-  rejectProblems(problems);
-}
-
 /** Previews one import on a connection of its own, which is closed after it. */
 export function createPreview(database: Database): ImportPreview {
   const preview =
@@ -66,7 +57,7 @@ export function createPreview(database: Database): ImportPreview {
       const staged = await stageRows(database, staging, records, problems);
       // All reads from here on see one state of the store.
       database.run("BEGIN");
-      checkStaged(database, staging, problems);
+      createRunner(database)(checkStaged(staging, problems));
       return takeDifferences(staging, batchesOf(database, staging.different), staged, take);
     };
   return { previewPets: preview(petStaging), previewOrders: preview(orderStaging) };

@@ -40,7 +40,7 @@ function isCorrupt(error: unknown): error is SQLiteError {
  * append-only. An index that an operator added is allowed.
  */
 function checkSchema(database: Database): Fault[] {
-  const model = new Database(":memory:", { safeIntegers: true });
+  using model = new Database(":memory:", { safeIntegers: true });
   migrate(model, "production");
   const present = definitionsIn(database);
   const faults: Fault[] = [];
@@ -50,7 +50,6 @@ function checkSchema(database: Database): Fault[] {
     const what = found === undefined ? "is missing" : "was altered";
     faults.push({ where, found: what, expected: expectedDefinition });
   }
-  model.close();
   return faults;
 }
 

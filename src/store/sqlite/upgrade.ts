@@ -5,7 +5,7 @@ import type { Environment } from "../../domain/keys/keys.ts";
 import type { UpgradeCheck, UpgradePlan, UpgradeTrial } from "../../domain/operations/upgrades.ts";
 import type { Clock } from "../../domain/running/clock.ts";
 import { verify } from "../../domain/verification/verify.ts";
-import { madeByNewer, schemaOf } from "../schema-versions.ts";
+import { madeByNewer, planOf } from "../schema-versions.ts";
 import { guarded, openForReading, unavailableOr } from "./engine/connection.ts";
 import { filesOf } from "./engine/files.ts";
 import { copyFile, roomForCopy } from "./engine/upgrade.ts";
@@ -31,12 +31,8 @@ const readPlan = guarded((path: string, environment: Environment): UpgradePlan =
   assertEnvironment(database, environment);
   const { folder, needed, free } = roomForCopy(path);
   return {
-    store: schemaOf(steps, version),
-    current: schemaOf(steps, steps.length),
     // One process serves a file, and it is stopped for every upgrade.
-    steps: steps
-      .map(({ summary }, at) => ({ ...schemaOf(steps, at + 1), summary, fitsRelease: null }))
-      .slice(version),
+    ...planOf(steps, version, () => null),
     room: { folder, neededBytes: needed, freeBytes: free },
   };
 });

@@ -1,38 +1,23 @@
-import type { Database } from "bun:sqlite";
-import { prunedMax, type Step, type UsagePoint } from "../../domain/usage/usage-history.ts";
-import { pointColumns, toUsagePoint } from "../rows.ts";
-import { inTransaction } from "./engine/connection.ts";
+import { prunedMax, type UsageHistoryStore } from "../../domain/usage/usage-history.ts";
+import { pointColumns } from "../rows.ts";
+import { run, type ScriptsOf } from "../statements.ts";
 
-/** Reads the counts of requests over time. */
-export function createUsageHistoryReader(database: Database) {
-  const rows = database.query(
-    `SELECT ${pointColumns} FROM usage_points WHERE key_id = ? AND step = ? AND start >= ?
-     ORDER BY start`,
-  );
-  return {
-    readCounts: (keyId: string, step: Step, from: number): UsagePoint[] =>
-      rows.values(keyId, step, from).map(toUsagePoint),
-  };
-}
+const add = `INSERT INTO usage_points (${pointColumns}) VALUES ($1, $2, $3, $4, $5)
+  ON CONFLICT (key_id, step, start) DO UPDATE
+  SET admitted = admitted + excluded.admitted, refused = refused + excluded.refused`;
+const prune = `DELETE FROM usage_points WHERE (key_id, step, start) IN (
+    SELECT key_id, step, start FROM usage_points WHERE step = $1 AND start < $2
+    ORDER BY start LIMIT ${prunedMax})
+  RETURNING 1`;
 
-/** Writes the counts of requests over time. Each call is one transaction. */
-export function createUsageHistoryWriter(database: Database) {
-  const add = database.query(
-    `INSERT INTO usage_points (${pointColumns}) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT (key_id, step, start) DO UPDATE
-     SET admitted = admitted + excluded.admitted, refused = refused + excluded.refused`,
-  );
-  const remove = database.query(
-    `DELETE FROM usage_points WHERE (key_id, step, start) IN (
-       SELECT key_id, step, start FROM usage_points WHERE step = ? AND start < ?
-       ORDER BY start LIMIT ${prunedMax})`,
-  );
-  return {
-    addCounts: inTransaction(database, (points: readonly UsagePoint[]) => {
-      for (const { keyId, step, start, admitted, refused } of points) {
-        add.run(keyId, step, start, admitted, refused);
-      }
-    }),
-    pruneCounts: (step: Step, before: number): number => remove.run(step, before).changes,
-  };
-}
+/** Writes the counts of requests over time. Each is one transaction. */
+export const usageHistoryWrites: ScriptsOf<UsageHistoryStore, "addCounts" | "pruneCounts"> = {
+  *addCounts(points) {
+    for (const { keyId, step, start, admitted, refused } of points) {
+      yield* run(add, [keyId, step, start, admitted, refused]);
+    }
+  },
+  *pruneCounts(...values) {
+    return (yield* run(prune, values)).length;
+  },
+};

@@ -78,8 +78,8 @@ async function runOnce(
 }
 
 /**
- * Limits how long each further statement of a transaction waits for an import, which holds locks while
- * it writes. Not `lock_timeout`: a statement that queues behind others waits for two locks, one after
+ * Makes a transaction wait for the disk, and limits how long each of its further statements waits for an
+ * import, which holds locks while it writes. Not `lock_timeout`: a statement that queues behind others waits for two locks, one after
  * the other, and each would have the whole time.
  */
-export const limitWait = "SELECT set_config('statement_timeout', '5000', true)";
+export const limitWait = `SELECT ${waitForDisk}, set_config('statement_timeout', '5000', true)`;

@@ -6,6 +6,7 @@ import {
   unavailable,
 } from "../../../domain/running/errors.ts";
 import type { Log } from "../../../domain/running/events.ts";
+import type { Promised } from "../../statements.ts";
 import { migrate } from "../schema/migrations.ts";
 import { prepareFiles } from "./files.ts";
 
@@ -185,12 +186,6 @@ export function wrapMethods<T extends object>(methods: T, wrap: Wrap): T {
   const wrapped = Object.entries(methods).map(([name, method]) => [name, wrap(method)]);
   return Object.fromEntries(wrapped);
 }
-
-type Promised<T> = {
-  readonly [M in keyof T]: T[M] extends (...args: infer A) => infer R
-    ? (...args: A) => Promise<R>
-    : never;
-};
 
 /** Returns an object with the same methods, each of which returns a promise. */
 export function promised<T extends object>(methods: T): Promised<T> {

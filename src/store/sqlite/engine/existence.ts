@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { ServiceError } from "../../../domain/running/errors.ts";
-import { versionOf } from "../schema/migrations.ts";
+import { journalModeOf, versionOf } from "../schema/migrations.ts";
 import { steps } from "../schema/steps.ts";
 import { guarded, openForReading } from "./connection.ts";
 import { filesOf, hasContent } from "./files.ts";
@@ -21,17 +21,12 @@ export function assertStore(path: string): void {
 const recoveryWaitMs = 8_000;
 
 const hasTables = guarded((path: string): boolean => {
-  const database = openForReading(path);
-  try {
-    // Another process may be recovering the store.
-    database.run(`PRAGMA busy_timeout = ${recoveryWaitMs}`);
-    const [tables] = database.query("SELECT count(*) FROM sqlite_schema").values()[0]!;
-    const [mode] = database.query("PRAGMA journal_mode").values()[0]!;
-    // A file with a log is rejected when it is opened for writing, with what is missing.
-    return tables !== 0n || mode === "wal";
-  } finally {
-    database.close();
-  }
+  using database = openForReading(path);
+  // Another process may be recovering the store.
+  database.run(`PRAGMA busy_timeout = ${recoveryWaitMs}`);
+  const [tables] = database.query("SELECT count(*) FROM sqlite_schema").values()[0]!;
+  // A file with a log is rejected when it is opened for writing, with what is missing.
+  return tables !== 0n || journalModeOf(database) === "wal";
 });
 
 function noStore(problem: string): ServiceError {
@@ -45,12 +40,8 @@ function noStore(problem: string): ServiceError {
 export function assertNotServedByOlderVersion(path: string): void {
   const files = filesOf(path);
   if (!existsSync(files.database) || !isServedElsewhere(files)) return;
-  const database = openForReading(path);
-  try {
-    if (versionOf(database) >= steps.length) return;
-  } finally {
-    database.close();
-  }
+  using database = openForReading(path);
+  if (versionOf(database) >= steps.length) return;
   throw new ServiceError(
     "unavailable",
     "an older version of petstore is serving the store; restart it with this version first",

@@ -63,14 +63,12 @@ function alreadyServed(path: string): ServiceError {
 /** Whether a process holds the lock now. */
 export function isServed({ servingLock }: StoreFiles): boolean {
   if (!existsSync(servingLock)) return false;
-  const probe = new Database(servingLock, { readonly: true });
+  using probe = new Database(servingLock, { readonly: true });
   try {
     probe.query("SELECT 1 FROM sqlite_schema").values();
     return false;
   } catch {
     return true;
-  } finally {
-    probe.close();
   }
 }
 

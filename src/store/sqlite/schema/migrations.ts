@@ -58,7 +58,7 @@ export function assertOurs(database: Database): void {
   }
 }
 
-function journalModeOf(database: Database): unknown {
+export function journalModeOf(database: Database): unknown {
   return (database.query("PRAGMA journal_mode").values()[0] as unknown[])[0];
 }
 

@@ -3,21 +3,20 @@ import { randomUUID } from "node:crypto";
 import type { Environment } from "../../../domain/keys/keys.ts";
 import type { Committed, Unit } from "../../../domain/ledger/ledger.ts";
 import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
-import { createAuditWriter } from "../audit.ts";
-import { createCheckpointWriter } from "../checkpoints.ts";
+import { scriptedWrites } from "../../scripted-ports.ts";
+import { banWrites } from "../../usage.ts";
+import { checkpointWrites } from "../checkpoints.ts";
 import { createLedgerWriter } from "../commit.ts";
 import { guarded, openForWriting, unknownOutcomeOr, wrapMethods } from "../engine/connection.ts";
 import { createDamageCheck, type Damage, describeDamage } from "../engine/damage.ts";
 import { filesOf, prepareFiles } from "../engine/files.ts";
 import { createOverwriteCheck } from "../engine/overwritten.ts";
+import { dialect, transactionsOn } from "../engine/scripts.ts";
 import { isServed } from "../engine/serving-lock.ts";
-import { createKeyWriter } from "../keys.ts";
-import { createMaintenanceWriter } from "../maintenance.ts";
 import { createPetWriter } from "../pets.ts";
-import { createSessionWriter } from "../sessions.ts";
-import { createUsageWriter } from "../usage.ts";
-import { createUsageHistoryWriter } from "../usage-history.ts";
-import { createDeliveryWriter, createWebhookWriter } from "../webhooks.ts";
+import { usageWrites } from "../usage.ts";
+import { usageHistoryWrites } from "../usage-history.ts";
+import { deliveryWrites } from "../webhooks.ts";
 
 /** The store's writing connection, as the rest of the store calls it: on this thread or another. */
 export interface Writer {
@@ -50,6 +49,15 @@ export const busyWaitMs = 8_000;
 /** A commit may get the lock this much later than it waits for it. Its caller waits longer still. */
 const graceMs = 500;
 
+const operatorWrites = { ...scriptedWrites(dialect), ...banWrites(dialect) };
+
+const repeatedWrites = {
+  ...usageWrites,
+  ...usageHistoryWrites,
+  ...checkpointWrites,
+  ...deliveryWrites,
+};
+
 /** How long a stranded log waits for readers of an older state before its checkpoint. */
 const readersWaitMs = 1_000;
 
@@ -62,7 +70,6 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
   const files = prepareFiles(path);
   const ledger = createLedgerWriter(database, isServed);
   const { loadIdempotency, pruneIdempotency } = ledger;
-  const { liftBan, ...counters } = createUsageWriter(database);
   const damage = createDamageCheck(
     files,
     ["database", "wal", "walIndex"],
@@ -130,21 +137,10 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
       }
     }),
     methods: {
-      ...waiting(busyWaitMs, {
-        ...createKeyWriter(database),
-        liftBan,
-        beginEpoch,
-        loadIdempotency,
-      }),
-      ...waiting(busyWaitMs, createWebhookWriter(database)),
-      ...waiting(busyWaitMs, createMaintenanceWriter(database)),
-      ...waiting(busyWaitMs, createSessionWriter(database)),
-      ...waiting(busyWaitMs, createAuditWriter(database)),
-      ...waiting(busyWaitMs, createPetWriter(database, ledger)),
+      ...waiting(busyWaitMs, { beginEpoch, loadIdempotency, ...createPetWriter(database, ledger) }),
+      ...waiting(busyWaitMs, transactionsOn(database, operatorWrites)),
       // These are tried again if they fail, so they never make an update wait.
-      ...waiting(0, { ...counters, pruneIdempotency, ...createCheckpointWriter(database) }),
-      ...waiting(0, createDeliveryWriter(database)),
-      ...waiting(0, createUsageHistoryWriter(database)),
+      ...waiting(0, { pruneIdempotency, ...transactionsOn(database, repeatedWrites) }),
       inspect: guarded(assertUndamaged),
       saveStrandedWal,
       close: () => database.close(),
