@@ -73,7 +73,7 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
         units,
         now,
         giveUpAt,
-        readUnservedEpoch(database, isServed),
+        isServed && readUnservedEpoch(database, isServed),
       );
       epochToBegin = undefined;
       if (stored) idempotency.committed(stored);
@@ -81,7 +81,7 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
     },
     /** Runs `work` in a transaction in which it can add one row to the ledger. */
     transact<T>(now: number, work: (add: AddRow) => T): T {
-      const unservedEpoch = readUnservedEpoch(database, isServed);
+      const unservedEpoch = isServed && readUnservedEpoch(database, isServed);
       const transaction = inTransaction(database, () => {
         beginPendingEpoch();
         return work(function* (content) {

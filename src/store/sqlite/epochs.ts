@@ -12,15 +12,12 @@ function readEpoch(database: Database): string {
 }
 
 /**
- * The epoch of a store that no service runs on. `isServed` is undefined if this is the service. Call it
- * before the transaction: if a service starts later, it begins another epoch, which shows that.
+ * The epoch of a store that no service runs on. Call it before the transaction: if a service starts
+ * later, it begins another epoch, which shows that.
  */
-export function readUnservedEpoch(
-  database: Database,
-  isServed: (() => boolean) | undefined,
-): string | undefined {
-  const epoch = isServed && readEpoch(database);
-  return isServed?.() === false ? epoch : undefined;
+export function readUnservedEpoch(database: Database, isServed: () => boolean): string | undefined {
+  const epoch = readEpoch(database);
+  return isServed() ? undefined : epoch;
 }
 
 /** Begins an epoch after the last row, in the caller's transaction. */
