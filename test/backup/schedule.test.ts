@@ -82,8 +82,9 @@ for (const engine of engines) {
         everyMs,
         async make() {
           if (problem) throw new Error(problem);
-          made.push(clock.now());
-          await maintenance.endTask("backup", clock.now(), "{}");
+          const now = clock.now();
+          await maintenance.endTask("backup", now, "{}");
+          made.push(now);
           return { file: "f" };
         },
       });

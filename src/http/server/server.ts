@@ -208,6 +208,8 @@ async function untilQuiet(arrived: () => number): Promise<void> {
   do {
     before = arrived();
     await sleep(waitMs);
+    // If the process was paused meanwhile, one more turn of the event loop reads what has arrived.
+    await sleep(1);
     waitMs = quietMs;
   } while (arrived() !== before && performance.now() < deadline);
 }
