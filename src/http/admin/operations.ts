@@ -50,12 +50,9 @@ const table = {
 
 export type AdminOperationId = keyof typeof table;
 
-/** The operator API describes pets and updates in its own way, and shares the other schemas of the API. */
-const { Pet: _pet, InventoryUpdate: _update, ...sharedSchemas } = apiSchemas;
-
-/** All schemas of the operator API. */
+/** All schemas that operations of the operator API can use. */
 export const adminSchemas: Readonly<Record<string, Schema>> = {
-  ...sharedSchemas,
+  ...apiSchemas,
   ...sessionSchemas,
   ...keySchemas,
   ...auditSchemas,

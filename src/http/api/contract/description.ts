@@ -88,8 +88,26 @@ export function describeOperations(
       ),
     }),
     paths,
-    components: { securitySchemes, headers: headersIn(paths), schemas },
+    components: {
+      securitySchemes,
+      headers: headersIn(paths),
+      schemas: usedSchemas(paths, schemas),
+    },
   };
+}
+
+/** The schemas that the operations use, directly or through other schemas. */
+function usedSchemas<T>(paths: unknown, schemas: Readonly<Record<string, T>>): Record<string, T> {
+  const used = new Set<string>();
+  const visit = (value: unknown) => {
+    for (const [, name] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      if (used.has(name!)) continue;
+      used.add(name!);
+      visit(schemas[name!]);
+    }
+  };
+  visit(paths);
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name)));
 }
 
 /** The headers that the operations refer to, in the order of the table. */
