@@ -66,6 +66,7 @@ onEveryEngine("errors", (service) => {
       "~/V1/inventory": "Did you mean /v1/inventory?",
       "~/inventori": "Did you mean /v1/inventory?",
       "~/health": "Did you mean /healthz?",
+      "~/ADMIN/PETS/EXPORT": "Did you mean /admin/pets/export?",
       "~/v1/nothing": "Path not found.",
       "~/nothing": "Path not found.",
       [`~/v1/${"inventory".repeat(1_000)}`]: "Path not found.",

@@ -34,9 +34,12 @@ function matchesAny(path: string, patterns: readonly string[]): boolean {
   return patterns.some((pattern) => likePattern(path, pattern)?.hasSameWords === true);
 }
 
-/** The existing path that differs by the fewest mistakes in its fixed words. */
+/**
+ * The existing path that differs by the fewest mistakes in its fixed words. Of two such paths, the one
+ * with more fixed words.
+ */
 function findNear(path: string, patterns: readonly string[]): string | undefined {
-  let nearest: string | undefined;
+  let nearest: ReturnType<typeof likePattern>;
   let mistakesLeft = mistakesMax;
   for (const pattern of patterns) {
     const like = likePattern(path, pattern);
@@ -44,11 +47,12 @@ function findNear(path: string, patterns: readonly string[]): string | undefined
     const [sent, known] = [like.sent.toLowerCase(), like.known.toLowerCase()];
     if (Math.abs(sent.length - known.length) > mistakesLeft) continue;
     const mistakes = countMistakes(sent, known);
-    if (mistakes > mistakesLeft || (nearest !== undefined && mistakes === mistakesLeft)) continue;
-    nearest = like.path;
+    if (mistakes > mistakesLeft) continue;
+    if (nearest && mistakes === mistakesLeft && like.fixedWords <= nearest.fixedWords) continue;
+    nearest = like;
     mistakesLeft = mistakes;
   }
-  return nearest;
+  return nearest?.path;
 }
 
 /** Compares a path with a pattern of as many parts. Parameters have the values of the path. */
@@ -56,7 +60,9 @@ function likePattern(path: string, pattern: string) {
   const [sent, known] = [path.split("/"), pattern.split("/")];
   if (sent.length !== known.length) return undefined;
   const isFixed = (_: string, at: number) => !/^[:{]/.test(known[at]!);
-  const words = { sent: sent.filter(isFixed).join("/"), known: known.filter(isFixed).join("/") };
+  const fixed = known.filter(isFixed);
+  const words = { sent: sent.filter(isFixed).join("/"), known: fixed.join("/") };
   const filled = known.map((part, at) => (isFixed(part, at) ? part : sent[at]!)).join("/");
-  return { ...words, hasSameWords: words.sent === words.known, path: filled };
+  const hasSameWords = words.sent === words.known;
+  return { ...words, hasSameWords, fixedWords: fixed.length, path: filled };
 }
