@@ -18,6 +18,8 @@ export function createOverwriteCheck(
 
 /** The index begins with two copies of its header (https://www.sqlite.org/walformat.html). */
 const headerBytes = 48;
+/** The number of commits. It starts again at 0 after 2^32, and otherwise never decreases. */
+const commitsAt = 8;
 const indexSaltsAt = 32;
 /** Four bytes that SQLite never reads or writes: the format reserves them for later versions. */
 const numberAt = 132;
@@ -29,9 +31,10 @@ const saltsBytes = 8;
 
 /**
  * The index must have the number that this process has written into it last. A commit repairs the header
- * of an index that was overwritten, but not its list of frames. The log must have the salts that the
- * index has, at its start and in its last frame. Until SQLite begins the log again, with other salts, it
- * must also keep the frame that was its last one at the check before.
+ * of an index that was overwritten, but not its list of frames. The count of commits must not decrease: if
+ * an older copy takes the place of the index during a check, it gets the new number. The log must have the
+ * salts that the index has, at its start and in its last frame. Until SQLite begins the log again, with
+ * other salts, it must also keep the frame that was its last one at the check before.
  */
 function createLogCheck(files: StoreFiles): () => "wal" | "walIndex" | undefined {
   // Never closed: that would drop every lock that SQLite holds on the index in this process.
@@ -41,7 +44,12 @@ function createLogCheck(files: StoreFiles): () => "wal" | "walIndex" | undefined
   const salts = Buffer.alloc(saltsBytes);
   const last = Buffer.alloc(frameHeaderBytes);
   const again = Buffer.alloc(frameHeaderBytes);
-  const known = { at: 0, frame: Buffer.alloc(frameHeaderBytes) };
+  fill(index, header, 0);
+  const known = {
+    commits: header.readUInt32LE(commitsAt),
+    at: 0,
+    frame: Buffer.alloc(frameHeaderBytes),
+  };
   const number = Uint32Array.of(randomInt(2 ** 32));
   writeSync(index, number, 0, number.byteLength, numberAt);
 
@@ -70,6 +78,9 @@ function createLogCheck(files: StoreFiles): () => "wal" | "walIndex" | undefined
     // The two copies differ while another process commits. The next check decides.
     if (header.compare(header, 0, headerBytes, headerBytes, 2 * headerBytes) !== 0)
       return undefined;
+    const commits = header.readUInt32LE(commitsAt);
+    if (((commits - known.commits) | 0) < 0) return "walIndex";
+    known.commits = commits;
     const frames = header.readUInt32LE(16);
     if (frames === 0) return undefined;
     const pageBytes = header.readUInt16LE(14);
