@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createCommitter } from "../src/domain/commits/commits.ts";
-import type { Committed, LedgerRow, Unit } from "../src/domain/ledger/ledger.ts";
+import type { Committed, StockRow, Unit } from "../src/domain/ledger/ledger.ts";
 import { createTestClock } from "./support/clock.ts";
 import { controlledStore, oneAtATime, turns, unitOf, unknown } from "./support/committing.ts";
 import { setUnit } from "./support/units.ts";
@@ -27,8 +27,8 @@ function recordingStore() {
 
 test("no update waits for a disk that hangs, and what the disk stores in the end is announced", async () => {
   const hanging = Promise.withResolvers<void>();
-  const committed: (readonly LedgerRow[])[] = [];
-  const row = { seq: 1, petId: 1n } as LedgerRow;
+  const committed: (readonly StockRow[])[] = [];
+  const row = { seq: 1, petId: 1n, after: null };
   let commits = 0;
   const store = {
     mayOverlap,
@@ -134,8 +134,8 @@ test("the queue is bounded by its changes, and rejected or dropped units leave r
 
 test("rows are announced before the callers learn the outcome, and only when there are any", async () => {
   const events: string[] = [];
-  const row = { seq: 1, petId: 1n } as LedgerRow;
-  let rows: LedgerRow[] = [];
+  const row = { seq: 1, petId: 1n, after: null };
+  let rows: StockRow[] = [];
   const commit = async (units: readonly Unit[]) => ({ ...unknown(units), rows });
   const bounds = { groupMax: 4, queueMax: 4, timeoutMs: 1_000, grouping: oneAtATime };
   const committer = createCommitter({ commit, mayOverlap }, bounds, elapsedMs, () =>

@@ -1,29 +1,33 @@
 import { expect, test } from "bun:test";
-import { append } from "../../src/domain/ledger/append.ts";
+import { type Appended, append } from "../../src/domain/ledger/append.ts";
 import { genesisHash } from "../../src/domain/ledger/chain.ts";
-import type { Committed, Unit } from "../../src/domain/ledger/ledger.ts";
+import type { Unit } from "../../src/domain/ledger/ledger.ts";
 
 import { int64Max, int64Min } from "../../src/domain/values/int64.ts";
 import {
-  packCommit,
-  packUnits,
-  unpackCommit,
-  unpackUnits,
+  committedId,
+  decodeCommit,
+  decodeCommitted,
+  encodeCommit,
+  encodeCommitted,
 } from "../../src/store/sqlite/writing/messages.ts";
 
+const sent = { id: 12, sentMs: 1.5, now: 2, withinMs: 3 };
+
 /** Sends a group to the writing thread and its outcome back, without the thread. */
-function send(units: readonly Unit[], commit: (units: readonly Unit[]) => Committed) {
-  const received = unpackUnits(structuredClone(packUnits(units)));
-  const committed = commit(received);
-  return {
-    received,
-    committed,
-    returned: unpackCommit(structuredClone(packCommit(committed)), units),
-  };
+function send(units: readonly Unit[], commit: (units: readonly Unit[]) => Appended) {
+  const { units: received, ...rest } = decodeCommit(encodeCommit({ ...sent, units }));
+  expect(rest).toEqual(sent);
+  const appended = commit(received);
+  const { epoch, tip } = appended;
+  const committed = { ...appended, head: { epoch, seq: tip.seq, keysVersion: 4 } };
+  const answer = encodeCommitted(sent.id, committed);
+  expect(committedId(answer)).toBe(sent.id);
+  return { received, committed, returned: decodeCommitted(answer, units) };
 }
 
 function commitTo(stocks: Readonly<Record<string, number>>) {
-  return (units: readonly Unit[]): Committed => {
+  return (units: readonly Unit[]): Appended => {
     const entries = new Map(
       Object.entries(stocks).map(([id, quantity], index) => {
         const petId = BigInt(id);
@@ -48,10 +52,8 @@ function expectUnchanged(units: readonly Unit[], stocks: Readonly<Record<string,
   expect(received).toEqual([...units]);
   expect(returned.epoch).toBe(committed.epoch);
   expect(returned.outcomes).toEqual(committed.outcomes);
-  const stockOnly = committed.rows.map((row) => ({
-    ...row,
-    before: { quantity: row.before!.quantity, status: row.before!.status },
-  }));
+  expect(returned.head).toEqual(committed.head);
+  const stockOnly = committed.rows.map(({ seq, petId, after }) => ({ seq, petId, after }));
   expect(returned.rows).toEqual(stockOnly);
 }
 
@@ -70,7 +72,7 @@ test("plain updates and their outcome cross the thread unchanged", () => {
 test("a pet id that is not a 64-bit integer is rejected, not sent as another pet's id", () => {
   for (const petId of [int64Max + 1n, int64Min - 1n, 2n ** 64n + 1n]) {
     const unit = { ...origin, changes: [set(1n, 7), set(petId, 8)] };
-    expect(() => packUnits([unit])).toThrow("not a 64-bit integer");
+    expect(() => encodeCommit({ ...sent, units: [unit] })).toThrow("not a 64-bit integer");
   }
 });
 

@@ -69,5 +69,5 @@ test("an update whose turn comes after its caller has given up is not stored", a
   expect((await patient).outcomes[0]!.kind).toBe("stored");
   expect(await impatient).toBe("timeout");
   const { rows } = await commit(8, 60_000);
-  expect(rows).toMatchObject([{ before: { quantity: 6 }, after: { quantity: 8 } }]);
+  expect(rows).toMatchObject([{ seq: 3, after: { quantity: 8 } }]);
 });

@@ -1,4 +1,4 @@
-import type { Committed, LedgerRow, Outcome, Unit } from "../ledger/ledger.ts";
+import type { Committed, Outcome, StockRow, Unit } from "../ledger/ledger.ts";
 import type { InventoryStore } from "../ledger/store.ts";
 import { yieldToEventLoop } from "../running/background.ts";
 import type { Trace } from "../running/clock.ts";
@@ -57,7 +57,7 @@ export function createCommitter(
   store: Pick<InventoryStore, "commit" | "mayOverlap">,
   bounds: CommitBounds,
   monotonicMs: () => number,
-  onCommitted: (rows: readonly LedgerRow[], epoch: string) => void,
+  onCommitted: (rows: readonly StockRow[], epoch: string) => void,
   onGroup: readonly ((group: CommittedGroup) => void)[] = [],
 ): Committer {
   const { groupMax, queueMax, timeoutMs } = bounds;

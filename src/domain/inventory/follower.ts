@@ -1,5 +1,5 @@
 import type { Position } from "../ledger/epochs.ts";
-import type { LedgerRow } from "../ledger/ledger.ts";
+import type { StockRow } from "../ledger/ledger.ts";
 import type { Head, InventoryReader } from "../ledger/store.ts";
 import type { MaybePromise } from "../running/clock.ts";
 import { type ServiceError, unavailable } from "../running/errors.ts";
@@ -13,7 +13,7 @@ export interface Follower {
    */
   catchUp(head?: Head): MaybePromise<void>;
   /** Applies rows that this process committed, which saves reading them from the store. */
-  committed(rows: readonly LedgerRow[], epoch: string): void;
+  committed(rows: readonly StockRow[], epoch: string): void;
   /** Catches up in the background if the replica is behind this head. */
   headMoved(head: Head): void;
   /** Describes the damage to the ledger, for the operator. */
@@ -49,7 +49,18 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
       reach(head, wentBack(head, applied) ? loads : undefined),
     );
   });
-  const catchUpSoon = soon(behindMs, () => readAndReach().catch(() => {}));
+  /** How far the replica must be when the timer ends. */
+  let announced = nowhere;
+  const catchUpSoon = soon(behindMs, () => {
+    if (!covers(replay.applied, announced)) readAndReach().catch(() => {});
+  });
+
+  /** Catches up soon, unless this process announces the rows up to this position until then. */
+  function follow(position: Position): void {
+    if (covers(replay.applied, position)) return;
+    if (!covers(announced, position)) announced = position;
+    catchUpSoon();
+  }
 
   /** Shows the head. `replaced` is the number of the load whose store was replaced. */
   function reach(head: Head, replaced: number | undefined): MaybePromise<void> {
@@ -112,13 +123,11 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
       if (!head || wentBack(head, replay.applied)) return readAndReach();
       return reach(head, undefined);
     },
-    headMoved(head) {
-      if (!covers(replay.applied, head)) catchUpSoon();
-    },
+    headMoved: follow,
     committed(rows, epoch) {
       // A running replay reads these rows anyway. Rows that do not follow directly mean that
       // another process wrote in between.
-      if (isReplaying || !replay.append(rows, epoch)) catchUpSoon();
+      if (isReplaying || !replay.append(rows, epoch)) follow({ epoch, seq: rows.at(-1)!.seq });
       // Without requests that read the list, changes would otherwise accumulate.
       else if (replica.isFull && queue.length === 0) queue.add(show).catch(() => {});
     },

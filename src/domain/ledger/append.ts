@@ -44,6 +44,7 @@ export interface UsedKey {
 
 /** What units of changes add to the ledger. */
 export interface Additions extends Committed {
+  readonly rows: readonly LedgerRow[];
   /** The time of the rows. */
   readonly at: number;
   /** The keys of the units that were stored. */

@@ -1,7 +1,7 @@
 import { every, inBackground, isUnavailable } from "../running/background.ts";
 import type { MaybePromise } from "../running/clock.ts";
 import type { Log } from "../running/events.ts";
-import type { LedgerRow } from "./ledger.ts";
+import type { StockRow } from "./ledger.ts";
 import type { Head, InventoryStore } from "./store.ts";
 
 /** Called when the store changes. Each function is optional. */
@@ -9,7 +9,7 @@ export interface HeadSubscriber {
   /** Keys or bans changed, in any process. */
   keysChanged?(): void;
   /** This process committed these rows. Rows of other processes may lie between two calls. */
-  rowsCommitted?(rows: readonly LedgerRow[], epoch: string): void;
+  rowsCommitted?(rows: readonly StockRow[], epoch: string): void;
   /**
    * The head differs from the one that was read before, because any process committed. Heads are
    * announced in the order in which they were read, so a smaller `seq` in the same epoch means that
@@ -40,7 +40,7 @@ export interface HeadWatcher {
   /** Reads the head and announces what changed. */
   readHead(): MaybePromise<Head>;
   /** Announces rows that this process committed, and their epoch. */
-  committed(rows: readonly LedgerRow[], epoch: string): void;
+  committed(rows: readonly StockRow[], epoch: string): void;
   /** Announces a change to keys or bans that was made through this process. */
   keysWritten(): void;
   /** Stops polling. Nothing is announced from then on. */
@@ -152,7 +152,7 @@ function guarded(subscriber: HeadSubscriber, log: Log): Required<HeadSubscriber>
     rowsCommitted: inBackground(
       "reacting to committed rows",
       log,
-      (rows: readonly LedgerRow[], epoch: string) => rowsCommitted?.(rows, epoch),
+      (rows: readonly StockRow[], epoch: string) => rowsCommitted?.(rows, epoch),
     ),
     headMoved: inBackground("reacting to a new head", log, (head: Head) => headMoved?.(head)),
   };

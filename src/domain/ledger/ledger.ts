@@ -112,7 +112,7 @@ export interface Committed {
   /** The epoch in which the rows were written. */
   readonly epoch: string;
   /** The rows added to the ledger, in order. Only these move a copy of the inventory. */
-  readonly rows: readonly LedgerRow[];
+  readonly rows: readonly StockRow[];
   /** One per unit, in the order of the units. */
   readonly outcomes: readonly Outcome[];
 }

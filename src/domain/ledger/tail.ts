@@ -5,7 +5,7 @@ import type { Log } from "../running/events.ts";
 import type { Cursor } from "./cursors.ts";
 import { type EpochStart, isInHistory, type Position, positionOf } from "./epochs.ts";
 import type { HeadWatcher } from "./head.ts";
-import type { LedgerRow, NamedRow } from "./ledger.ts";
+import type { NamedRow, StockRow } from "./ledger.ts";
 import type { Head, HistoryReader, LedgerParts } from "./store.ts";
 
 /**
@@ -119,7 +119,7 @@ export async function followTail(
     }
   }
 
-  function rowsCommitted(rows: readonly LedgerRow[], epoch: string): void {
+  function rowsCommitted(rows: readonly StockRow[], epoch: string): void {
     if (epoch !== known.head.epoch) void retry();
     else advance(rows.at(-1)?.seq ?? 0);
   }

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import { append, appendRow } from "../../domain/ledger/append.ts";
 import type { Entry, PetStatus } from "../../domain/ledger/inventory.ts";
-import type { Committed, LedgerRow, Unit } from "../../domain/ledger/ledger.ts";
+import type { LedgerRow, Tip, Unit } from "../../domain/ledger/ledger.ts";
 import { unavailable } from "../../domain/running/errors.ts";
 import type { AddRow } from "../pets.ts";
 import { pushLedgerValues, storedLedgerColumns, tipColumns, toTip, type Value } from "../rows.ts";
@@ -11,6 +11,7 @@ import { placeholders } from "../tables.ts";
 import { inTransaction } from "./engine/connection.ts";
 import { readUnservedEpoch, setEpoch } from "./epochs.ts";
 import { createIdempotencyMemory } from "./idempotency.ts";
+import type { CommittedHead } from "./writing/writer.ts";
 
 const setTipText = "UPDATE head SET seq = $1, at = $2, hash = $3";
 
@@ -21,10 +22,10 @@ export type LedgerWriter = ReturnType<typeof createLedgerWriter>;
  * whether a service runs on the store; undefined if this is the service.
  */
 export function createLedgerWriter(database: Database, isServed?: () => boolean) {
-  const headOf = database.query(`SELECT ${tipColumns}, epoch FROM head`);
+  const headOf = database.query(`SELECT ${tipColumns}, epoch, keys_version FROM head`);
   const setTip = database.query(setTipText);
   const epochOf = epochFinder(database);
-  const findEntries = entryFinder(database);
+  const known = createKnownEntries(database);
   const setEntries = createEntrySetter(database);
   const addRows = createRowInserter(database);
   const idempotency = createIdempotencyMemory(database);
@@ -39,7 +40,8 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
     const head = headOf.values()[0]!;
     const lastEpoch = head[3] as string;
     const newEpoch = lastEpoch === unservedEpoch ? randomUUID() : undefined;
-    return { tip: toTip(head), epoch: newEpoch ?? lastEpoch, newEpoch };
+    const keysVersion = Number(head[4]);
+    return { tip: toTip(head), epoch: newEpoch ?? lastEpoch, newEpoch, keysVersion };
   }
 
   const commitUnits = inTransaction(
@@ -47,17 +49,17 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
     (units: readonly Unit[], now: number, giveUpAt: number, unservedEpoch: string | undefined) => {
       if (performance.now() > giveUpAt) throw unavailable("timeout");
       beginPendingEpoch();
-      const { tip, epoch, newEpoch } = readHead(unservedEpoch);
-      const entries = findEntries(units);
+      const { tip, epoch, newEpoch, keysVersion } = readHead(unservedEpoch);
+      const entries = known.find(units, tip);
       const remembered = units.some(isIdempotent) ? idempotency.find(units, epochOf) : new Map();
       const appended = append({ epoch, tip, entries, remembered, epochOf }, units, now);
       if (appended.rows.length > 0 && newEpoch !== undefined) setEpoch(database, newEpoch);
       addRows(appended.rows, appended.hashes);
-      setEntries(entries, appended.rows, tip.seq);
+      setEntries(entries, appended.rows);
       const end = appended.tip;
       if (end !== tip) setTip.run(end.seq, end.at, end.hash);
       const stored = appended.usedKeys.length > 0 ? idempotency.store(appended) : undefined;
-      return { appended, stored };
+      return { appended, stored, keysVersion };
     },
   );
   const begin = inTransaction(database, beginPendingEpoch);
@@ -68,16 +70,18 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
      * If the write lock is obtained after `giveUpAt` (a time of `performance.now()`), throws and stores
      * nothing: callers may already have an error, and another process may have stored later updates.
      */
-    commit(units: readonly Unit[], now: number, giveUpAt: number): Committed {
-      const { appended, stored } = commitUnits(
+    commit(units: readonly Unit[], now: number, giveUpAt: number): CommittedHead {
+      const { appended, stored, keysVersion } = commitUnits(
         units,
         now,
         giveUpAt,
         isServed && readUnservedEpoch(database, isServed),
       );
       epochToBegin = undefined;
+      known.committed(appended.tip);
       if (stored) idempotency.committed(stored);
-      return appended;
+      const { epoch, tip } = appended;
+      return { ...appended, head: { epoch, seq: tip.seq, keysVersion } };
     },
     /** Runs `work` in a transaction in which it can add one row to the ledger. */
     transact<T>(now: number, work: (add: AddRow) => T): T {
@@ -132,37 +136,53 @@ function epochFinder(database: Database): (row: number) => string | undefined {
   return (row) => epochAt.values(row)[0]?.[0] as string | undefined;
 }
 
-function entryFinder(database: Database): (units: readonly Unit[]) => Map<bigint, Entry> {
+/** Entries kept in memory: about 10 MB. */
+const knownMax = 65_536;
+
+/**
+ * Finds entries. Those that were found before stay in memory until a row is added that these commits did
+ * not add, or a commit fails.
+ */
+function createKnownEntries(database: Database) {
   const entryOf = database.query(
     "SELECT quantity, status, version FROM inventory WHERE pet_id = ?",
   );
-  return (units) => {
-    const entries = new Map<bigint, Entry>();
-    for (const { changes } of units) {
-      for (const { petId } of changes) {
-        const row = entries.has(petId) ? undefined : entryOf.values(petId)[0];
-        if (!row) continue;
-        const [quantity, status, version] = row as [bigint, PetStatus, bigint];
-        entries.set(petId, { petId, quantity: Number(quantity), status, version: Number(version) });
+  let known = new Map<bigint, Entry>();
+  /** The hash of the last row that the known entries include. */
+  let hash: string | undefined;
+  return {
+    /** The entries of all pets that the units name, and others. Call `committed` with what becomes of them. */
+    find(units: readonly Unit[], tip: Tip): Map<bigint, Entry> {
+      if (tip.hash !== hash || known.size > knownMax) known = new Map();
+      hash = undefined;
+      for (const { changes } of units) {
+        for (const { petId } of changes) {
+          const row = known.has(petId) ? undefined : entryOf.values(petId)[0];
+          if (!row) continue;
+          const [quantity, status, version] = row as [bigint, PetStatus, bigint];
+          known.set(petId, { petId, quantity: Number(quantity), status, version: Number(version) });
+        }
       }
-    }
-    return entries;
+      return known;
+    },
+    committed(tip: Tip): void {
+      hash = tip.hash;
+    },
   };
 }
 
-/** Updates the entries that these rows changed. `tipSeq` is the end of the ledger before them. */
+/** Updates the entries that these rows changed. */
 function createEntrySetter(database: Database) {
   const setEntry = database.query(
     "UPDATE inventory SET quantity = ?, version = ? WHERE pet_id = ?",
   );
   const setStatus = database.query("UPDATE inventory SET status = ? WHERE pet_id = ?");
-  return (entries: Map<bigint, Entry>, rows: readonly LedgerRow[], tipSeq: number): void => {
-    for (const { petId, quantity, version } of entries.values()) {
-      // Entries that did not change keep a version at or before the old tip.
-      if (version > tipSeq) setEntry.run(quantity, version, petId);
-    }
-    // The status rarely changes, and writing it costs more than the rest of an entry.
-    for (const { petId, before, after } of rows) {
+  return (entries: ReadonlyMap<bigint, Entry>, rows: readonly LedgerRow[]): void => {
+    for (const { seq, petId, before, after } of rows) {
+      const { quantity, version } = entries.get(petId)!;
+      // Of several rows of a pet, only the last one is its entry.
+      if (version === seq) setEntry.run(quantity, version, petId);
+      // The status rarely changes, and writing it costs more than the rest of an entry.
       if (before!.status !== after!.status) setStatus.run(after!.status, petId);
     }
   };

@@ -140,8 +140,13 @@ function createInventoryStore(parts: Parts): InventoryStore {
       }
       return head;
     }),
-    commit: (units, withinMs = busyWaitMs) =>
-      access.write(() => writer.commit(units, clock.now(), withinMs)),
+    async commit(units, withinMs = busyWaitMs) {
+      const before = access.version();
+      const committed = await access.write(() => writer.commit(units, clock.now(), withinMs));
+      // This write alone has changed the version, so nobody else has written since it began.
+      if (access.version() === before + 1) [head, version] = [committed.head, before + 1];
+      return committed;
+    },
     mayOverlap: () => false,
     canWrite: () => writer.isAlive() && access.canWrite(),
   };

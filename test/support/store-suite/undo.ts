@@ -75,17 +75,19 @@ export function describeUndo(suite: StoreSuite): void {
       await add({ petId: 1n, quantity: 0 });
       const other = await suite.place.open();
       for (let round = 1; round <= 8; round++) {
-        const { rows } = await suite.store.inventory.commit([set(1n, round)]);
+        await suite.store.inventory.commit([set(1n, round)]);
+        const { seq, before } = (await ledger()).at(-1)!;
         const [undone] = await Promise.all([
-          undoRow(undoStore(other), rows[0]!.seq),
+          undoRow(undoStore(other), seq),
           suite.store.inventory.commit([set(1n, 1_000 + round)]),
         ]);
-        const after = (await suite.store.inventory.ledgerAfter(rows[0]!.seq, 9)).map(
-          ({ cause, after }) => [cause, after!.quantity],
-        );
+        const after = (await suite.store.inventory.ledgerAfter(seq, 9)).map(({ cause, after }) => [
+          cause,
+          after!.quantity,
+        ]);
         const update = ["api" as const, 1_000 + round];
         if (undone.kind === "undone") {
-          expect(after).toEqual([["undo", rows[0]!.before!.quantity], update]);
+          expect(after).toEqual([["undo", before!.quantity], update]);
         } else expect(after).toEqual([update]);
       }
       await suite.expectSound();

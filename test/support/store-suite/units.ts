@@ -23,7 +23,9 @@ export function describeUnits(suite: StoreSuite): void {
       );
       const stored = await suite.store.inventory.ledgerAfter(2, 10);
       expect(epoch).toBe((await suite.store.inventory.readHead()).epoch);
-      expect(rows).toMatchObject(stored as unknown as object[]);
+      expect(rows).toMatchObject(
+        stored.map(({ seq, petId, after }) => ({ seq, petId, after: { ...after } })),
+      );
       expect(stored).toMatchObject([
         { seq: 3, petId: 2n, previous: 2, requestId: "req_unit", reason: "delivery" },
         { seq: 4, petId: 1n, previous: 1, requestId: "req_unit", reason: "count" },
@@ -72,13 +74,13 @@ export function describeUnits(suite: StoreSuite): void {
         expect.objectContaining({ kind: "stored" }),
         expect.objectContaining({ kind: "stored" }),
       ]);
-      expect(rows.map(({ seq, petId, previous }) => [seq, petId, previous])).toEqual([
-        [3, 1n, 1],
-        [4, 1n, 3],
-        [5, 2n, 2],
+      expect(rows.map(({ seq, petId }) => [seq, petId])).toEqual([
+        [3, 1n],
+        [4, 1n],
+        [5, 2n],
       ]);
       expect(await entries()).toMatchObject([{ quantity: 21, version: 4 }, { quantity: 7 }]);
-      expect(await ledger()).toHaveLength(5);
+      expect((await ledger()).map(({ previous }) => previous)).toEqual([null, null, 1, 3, 2]);
       await expectSound();
     });
 
@@ -86,10 +88,11 @@ export function describeUnits(suite: StoreSuite): void {
 
     test("sees its own earlier changes and those of the units before it", async () => {
       await add({ petId: 1n, quantity: 10 });
-      const { rows } = await commit(
+      await commit(
         unitOf({ petId: 1n, kind: "add", amount: -4 }, { petId: 1n, kind: "add", amount: -6 }),
         adding(1n, 3),
       );
+      const rows = (await ledger()).slice(1);
       const quantities = rows.map(({ before, after }) => [before?.quantity, after?.quantity]);
       expect(quantities).toEqual([
         [10, 6],

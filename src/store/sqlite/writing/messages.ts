@@ -1,28 +1,37 @@
 import type { Environment } from "../../../domain/keys/keys.ts";
 import { type Entry, type PetStatus, petStatuses } from "../../../domain/ledger/inventory.ts";
 import type {
+  Cause,
   Change,
-  Committed,
   ExpectedVersion,
-  LedgerRow,
   Outcome,
+  StockRow,
   Unit,
 } from "../../../domain/ledger/ledger.ts";
 import type { ErrorCode, UnavailableReason } from "../../../domain/running/errors.ts";
 import type { Damage } from "../engine/damage.ts";
-import type { WriterArgs, WriterMethod } from "./writer.ts";
+import type { CommittedHead, WriterArgs, WriterMethod } from "./writer.ts";
 
-/** A message to the writing thread. */
+/**
+ * Messages between the threads. A commit and its result are texts, because Bun passes on a text at half
+ * the cost of an object. Everything else is rare.
+ */
+export type WriterMessage = string | SentRequest;
+export type WriterAnswer = string | WriterReply;
+
+/** A request to the writing thread that is not a commit. */
 export type WriterRequest =
   | { kind: "open"; path: string; environment: Environment }
-  | { kind: "commit"; units: PackedUnits; now: number; withinMs: number }
   | { kind: "call"; method: WriterMethod; args: WriterArgs<WriterMethod> };
 
-export interface SentRequest {
+interface Sent {
   readonly id: number;
-  readonly request: WriterRequest;
   /** When it was sent, by `sharedMs`. */
   readonly sentMs: number;
+}
+
+export interface SentRequest extends Sent {
+  readonly request: WriterRequest;
 }
 
 /**
@@ -47,169 +56,132 @@ export type WriterReply =
   | { id: number; error: SentError; damage: Damage | undefined }
   | { id: number; bug: string };
 
-/**
- * Units, for a message between threads. A message of objects is copied property by property, which
- * costs several times as much as one buffer and one text.
- */
-export interface PackedUnits {
-  /** The pet ids of all changes as 64-bit integers, then their amounts as 64-bit floats. */
-  readonly numbers: ArrayBuffer;
-  /** JSON: the cause, the key, the request and the number of changes of every unit. */
-  readonly origins: string;
-  /**
-   * JSON: the idempotent request of every unit, and everything else about each of its changes. Undefined
-   * if no unit has one and all changes only set a quantity.
-   */
-  readonly details: string | undefined;
+/** Units to commit, and the arguments of that commit. */
+export interface SentCommit extends Sent {
+  readonly now: number;
+  readonly withinMs: number;
+  readonly units: readonly Unit[];
 }
 
+/** Everything about a change that does not only set a quantity. */
 type Terms = [
   kind: Change["kind"],
   reason: string | null,
   expected: readonly ExpectedVersion[] | null,
   status: PetStatus | null,
 ];
-const originLength = 4;
 
-function viewNumbers(numbers: ArrayBuffer, count: number) {
+/** One array of all values: an array or an object for each change would take several times as long. */
+export function encodeCommit({ id, sentMs, now, withinMs, units }: SentCommit): string {
+  const values: unknown[] = [id, sentMs, now, withinMs];
+  for (const { changes, cause, keyId, requestId, idempotency = null } of units) {
+    values.push(cause, keyId, requestId, idempotency, changes.length);
+    for (const change of changes) {
+      values.push(`${assertInt64(change.petId)}`, change.amount, termsOf(change));
+    }
+  }
+  return JSON.stringify(values);
+}
+
+/** SQLite would store the last 64 bits of a larger number, which may be the id of another pet. */
+function assertInt64(petId: bigint): bigint {
+  if (BigInt.asIntN(64, petId) !== petId) throw new Error(`${petId} is not a 64-bit integer`);
+  return petId;
+}
+
+function termsOf({ kind, reason, expected, status }: Change): Terms | null {
+  if (kind === "set" && reason === null && !expected && status === undefined) return null;
+  return [kind, reason, expected ?? null, status ?? null];
+}
+
+export function decodeCommit(text: string): SentCommit {
+  const values = JSON.parse(text);
+  const [id, sentMs, now, withinMs] = values;
+  const units: Unit[] = [];
+  for (let at = 4; at < values.length; ) {
+    const cause: Cause = values[at];
+    const [keyId, requestId] = [values[at + 1], values[at + 2]];
+    const idempotency: Unit["idempotency"] = values[at + 3] ?? undefined;
+    const end = at + 5 + 3 * values[at + 4];
+    const changes: Change[] = [];
+    for (at += 5; at < end; at += 3) {
+      changes.push(decodeChange(BigInt(values[at]), values[at + 1], values[at + 2]));
+    }
+    units.push({ changes, cause, keyId, requestId, idempotency });
+  }
+  return { id, sentMs, now, withinMs, units };
+}
+
+function decodeChange(petId: bigint, amount: number, terms: Terms | null): Change {
+  if (!terms) return { petId, kind: "set", amount, reason: null };
+  const [kind, reason, expected, status] = terms;
   return {
-    petIds: new BigInt64Array(numbers, 0, count),
-    amounts: new Float64Array(numbers, count * BigInt64Array.BYTES_PER_ELEMENT, count),
+    petId,
+    kind,
+    amount,
+    expected: expected ?? undefined,
+    status: status ?? undefined,
+    reason,
   };
 }
 
-const bytesPerChange = BigInt64Array.BYTES_PER_ELEMENT + Float64Array.BYTES_PER_ELEMENT;
-
-export function packUnits(units: readonly Unit[]): PackedUnits {
-  const count = units.reduce((sum, { changes }) => sum + changes.length, 0);
-  const numbers = new ArrayBuffer(count * bytesPerChange);
-  const { petIds, amounts } = viewNumbers(numbers, count);
-  const origins: unknown[] = [];
-  let index = 0;
-  let isPlain = true;
-  for (const { changes, cause, keyId, requestId, idempotency } of units) {
-    origins.push(cause, keyId, requestId, changes.length);
-    isPlain &&= idempotency === undefined;
-    for (const change of changes) {
-      petIds[index] = change.petId;
-      // The array keeps the last 64 bits of a larger number, which may be the id of another pet.
-      if (petIds[index] !== change.petId) {
-        throw new Error(`${change.petId} is not a 64-bit integer`);
-      }
-      amounts[index++] = change.amount;
-      isPlain &&= isPlainChange(change);
-    }
-  }
-  const details = isPlain ? undefined : JSON.stringify(units.flatMap(detailsOf));
-  return { numbers, origins: JSON.stringify(origins), details };
-}
-
-function isPlainChange({ kind, reason, expected, status }: Change): boolean {
-  return kind === "set" && reason === null && !expected && status === undefined;
-}
-
-function detailsOf({ idempotency, changes }: Unit): unknown[] {
-  const terms = changes.map(({ kind, reason, expected, status }) => [
-    kind,
-    reason,
-    expected ?? null,
-    status ?? null,
-  ]);
-  return [idempotency ?? null, ...terms];
-}
-
-export function unpackUnits({ numbers, origins, details }: PackedUnits): Unit[] {
-  const { petIds, amounts } = viewNumbers(numbers, numbers.byteLength / bytesPerChange);
-  const values = JSON.parse(origins);
-  const rest = details === undefined ? undefined : JSON.parse(details).values();
-  const units: Unit[] = [];
-  let index = 0;
-  for (let at = 0; at < values.length; at += originLength) {
-    const idempotency: Unit["idempotency"] = rest?.next().value ?? undefined;
-    const changes: Change[] = [];
-    for (const end = index + values[at + 3]; index < end; index++) {
-      const petId = petIds[index]!;
-      const amount = amounts[index]!;
-      if (rest) {
-        const [kind, reason, expected, status]: Terms = rest.next().value;
-        const known = { expected: expected ?? undefined, status: status ?? undefined };
-        changes.push({ petId, kind, amount, ...known, reason });
-      } else changes.push({ petId, kind: "set", amount, reason: null });
-    }
-    const [cause, keyId, requestId] = [values[at], values[at + 1], values[at + 2]];
-    units.push({ changes, cause, keyId, requestId, idempotency });
-  }
-  return units;
-}
-
 /**
- * What the writer adds to the units that it was sent. All rows of a commit have consecutive numbers
- * and one time.
+ * What the writing thread adds to the units that it was sent: the head, the outcomes of units without
+ * rows by their index, and the quantity and status of every entry that was stored.
  */
-export interface PackedCommit {
-  readonly epoch: string;
-  /** The first row's number and time. Then, per row: stock before, stock after, previous row. */
-  readonly numbers: Float64Array;
-  /** The outcomes of units that added no rows, by their index. Undefined if all added rows. */
-  readonly withoutRows: ReadonlyMap<number, Outcome> | undefined;
+export function encodeCommitted(
+  id: number,
+  { head: { epoch, seq, keysVersion }, rows, outcomes }: CommittedHead,
+): string {
+  const values: unknown[] = [id, epoch, seq, keysVersion, encodeWithoutRows(outcomes)];
+  for (const { after } of rows) values.push(after!.quantity, petStatuses.indexOf(after!.status));
+  return JSON.stringify(values);
 }
 
-const rowsAt = 2;
-const numbersPerRow = 5;
-
-export function packCommit({ epoch, rows, outcomes }: Committed): PackedCommit {
-  const numbers = new Float64Array(rowsAt + numbersPerRow * rows.length);
-  if (rows[0]) [numbers[0], numbers[1]] = [rows[0].seq, rows[0].at];
-  let at = rowsAt;
-  for (const { before, after, previous } of rows) {
-    numbers[at++] = before!.quantity;
-    numbers[at++] = petStatuses.indexOf(before!.status);
-    numbers[at++] = after!.quantity;
-    numbers[at++] = petStatuses.indexOf(after!.status);
-    numbers[at++] = previous!;
-  }
-  return { epoch, numbers, withoutRows: findWithoutRows(outcomes) };
+/** JSON cannot contain a bigint. */
+function encodeWithoutRows(outcomes: readonly Outcome[]): string | null {
+  const found = outcomes.flatMap((outcome, index) =>
+    outcome.kind === "stored" && !outcome.isReplayed ? [] : [[index, outcome]],
+  );
+  if (found.length === 0) return null;
+  return JSON.stringify(found, (name, value) => (name === "petId" ? `${value}` : value));
 }
 
-function findWithoutRows(outcomes: readonly Outcome[]): Map<number, Outcome> | undefined {
-  let found: Map<number, Outcome> | undefined;
-  for (let index = 0; index < outcomes.length; index++) {
-    const outcome = outcomes[index]!;
-    if (outcome.kind === "stored" && !outcome.isReplayed) continue;
-    found ??= new Map();
-    found.set(index, outcome);
-  }
-  return found;
+function decodeWithoutRows(text: string): ReadonlyMap<number, Outcome> {
+  return new Map(JSON.parse(text, (name, value) => (name === "petId" ? BigInt(value) : value)));
+}
+
+/** The id of the request that an encoded result belongs to. */
+export function committedId(text: string): number {
+  return Number.parseInt(text.slice(1), 10);
 }
 
 /** `units` are those that were sent. */
-export function unpackCommit(
-  { epoch, numbers, withoutRows }: PackedCommit,
-  units: readonly Unit[],
-): Committed {
-  const firstSeq = numbers[0]!;
-  const at = numbers[1]!;
-  const rows: LedgerRow[] = [];
+export function decodeCommitted(text: string, units: readonly Unit[]): CommittedHead {
+  const values = JSON.parse(text);
+  const head = { epoch: values[1] as string, seq: values[2], keysVersion: values[3] };
+  const withoutRows = values[4] === null ? undefined : decodeWithoutRows(values[4]);
+  const { epoch } = head;
+  const rows: StockRow[] = [];
   const outcomes: Outcome[] = [];
+  let at = 5;
+  let seq: number = head.seq - (values.length - at) / 2;
   for (let index = 0; index < units.length; index++) {
     const known = withoutRows?.get(index);
     if (known) {
       outcomes.push(known);
       continue;
     }
-    const { changes, cause, keyId, requestId } = units[index]!;
     const entries: Entry[] = [];
-    for (const { petId, reason } of changes) {
-      const seq = firstSeq + rows.length;
-      const first = rowsAt + numbersPerRow * rows.length;
-      const before = { quantity: numbers[first]!, status: petStatuses[numbers[first + 1]!]! };
-      const quantity = numbers[first + 2]!;
-      const after = { petId, quantity, status: petStatuses[numbers[first + 3]!]!, version: seq };
-      const previous = numbers[first + 4]!;
-      rows.push({ seq, petId, before, after, previous, cause, keyId, requestId, reason, at });
+    for (const { petId } of units[index]!.changes) {
+      seq += 1;
+      const status = petStatuses[values[at + 1]]!;
+      const after: Entry = { petId, quantity: values[at], status, version: seq };
+      at += 2;
+      rows.push({ seq, petId, after });
       entries.push(after);
     }
     outcomes.push({ kind: "stored", entries, epoch, isReplayed: false });
   }
-  return { epoch, rows, outcomes };
+  return { epoch, head, rows, outcomes };
 }

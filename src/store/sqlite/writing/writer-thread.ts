@@ -4,12 +4,12 @@ import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
 import type { Log } from "../../../domain/running/events.ts";
 import type { Damage } from "../engine/damage.ts";
 import {
-  type PackedCommit,
-  packUnits,
-  type SentRequest,
+  committedId,
+  decodeCommitted,
+  encodeCommit,
   sharedMs,
-  unpackCommit,
-  type WriterReply,
+  type WriterAnswer,
+  type WriterMessage,
   type WriterRequest,
 } from "./messages.ts";
 import type { Writer } from "./writer.ts";
@@ -36,11 +36,12 @@ export async function startWriterThread(
   worker.onmessage = inBackground("reply of the writing thread", log, receive);
   worker.onerror = inBackground("failure of the writing thread", log, handleEnd);
 
-  function receive(event: MessageEvent<WriterReply>): void {
-    const reply = event.data;
-    const caller = pending.get(reply.id);
-    pending.delete(reply.id);
-    if ("result" in reply) caller?.resolve(reply.result);
+  function receive({ data: reply }: MessageEvent<WriterAnswer>): void {
+    const id = typeof reply === "string" ? committedId(reply) : reply.id;
+    const caller = pending.get(id);
+    pending.delete(id);
+    if (typeof reply === "string") caller?.resolve(reply);
+    else if ("result" in reply) caller?.resolve(reply.result);
     else if ("error" in reply) {
       damage ??= reply.damage;
       const { code, message, reason, cause } = reply.error;
@@ -59,29 +60,33 @@ export async function startWriterThread(
     pending.clear();
   }
 
-  function send<T>(request: WriterRequest): Promise<T> {
+  function send<T>(message: (id: number, sentMs: number) => WriterMessage): Promise<T> {
     if (hasEnded) return Promise.reject(unavailable("unwritable", endedCause));
     const id = ++lastId;
     return new Promise<T>((resolve, reject) => {
+      const sent = message(id, sharedMs());
       pending.set(id, { resolve, reject });
-      worker.postMessage({ id, request, sentMs: sharedMs() } satisfies SentRequest);
+      worker.postMessage(sent);
     });
   }
 
-  await send({ kind: "open", path, environment }).catch((error) => {
+  const request = <T>(wanted: WriterRequest) =>
+    send<T>((id, sentMs) => ({ id, sentMs, request: wanted }));
+
+  await request({ kind: "open", path, environment }).catch((error) => {
     worker.terminate();
     throw error;
   });
   return {
-    async commit(units, now, withinMs) {
-      const request = { kind: "commit", units: packUnits(units), now, withinMs } as const;
-      return unpackCommit(await send<PackedCommit>(request), units);
-    },
-    call: (method, ...args) => send({ kind: "call", method, args }),
+    commit: (units, now, withinMs) =>
+      send<string>((id, sentMs) => encodeCommit({ id, sentMs, now, withinMs, units })).then(
+        (committed) => decodeCommitted(committed, units),
+      ),
+    call: (method, ...args) => request({ kind: "call", method, args }),
     findDamage: () => damage,
     isAlive: () => !hasEnded,
     async close() {
-      await send({ kind: "call", method: "close", args: [] });
+      await request({ kind: "call", method: "close", args: [] });
       worker.terminate();
     },
   };

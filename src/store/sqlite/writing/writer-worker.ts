@@ -1,11 +1,12 @@
 import { ServiceError } from "../../../domain/running/errors.ts";
 import {
-  packCommit,
+  decodeCommit,
+  encodeCommitted,
+  type SentCommit,
   type SentRequest,
   sharedMs,
-  unpackUnits,
-  type WriterReply,
-  type WriterRequest,
+  type WriterAnswer,
+  type WriterMessage,
 } from "./messages.ts";
 import { type BlockingWriter, callMethod, openWriter } from "./writer.ts";
 
@@ -18,26 +19,27 @@ let writer: BlockingWriter | undefined;
 /** That of a request that did not wait. Not 0 if the system's clock was set while the threads started. */
 let leastAgeMs = Number.POSITIVE_INFINITY;
 
-function handle(request: WriterRequest): unknown {
-  if (request.kind === "open") {
-    writer = openWriter(request.path, request.environment);
-    return undefined;
+function answer(sent: SentRequest | SentCommit): WriterAnswer {
+  if ("units" in sent) {
+    return encodeCommitted(sent.id, writer!.commit(sent.units, sent.now, sent.withinMs));
   }
-  if (request.kind === "commit") {
-    const units = unpackUnits(request.units);
-    return packCommit(writer!.commit(units, request.now, request.withinMs));
+  const { id, request } = sent;
+  if (request.kind === "call") {
+    return { id, result: callMethod(writer!, request.method, request.args) };
   }
-  return callMethod(writer!, request.method, request.args);
+  writer = openWriter(request.path, request.environment);
+  return { id, result: undefined };
 }
 
-self.onmessage = (event: MessageEvent<SentRequest>) => {
-  const { id, request, sentMs } = event.data;
-  const ageMs = sharedMs() - sentMs;
+self.onmessage = ({ data }: MessageEvent<WriterMessage>) => {
+  const sent = typeof data === "string" ? decodeCommit(data) : data;
+  const { id } = sent;
+  const ageMs = sharedMs() - sent.sentMs;
   leastAgeMs = Math.min(leastAgeMs, ageMs);
   writer?.setQueuedMs(ageMs - leastAgeMs);
-  let reply: WriterReply;
+  let reply: WriterAnswer;
   try {
-    reply = { id, result: handle(request) };
+    reply = answer(sent);
   } catch (error) {
     if (error instanceof ServiceError) {
       const { code, message, reason } = error;
