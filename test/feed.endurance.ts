@@ -7,8 +7,8 @@ import { upTo } from "./support/history.ts";
 import { boundless, until } from "./support/instances/fleet.ts";
 import { openWorkspace, type Workspace } from "./support/process.ts";
 
-/** PETSTORE_ENDURANCE_MINUTES shortens the run. Below two minutes its bounds say little. */
-const minutes = Number(process.env.PETSTORE_ENDURANCE_MINUTES ?? 10);
+/** ENDURANCE_MINUTES shortens the run. Below two minutes its bounds say little. */
+const minutes = Number(process.env.ENDURANCE_MINUTES ?? 10);
 const samplesCount = 40;
 const healthyListeners = 20;
 /** Five bad readers each time, and 100 changes each time: 2,000 changes a second. */

@@ -8,6 +8,7 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
 import {
@@ -81,6 +82,16 @@ describe("serve", () => {
     rmSync(place.path("data/second.db"));
     const service = await startTestService("sqlite", { database: database() });
     await service.stop();
+  });
+
+  test("starts although -serving has other content, and fails only while a process serves", async () => {
+    await createStore(database());
+    const spoil = () =>
+      writeFileSync(place.path("data/production.db-serving"), "another program".repeat(99));
+    spoil();
+    await place.serve();
+    spoil();
+    expectUsageError(await place.runHere(["serve", "--port", "0"]), "already serving");
   });
 
   test("fails on a port that is in use", async () => {

@@ -155,6 +155,16 @@ test("a reserve that is not used is returned after a while", async () => {
   expect((await instance.take(key, large)).minute.remaining).toBe(large.perMinute - sent - 1);
 });
 
+test("a single request after a second of rest makes no reserve", async () => {
+  const [instance] = instances;
+  const sent = await fillReserve(instance);
+  await until(async () => (await counted()).minute === sent, 5_000, "the return");
+  const { statements } = instance;
+  await instance.take(key, large);
+  expect((await counted()).minute).toBe(sent + 1);
+  expect(instance.statements).toBe(statements + 1);
+});
+
 test("a reserve cannot be used after its minute, and its requests are returned to the day", async () => {
   const [instance] = instances;
   const sent = await fillReserve(instance);

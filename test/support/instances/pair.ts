@@ -56,10 +56,13 @@ async function startOne(options: PairOptions) {
     fleet,
     key,
     keyId,
-    /** Waits until the standby has replayed everything the primary has written. */
+    /**
+     * Waits until the standby has replayed everything the primary has committed. Commits that do not
+     * wait for the disk, such as counts of requests, are sent once a later one does: that of the message.
+     */
     async replayed() {
       const [[end]] = await withDatabase(urls.primary, (sql) =>
-        sql`SELECT pg_current_wal_flush_lsn()::text`.values(),
+        sql`SELECT pg_logical_emit_message(true, '', '')::text`.values(),
       );
       const behind = async () =>
         (

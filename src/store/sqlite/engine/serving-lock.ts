@@ -1,7 +1,7 @@
-import { Database } from "bun:sqlite";
+import { Database, SQLiteError } from "bun:sqlite";
 import { existsSync, truncateSync } from "node:fs";
 import { ServiceError } from "../../../domain/running/errors.ts";
-import { createPrivate, filesOf, prepareFiles, type StoreFiles } from "./files.ts";
+import { createPrivate, filesOf, hasContent, prepareFiles, type StoreFiles } from "./files.ts";
 import { assertOneName } from "./second-name.ts";
 
 /** How long a service waits for a command that is checking whether the store is served. */
@@ -38,6 +38,8 @@ const held = new Set<string>();
 
 function acquire({ servingLock }: StoreFiles, waitMs: number): (() => void) | undefined {
   createPrivate(servingLock);
+  // SQLite cannot lock a file with the content of another program. Locks do not depend on content.
+  if (hasContent(servingLock)) truncateSync(servingLock);
   const lock = new Database(servingLock);
   try {
     lock.run(`PRAGMA busy_timeout = ${waitMs}`);
@@ -67,9 +69,14 @@ export function isServed({ servingLock }: StoreFiles): boolean {
   try {
     probe.query("SELECT 1 FROM sqlite_schema").values();
     return false;
-  } catch {
-    return true;
+  } catch (error) {
+    return !isUnlocked(error);
   }
+}
+
+/** SQLITE_CORRUPT or SQLITE_NOTADB. SQLite reads the content of a file only after it got the lock. */
+function isUnlocked(error: unknown): boolean {
+  return error instanceof SQLiteError && [11, 26].includes(error.errno & 0xff);
 }
 
 /** Whether another process holds the lock now. */
