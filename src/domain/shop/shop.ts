@@ -58,15 +58,18 @@ export interface VersionMismatch {
   readonly current: VersionedEntry;
 }
 
-/** Sets a pet's quantity. Resolves once the change is durable. */
-export async function setQuantity(
+/** Sets a pet's quantity. Resolves once the change is durable, to be passed to `quantityOutcome`. */
+export function setQuantity(
   shop: WriteShop,
   caller: Caller,
   update: StockUpdate,
-): Promise<Stored | VersionMismatch> {
+): Promise<Outcome> {
   const { petId, quantity, expected, reason } = update;
-  const change = { petId, kind: "set", amount: quantity, expected, reason } as const;
-  const outcome = await submit(shop, caller, [change], update);
+  return submit(shop, caller, [{ petId, kind: "set", amount: quantity, expected, reason }], update);
+}
+
+/** Throws if the quantity was not set, unless the entry had another version. */
+export function quantityOutcome(outcome: Outcome): Stored | VersionMismatch {
   if (outcome.kind === "stored") return outcome;
   if (outcome.reason === "not_found") throw new ServiceError("not_found", petNotFound);
   if (outcome.reason === "version_mismatch") {

@@ -1,7 +1,7 @@
 import { petNotFound, petStatuses } from "../../domain/ledger/inventory.ts";
 import type { VersionedEntry } from "../../domain/ledger/store.ts";
 import { ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
-import { setQuantity } from "../../domain/shop/shop.ts";
+import { quantityOutcome, setQuantity } from "../../domain/shop/shop.ts";
 import { entryJson } from "../list/chunks.ts";
 import { compressedBytesMin } from "../list/encodings.ts";
 import type { ListVersion } from "../list/list.ts";
@@ -278,13 +278,14 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
     const { requestId, request, caller, operation, trace } = call;
     const petId = readPetId(request);
     const { headers, signal } = request;
-    const [ifMatch, key] = [readIfMatch(headers), headers.get("idempotency-key")];
+    const ifMatch = readIfMatch(headers);
+    const key = headers.get("idempotency-key");
     const reason = parseReason(headers.get("x-change-reason"));
     const quantity = parseStockUpdate(await readJsonText(request, operation));
     const idempotency = identifyRequest(call, key, `/inventory/${petId}`, `${quantity}`);
     const expected = ifMatch === null ? undefined : expectedVersions(ifMatch);
     const update = { petId, quantity, expected, reason, requestId, signal, trace, idempotency };
-    const outcome = await setQuantity(context, caller, update);
+    const outcome = quantityOutcome(await setQuantity(context, caller, update));
     if (outcome.kind === "mismatch") return preconditionFailed(outcome.current);
     const { entries, epoch, isReplayed } = outcome;
     const entry = entries[0]!;

@@ -71,14 +71,16 @@ export class UnsupportedEncoding extends ServiceError {
  * Reads the text of a JSON body. The operation's rule gives its media types and its size. Like all readers
  * here, it ends only when the parser has accepted the end of the body.
  */
-export async function readJsonText(request: Request, operation: Reading): Promise<string> {
-  const text = await readOptionalText(request, operation);
-  if (text === "") throw new ServiceError("invalid_request", bodyRequired);
-  return text;
+export function readJsonText(request: Request, operation: Reading): Promise<string> {
+  return readText(request, operation, true);
 }
 
 /** The same, for an operation that does not need a body. Returns an empty string if there is none. */
-export async function readOptionalText(request: Request, operation: Reading): Promise<string> {
+export function readOptionalText(request: Request, operation: Reading): Promise<string> {
+  return readText(request, operation, false);
+}
+
+async function readText(request: Request, operation: Reading, isRequired: boolean) {
   const { body: rule } = operation;
   if (!rule) throw new Error(`operation ${operation.id} declares no body`);
   const type = request.headers.get("content-type");
@@ -86,8 +88,16 @@ export async function readOptionalText(request: Request, operation: Reading): Pr
     throw new ServiceError("unsupported_media_type", unsupportedMediaType(rule.mediaTypes));
   }
   rejectCompressed(request);
-  const bytes = await readBytes(request, rule.bytesMax);
+  rejectLonger(request, rule.bytesMax);
+  let bytes: Uint8Array;
+  try {
+    bytes = await readBytes(request, rule.bytesMax);
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    throw new ServiceError("invalid_request", incompleteBody);
+  }
   await untilAccepted(request);
+  if (isRequired && bytes.length === 0) throw new ServiceError("invalid_request", bodyRequired);
   try {
     return decoder.decode(bytes);
   } catch {
@@ -128,19 +138,13 @@ function rejectLonger({ headers }: Request, bytesMax: number): void {
 }
 
 function isAccepted(contentType: string, { mediaTypes }: BodyRule): boolean {
-  const type = contentType.split(";")[0]!.trim().toLowerCase();
-  return mediaTypes.includes(type);
+  if (mediaTypes.includes(contentType)) return true;
+  return mediaTypes.includes(contentType.split(";")[0]!.trim().toLowerCase());
 }
 
-async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
-  rejectLonger(request, bytesMax);
-  try {
-    if (request.headers.has("content-length")) return await request.bytes();
-    return Buffer.concat(await Array.fromAsync(boundedChunks(request, bytesMax)));
-  } catch (error) {
-    if (error instanceof ServiceError) throw error;
-    throw new ServiceError("invalid_request", incompleteBody);
-  }
+function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+  if (request.headers.has("content-length")) return request.bytes();
+  return Array.fromAsync(boundedChunks(request, bytesMax)).then(Buffer.concat);
 }
 
 /** Counts the bytes of a body whose length may not be declared, to stop as soon as there are too many. */
