@@ -101,27 +101,32 @@ function figureTable(results: Results): Table {
   };
 }
 
-/** For new/old, and for old again/old as the noise: median, quartiles, and the ratio of the best runs. */
+/** For new/old, and for old again/old as the noise: median, 95 % interval, and the ratio of the best runs. */
 function versionTable(results: Results): Table {
-  const cells = ({ median, lowerQuartile, upperQuartile, best }: Ratio) => [
-    median.toFixed(3),
-    `${lowerQuartile.toFixed(3)}–${upperQuartile.toFixed(3)}`,
-    best.toFixed(3),
+  const cells = (ratio: Ratio) => [
+    ratio.median.toFixed(3),
+    formatInterval(ratio),
+    ratio.best.toFixed(3),
   ];
   return {
     titles: [
-      ...["scenario", "measure", "new/old", "quartiles", "best"],
-      ...["old/old", "quartiles", "best", "bound", "result"],
+      ...["scenario", "measure", "rounds", "new/old", "95 % interval", "best"],
+      ...["old/old", "95 % interval", "best", "bound", "result"],
     ],
-    rows: results.comparisons.map(({ scenario, measure, newToOld, oldToOld, bound, result }) => [
-      scenario,
-      measure,
-      ...cells(newToOld),
-      ...cells(oldToOld),
-      `${(bound * 100).toFixed(0)} %`,
-      result,
+    rows: results.comparisons.map((comparison) => [
+      comparison.scenario,
+      comparison.measure,
+      String(comparison.rounds),
+      ...cells(comparison.newToOld),
+      ...cells(comparison.oldToOld),
+      `${(comparison.bound * 100).toFixed(0)} %`,
+      comparison.result,
     ]),
   };
+}
+
+function formatInterval({ interval }: Ratio): string {
+  return interval ? `${interval.low.toFixed(3)}–${interval.high.toFixed(3)}` : "n/a";
 }
 
 function bar(figure: Figure, value: number): string {
