@@ -18,7 +18,7 @@ export type Start = Round[];
 export interface Ratio {
   /** The ratio of the best runs of all rounds. */
   best: number;
-  /** The median of the starts. */
+  /** The median of the starts, see `estimate`. */
   median: number;
   /** The 95 % confidence interval of the median; undefined if there are too few starts. */
   interval: Interval | undefined;
@@ -29,6 +29,8 @@ export interface Interval {
   high: number;
 }
 
+type Read = (run: Measured) => number;
+
 export type Result = "within" | "beyond" | "noise larger than the bound";
 
 export interface Comparison {
@@ -36,7 +38,7 @@ export interface Comparison {
   measure: "CPU µs/response" | "responses/s";
   rounds: number;
   newToOld: Ratio;
-  /** The second run of the old version divided by the first. */
+  /** The second run of the old version divided by the first one. */
   oldToOld: Ratio;
   /** The largest acceptable loss: 0.03 is 3 %. */
   bound: number;
@@ -71,16 +73,19 @@ export function compareVersions(
   });
 }
 
-function ratioOf(starts: Start[], version: Version, read: (run: Measured) => number): Ratio {
+/** A start counts with the median of its rounds, which ignores rounds in which one run was disturbed. */
+function ratioOf(starts: Start[], version: "new" | "old again", read: Read): Ratio {
   const medians = starts.map((rounds) =>
-    median(rounds.map((round) => read(round[version]) / read(round.old))),
+    median(rounds.map((round) => read(round[version]) / referenceOf(round, version, read))),
   );
   const bestOf = (one: Version) => read(best(starts.flat().map((round) => round[one])));
-  return {
-    best: bestOf(version) / bestOf("old"),
-    median: median(medians),
-    interval: intervalOfMedian(medians),
-  };
+  return { best: bestOf(version) / bestOf("old"), ...estimate(medians) };
+}
+
+/** The new version is compared with the average of both runs of the old one, which scatters less. */
+function referenceOf(round: Round, version: "new" | "old again", read: Read): number {
+  const old = read(round.old);
+  return version === "new" ? Math.sqrt(old * read(round["old again"])) : old;
 }
 
 export function median(values: number[]): number {
@@ -90,24 +95,23 @@ export function median(values: number[]): number {
 }
 
 /**
- * Returns the 95 % confidence interval of the median by the sign test, which assumes nothing about
- * the distribution: as many of the smallest and of the largest values are left off as chance allows.
- * Undefined for fewer than six values.
+ * Estimates the median of the distribution that the values come from, by Hodges and Lehmann: the
+ * median of the averages of all pairs. It needs a third fewer values than their own median for an
+ * interval of the same width. The interval is that of Wilcoxon's signed-rank test. Fewer than six
+ * values have none.
  */
-export function intervalOfMedian(values: number[]): Interval | undefined {
-  const sorted = values.toSorted((one, other) => one - other);
-  const count = sorted.length;
-  // The chance that exactly `below` values are smaller than the true median, and that at most so many are.
-  let below = 0;
-  let exactly = 0.5 ** count;
-  let atMost = exactly;
-  while (atMost <= 0.025) {
-    below++;
-    exactly *= (count - below + 1) / below;
-    atMost += exactly;
-  }
-  if (below === 0) return undefined;
-  return { low: sorted[below - 1]!, high: sorted[count - below]! };
+export function estimate(values: number[]): Pick<Ratio, "median" | "interval"> {
+  const averages = values
+    .flatMap((one, at) => values.slice(at).map((other) => (one + other) / 2))
+    .sort((one, other) => one - other);
+  const count = values.length;
+  const deviation = Math.sqrt((count * (count + 1) * (2 * count + 1)) / 24);
+  const outside = Math.floor(averages.length / 2 - 1.96 * deviation);
+  const interval =
+    outside < 1
+      ? undefined
+      : { low: averages[outside - 1]!, high: averages[averages.length - outside]! };
+  return { median: median(averages), interval };
 }
 
 /** The width of the interval, or the distance of the median old/old from 1 if that is larger. */

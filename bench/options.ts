@@ -48,7 +48,7 @@ export const usage = `npm run bench -- [flags]
   --beside-minutes N  how long a scenario may take to become precise enough (5)
   --scenario a,b      with --beside: run only these scenarios: ${scenarioNames.join(", ")}
   --quick             use short runs and small catalogues, to check that everything works
-  --repeats N         rounds per comparison (6; with --beside as many as needed, 36 or more)
+  --repeats N         rounds per comparison (6; with --beside as many as needed, 72 or more)
   --seconds N         length of one run (0.8; with --beside 0.3)
   --readers N         connections that read (64)
   --writers N         connections that write (256); the sections postgres, postgres-growth and
@@ -60,7 +60,8 @@ export const usage = `npm run bench -- [flags]
   --open-minutes N    how long open-transaction keeps its transaction open (5)
   --vacuum-minutes N  how long postgres-vacuum sends updates (5)
   --json FILE         write all results to FILE
-  --docs DIRECTORY    write the plots to DIRECTORY and the figures into its benchmarks.md
+  --docs DIRECTORY    write the plots to DIRECTORY and the figures, or with --beside the comparison,
+                      into its benchmarks.md
   --directory DIR     where the databases are created; this disk is measured (${tmpdir()})
 
 Exit code: 0 if every figure holds and no comparison is beyond its bound, 1 if not, 2 if the run

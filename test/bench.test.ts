@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { runCheckedLoad } from "../bench/checked-load.ts";
 import {
   compareVersions,
-  intervalOfMedian,
+  estimate,
   judge,
   median,
   noiseOf,
@@ -184,14 +184,15 @@ test("a median lies between the two middle values", () => {
   expect(median([7, 1, 9])).toBe(7);
 });
 
-test("the interval of a median leaves off only as many values as chance allows", () => {
-  const interval = (count: number) =>
-    intervalOfMedian(Array.from({ length: count }, (_, at) => count - at));
-  expect(interval(5)).toBeUndefined();
-  expect(interval(6)).toEqual({ low: 1, high: 6 });
-  expect(interval(8)).toEqual({ low: 1, high: 8 });
-  expect(interval(9)).toEqual({ low: 2, high: 8 });
-  expect(interval(40)).toEqual({ low: 14, high: 27 });
+test("a stray value hardly moves the median, and its interval needs six values", () => {
+  const values = [1.01, 0.97, 1.04, 0.99, 1.02, 1.0, 0.98, 1.03, 1.05, 9];
+  expect(estimate(values.slice(0, 5)).interval).toBeUndefined();
+  expect(estimate(values.slice(0, 6)).interval).toEqual({ low: 0.97, high: 1.04 });
+  const { median: middle, interval } = estimate(values.slice(0, 9));
+  expect(middle).toBeCloseTo(1.01);
+  expect(interval!.low).toBeCloseTo(0.985, 4);
+  expect(interval!.high).toBeCloseTo(1.035, 4);
+  expect(estimate(values).median).toBeCloseTo(1.015, 4);
 });
 
 test("the CPU time of a process includes threads that started meanwhile", () => {

@@ -1,4 +1,5 @@
 // Compares this checkout with a release or another checkout.
+import { join } from "node:path";
 import type { Bench } from "../bench.ts";
 import { needsPostgres, type Scenario, selectedScenarios } from "../beside-scenarios.ts";
 import { best } from "../best.ts";
@@ -36,9 +37,9 @@ const orders: Version[][] = [
  * Rounds between two restarts of the services. Two processes of the same version can differ for as
  * long as they run, for example in the code that the compiler optimized. Restarts average this out.
  */
-const roundsPerStart = orders.length;
-/** The length of a warm-up, in runs. */
-const warmUpRuns = 3;
+const roundsPerStart = 2 * orders.length;
+/** The length of a warm-up, in runs. After it the compiler has optimized what the load uses. */
+const warmUpRuns = 6;
 
 interface Task {
   bench: Bench;
@@ -51,6 +52,8 @@ export async function beside(bench: Bench): Promise<void> {
   const { directory, options } = bench;
   const old = options.beside!;
   const checkout = looksLikeVersion(old) ? await checkoutOf(old) : old;
+  const manifest = await Bun.file(join(checkout, "package.json")).json();
+  bench.results.oldVersion = String(manifest.version);
   const server = needsPostgres(options.scenarios) ? await startPostgres(directory) : undefined;
   try {
     for (const scenario of selectedScenarios(bench, server)) {
@@ -68,7 +71,7 @@ async function measureScenario(task: Task): Promise<void> {
   const starts: Start[] = [];
   let services = await startAll(task);
   for (;;) {
-    starts.push(await measureStart(task, services, starts.length * roundsPerStart));
+    starts.push(await measureStart(task, services, starts.length));
     if (isEnough(task, starts, endsAt)) break;
     services = await restartAll(task, services);
   }
@@ -88,12 +91,15 @@ function isEnough({ bench, scenario }: Task, starts: Start[], endsAt: number): b
   return noiseOf(compareVersions(scenario, starts)[0]!) <= scenario.bound;
 }
 
-async function measureStart(task: Task, services: Services, roundsBefore: number): Promise<Start> {
+/** Every start begins with another order, so that none of them always has the same place in time. */
+async function measureStart(task: Task, services: Services, startsBefore: number): Promise<Start> {
   const { rounds = Number.POSITIVE_INFINITY, runMs } = task.bench.options;
+  const roundsMax = Math.min(roundsPerStart, rounds - startsBefore * roundsPerStart);
+  const orderOf = (round: number) => orders[(startsBefore + round) % orders.length]!;
   const start: Start = [];
-  await measureRound(task, services, 0, warmUpRuns * runMs);
-  while (start.length < Math.min(roundsPerStart, rounds - roundsBefore)) {
-    start.push(await measureRound(task, services, start.length, runMs));
+  await measureRound(task, services, orderOf(0), warmUpRuns * runMs);
+  while (start.length < roundsMax) {
+    start.push(await measureRound(task, services, orderOf(start.length), runMs));
   }
   return start;
 }
@@ -101,11 +107,11 @@ async function measureStart(task: Task, services: Services, roundsBefore: number
 async function measureRound(
   { bench, scenario }: Task,
   services: Services,
-  order: number,
+  order: Version[],
   durationMs: number,
 ): Promise<Round> {
   const measured: Partial<Round> = {};
-  for (const version of orders[order]!) {
+  for (const version of order) {
     const service = services[version];
     const work = await scenario.work(service);
     measured[version] = await bench.generator.measure(service, work, durationMs);
