@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCheckedLoad } from "../bench/checked-load.ts";
 import {
@@ -12,6 +13,7 @@ import {
 } from "../bench/comparison.ts";
 import { cpuMicrosecondsBetween, readCpu } from "../bench/cpu.ts";
 import { Delays } from "../bench/delays.ts";
+import { writeBlock } from "../bench/docs.ts";
 import type { Measured } from "../bench/generator.ts";
 import { Listeners, readLastSeq } from "../bench/listeners.ts";
 import { readOptions } from "../bench/options.ts";
@@ -229,6 +231,29 @@ test("--beside takes a release by its number", () => {
   expect(readOptions(["--beside", "0.1.0", "--repeats", "12"]).rounds).toBe(12);
   expect(() => readOptions(["--beside", "0.0.9"])).toThrow("There is no release 0.0.9. Use 0.1.0,");
   for (const release of releases) expect(commitOf(release)).toMatch(/^[0-9a-f]{40}$/);
+});
+
+test("--docs replaces one block of benchmarks.md, and nothing around it", () => {
+  const directory = mkdtempSync(join(tmpdir(), "bench-docs-"));
+  const file = join(directory, "benchmarks.md");
+  try {
+    const before = readFileSync(join(root, "docs/benchmarks.md"), "utf8");
+    writeFileSync(file, before);
+    writeBlock("comparison", "new text", directory);
+    const after = readFileSync(file, "utf8");
+    const [start, end] = [
+      "--beside VERSION --docs docs -->",
+      "<!-- end of comparison -->",
+    ] as const;
+    expect(after).toContain(`${start}\n\nnew text\n\n${end}`);
+    expect(after.split(start)[0]).toBe(before.split(start)[0]!);
+    expect(after.split(end)[1]).toBe(before.split(end)[1]!);
+    writeFileSync(file, "no markers");
+    expect(() => writeBlock("figures", "new text", directory)).toThrow("markers of the figures");
+    expect(readFileSync(file, "utf8")).toBe("no markers");
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 });
 
 test("--scenario selects among the scenarios of --beside", () => {

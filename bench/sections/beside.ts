@@ -54,6 +54,7 @@ export async function beside(bench: Bench): Promise<void> {
   const checkout = looksLikeVersion(old) ? await checkoutOf(old) : old;
   const manifest = await Bun.file(join(checkout, "package.json")).json();
   bench.results.oldVersion = String(manifest.version);
+  if (options.quick) bench.results.addNote("This was a quick run, too short for a judgement.");
   const server = needsPostgres(options.scenarios) ? await startPostgres(directory) : undefined;
   try {
     for (const scenario of selectedScenarios(bench, server)) {
