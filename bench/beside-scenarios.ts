@@ -9,7 +9,7 @@ import type { Work } from "./work.ts";
 export interface Scenario {
   title: string;
   kind: "get" | "patch";
-  /** The largest acceptable loss. */
+  /** The largest acceptable loss, and the largest acceptable noise. */
   bound: number;
   entries: number;
   /** Called before every run. */
@@ -18,7 +18,6 @@ export interface Scenario {
   createDatabase?: () => Promise<string>;
 }
 
-const patchEntries = 1000;
 const sqliteBound = 0.03;
 /** Larger, because PostgreSQL's processes share the cores with the service and add noise. */
 const postgresBound = 0.05;
@@ -31,13 +30,16 @@ export function needsPostgres(names: ReadonlySet<ScenarioName>): boolean {
 export function selectedScenarios(bench: Bench, server: Postgres | undefined): Scenario[] {
   const { quick, scenarios } = bench.options;
   const sizes = quick ? [20, 1000] : [20, 1000, 10_000, 100_000];
-  const writers = [64, 256];
+  const postgresPatches = [patchScenario(64, 1000), patchScenario(256, 1000)];
   const byName: Record<ScenarioName, () => Scenario[]> = {
     get: () => sizes.map((entries) => getScenario(bench, entries)),
     "first-get": () => [firstGetScenario(bench, quick ? 10_000 : 100_000)],
-    patch: () => writers.map(patchScenario),
+    patch: () => [
+      ...[20, 1000, 10_000].map((entries) => patchScenario(64, entries)),
+      patchScenario(256, 1000),
+    ],
     "get-postgres": () => [onPostgres(getScenario(bench, 1000), server!)],
-    "patch-postgres": () => writers.map((count) => onPostgres(patchScenario(count), server!)),
+    "patch-postgres": () => postgresPatches.map((scenario) => onPostgres(scenario, server!)),
   };
   return scenarioNames.filter((name) => scenarios.has(name)).flatMap((name) => byName[name]());
 }
@@ -74,13 +76,13 @@ function firstGetScenario({ directory }: Bench, entries: number): Scenario {
   };
 }
 
-function patchScenario(connections: number): Scenario {
+function patchScenario(connections: number, entries: number): Scenario {
   return {
-    title: `PATCH, ${connections} connections`,
+    title: `PATCH, ${formatEntries(entries)}, ${connections} connections`,
     kind: "patch",
     bound: sqliteBound,
-    entries: patchEntries,
-    work: () => ({ kind: "patch", connections, entries: patchEntries }),
+    entries,
+    work: () => ({ kind: "patch", connections, entries }),
   };
 }
 

@@ -1,32 +1,37 @@
-// Writes the results into the documentation: the plots, and the block between two markers in
-// docs/benchmarks.md. The text around the block is not changed.
+// Writes the results into the documentation: the plots, and blocks between two markers in
+// docs/benchmarks.md. The text around a block is not changed.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Machine } from "./machine.ts";
 import { drawPlot } from "./plot.ts";
-import { toMarkdown } from "./report.ts";
 import type { Results } from "./results.ts";
 
-const opening = "<!-- figures: written by npm run bench -- --docs docs -->";
-const closing = "<!-- end of figures -->";
+/** The first line and the last line of each block. */
+const markers = {
+  figures: ["<!-- figures: written by npm run bench -- --docs docs -->", "<!-- end of figures -->"],
+  comparison: [
+    "<!-- comparison: written by npm run bench -- --beside VERSION --docs docs -->",
+    "<!-- end of comparison -->",
+  ],
+} as const;
+export type Block = keyof typeof markers;
 
-export function writeDocs(results: Results, machine: Machine, directory: string): void {
-  mkdirSync(directory, { recursive: true });
-  writePlots(results, directory);
+/** Replaces the block in benchmarks.md, if the directory has this file. */
+export function writeBlock(block: Block, content: string, directory: string): void {
   const file = join(directory, "benchmarks.md");
   if (!existsSync(file)) return;
   const text = readFileSync(file, "utf8");
+  const [opening, closing] = markers[block];
   const from = text.indexOf(opening);
   const to = text.indexOf(closing);
-  if (from < 0 || to < from)
-    throw new Error(`${file} does not contain the markers of the figures.`);
-  writeFileSync(
-    file,
-    `${text.slice(0, from + opening.length)}\n\n${toMarkdown(results, machine)}\n\n${text.slice(to)}`,
-  );
+  if (from < 0 || to < from) {
+    throw new Error(`${file} does not contain the markers of the ${block}.`);
+  }
+  const before = text.slice(0, from + opening.length);
+  writeFileSync(file, `${before}\n\n${content}\n\n${text.slice(to)}`);
 }
 
-function writePlots(results: Results, directory: string): void {
+export function writePlots(results: Results, directory: string): void {
+  mkdirSync(directory, { recursive: true });
   const series = Object.entries(results.cost).map(([name, points]) => ({
     name,
     points: points.map(({ entries, cpuMicroseconds }) => ({ x: entries, y: cpuMicroseconds })),

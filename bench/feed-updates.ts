@@ -2,7 +2,7 @@
 // the listeners are.
 import { type Bench, divide } from "./bench.ts";
 import { best } from "./best.ts";
-import { quantile } from "./comparison.ts";
+import { median } from "./comparison.ts";
 import { startService } from "./contestants.ts";
 import { feedEntries as entries, manyStreams } from "./feed-delivery.ts";
 import type { FigureName } from "./figures.ts";
@@ -58,7 +58,7 @@ export async function measureUpdates(
         `Every listener received every row once and in order, up to ${slowest(({ maxMs }) => maxMs)} s late, and had ` +
         `all of them ${slowest(({ caughtUpMs }) => caughtUpMs)} s after the end of a run of ${durationMs / 1000} s.`,
     );
-    if (!options.quick) results.addFigure(figureOf[connections], quantile(ratios, 0.5));
+    if (!options.quick) results.addFigure(figureOf[connections], median(ratios));
   }
   await Promise.all([service.stop(), listeners.stop()]);
 }

@@ -2,13 +2,13 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Bench } from "./bench.ts";
-import { writeDocs } from "./docs.ts";
+import { writeBlock, writePlots } from "./docs.ts";
 import { Generator } from "./generator.ts";
 import { installPeer } from "./install-peer.ts";
-import { describeMachine, isInMemory } from "./machine.ts";
+import { describeMachine, isInMemory, type Machine } from "./machine.ts";
 import { type Options, readOptions } from "./options.ts";
 import { buildPatchLoad } from "./patch-load.ts";
-import { printReport, toJson } from "./report.ts";
+import { comparisonsToMarkdown, printReport, toJson, toMarkdown } from "./report.ts";
 import { Results } from "./results.ts";
 import { batch } from "./sections/batch.ts";
 import { beside } from "./sections/beside.ts";
@@ -95,9 +95,17 @@ async function main(options: Options, directory: string): Promise<number> {
   await generator.stop();
   printReport(results, machine);
   if (options.json !== undefined) writeFileSync(options.json, toJson(results, machine));
-  if (options.docsDirectory !== undefined) writeDocs(results, machine, options.docsDirectory);
+  writeDocs(options, results, machine);
   // A quick run is too short for a judgement. Only a wrong response fails it.
   return options.quick || results.areAcceptable ? 0 : 1;
+}
+
+function writeDocs(options: Options, results: Results, machine: Machine): void {
+  const { docsDirectory, beside } = options;
+  if (docsDirectory === undefined) return;
+  writePlots(results, docsDirectory);
+  if (beside === undefined) writeBlock("figures", toMarkdown(results, machine), docsDirectory);
+  else writeBlock("comparison", comparisonsToMarkdown(results, machine), docsDirectory);
 }
 
 let directory: string | undefined;

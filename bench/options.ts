@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { commitOf, looksLikeVersion } from "./releases.ts";
 import {
   type ScenarioName,
   type Section,
@@ -15,9 +16,12 @@ import {
 export interface Options {
   readonly sections: ReadonlySet<Section>;
   readonly quick: boolean;
-  /** Another checkout of the project to compare with this one. */
+  /** What to compare this checkout with: the number of a release, or the path of another checkout. */
   readonly beside: string | undefined;
   readonly scenarios: ReadonlySet<ScenarioName>;
+  /** Rounds per scenario of --beside; as many as it needs in `besideMs` if undefined. */
+  readonly rounds: number | undefined;
+  readonly besideMs: number;
   readonly repeats: number;
   readonly runMs: number;
   readonly readers: number;
@@ -38,11 +42,13 @@ export const usage = `npm run bench -- [flags]
                       only when named or with --long; soak only when named or with --soak;
                       open-transaction only when named)
   --engine postgres   run only the section postgres, and with --long those that start with postgres-
-  --beside DIR        compare this checkout with the one in DIR, which must have its node_modules:
-                      paired ratios new/old of the CPU time per response and the responses per second
+  --beside VERSION    compare this checkout with a release, which is installed in dist/releases, or with
+                      the checkout in a directory, which must have its node_modules: paired ratios
+                      new/old of the CPU time per response and the responses per second
+  --beside-minutes N  how long a scenario may take to become precise enough (5)
   --scenario a,b      with --beside: run only these scenarios: ${scenarioNames.join(", ")}
   --quick             use short runs and small catalogues, to check that everything works
-  --repeats N         rounds per comparison (6; with --beside 36)
+  --repeats N         rounds per comparison (6; with --beside as many as needed, 72 or more)
   --seconds N         length of one run (0.8; with --beside 0.3)
   --readers N         connections that read (64)
   --writers N         connections that write (256); the sections postgres, postgres-growth and
@@ -54,7 +60,8 @@ export const usage = `npm run bench -- [flags]
   --open-minutes N    how long open-transaction keeps its transaction open (5)
   --vacuum-minutes N  how long postgres-vacuum sends updates (5)
   --json FILE         write all results to FILE
-  --docs DIRECTORY    write the plots to DIRECTORY and the figures into its benchmarks.md
+  --docs DIRECTORY    write the plots to DIRECTORY and the figures, or with --beside the comparison,
+                      into its benchmarks.md
   --directory DIR     where the databases are created; this disk is measured (${tmpdir()})
 
 Exit code: 0 if every figure holds and no comparison is beyond its bound, 1 if not, 2 if the run
@@ -68,6 +75,7 @@ export function readOptions(argv: string[]): Options {
       engine: { type: "string" },
       quick: { type: "boolean", default: false },
       beside: { type: "string" },
+      "beside-minutes": { type: "string", default: "5" },
       scenario: { type: "string" },
       repeats: { type: "string" },
       seconds: { type: "string" },
@@ -94,10 +102,12 @@ export function readOptions(argv: string[]): Options {
   return Object.freeze({
     sections: selectSections({ only, engine, beside, long, soak }),
     quick,
-    beside: beside === undefined ? undefined : checkoutAt(beside),
+    beside: beside === undefined ? undefined : releaseOrCheckout(beside),
     scenarios: selectScenarios(values.scenario, beside),
+    rounds: values.repeats || quick ? positive("repeats", values.repeats ?? "2") : undefined,
+    besideMs: positive("beside-minutes", values["beside-minutes"]) * 60_000,
+    repeats: positive("repeats", values.repeats ?? (quick ? "2" : "6")),
     // Paired ratios need many short runs: the shorter a round, the less the machine drifts in it.
-    repeats: positive("repeats", values.repeats ?? (quick ? "2" : beside ? "36" : "6")),
     runMs: positive("seconds", values.seconds ?? (beside ? "0.3" : quick ? "0.5" : "0.8")) * 1000,
     readers: positive("readers", values.readers),
     writers: positive("writers", values.writers),
@@ -110,6 +120,12 @@ export function readOptions(argv: string[]): Options {
     docsDirectory: values.docs,
     directory: values.directory,
   });
+}
+
+function releaseOrCheckout(text: string): string {
+  if (!looksLikeVersion(text)) return checkoutAt(text);
+  commitOf(text);
+  return text;
 }
 
 /** Checks the dependencies too: without them the run would fail half a minute after its start. */

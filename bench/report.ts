@@ -1,5 +1,5 @@
 // Formats the results: tables on the terminal, Markdown for the documentation, JSON for programs.
-import type { Ratio } from "./comparison.ts";
+import type { Comparison, Ratio } from "./comparison.ts";
 import { type Figure, figures, meets } from "./figures.ts";
 import type { Machine } from "./machine.ts";
 import type { DataTable, Results } from "./results.ts";
@@ -13,6 +13,7 @@ export function printReport(results: Results, machine: Machine): void {
   console.log(`\n${Object.values(machine).join("; ")}\n`);
   if (results.rows.length > 0) console.log(toText(measurementTable(results.rows)));
   if (results.figures.length > 0) console.log(`\n${toText(figureTable(results))}`);
+  if (results.oldVersion !== undefined) console.log(`\nold: ${results.oldVersion}`);
   if (results.comparisons.length > 0) console.log(`\n${toText(versionTable(results))}`);
   for (const table of results.tables) {
     console.log(`\n${table.title}\n\n${toText(tableOf(table))}`);
@@ -26,8 +27,9 @@ export function toJson(results: Results, machine: Machine): string {
     const figure: Figure = figures[name];
     return { name, ...figure, value, status: statusOf(figure, value) };
   });
-  const { rows, tables, notes, cost, memory, comparisons } = results;
-  const all = { machine, figures: reached, rows, tables, comparisons, cost, memory, notes };
+  const { rows, tables, notes, cost, memory, oldVersion, comparisons } = results;
+  const versions = { oldVersion, comparisons };
+  const all = { machine, figures: reached, rows, tables, ...versions, cost, memory, notes };
   return `${JSON.stringify(all, null, 2)}\n`;
 }
 
@@ -44,6 +46,16 @@ export function toMarkdown(results: Results, machine: Machine): string {
     ...results.tables.map((table) => `${table.title}:\n\n${tableToMarkdown(tableOf(table))}`),
     notes.join("\n"),
   ]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+/** The table of a run with --beside, below one line about it. */
+export function comparisonsToMarkdown(results: Results, machine: Machine): string {
+  const { version, date, ...facts } = machine;
+  const about = `${version} divided by ${results.oldVersion}, ${date}: ${Object.values(facts).join("; ")}.`;
+  const notes = results.notes.map((note) => `- ${note}`).join("\n");
+  return [about, tableToMarkdown(shortVersionTable(results)), notes]
     .filter((part) => part !== "")
     .join("\n\n");
 }
@@ -101,27 +113,61 @@ function figureTable(results: Results): Table {
   };
 }
 
-/** For new/old, and for old again/old as the noise: median, quartiles, and the ratio of the best runs. */
+/** For new/old, and for old again/old as the noise: median, 95 % interval, and the ratio of the best runs. */
 function versionTable(results: Results): Table {
-  const cells = ({ median, lowerQuartile, upperQuartile, best }: Ratio) => [
-    median.toFixed(3),
-    `${lowerQuartile.toFixed(3)}–${upperQuartile.toFixed(3)}`,
-    best.toFixed(3),
+  const cells = (ratio: Ratio) => [
+    ratio.median.toFixed(3),
+    formatInterval(ratio),
+    ratio.best.toFixed(3),
   ];
   return {
     titles: [
-      ...["scenario", "measure", "new/old", "quartiles", "best"],
-      ...["old/old", "quartiles", "best", "bound", "result"],
+      ...["scenario", "measure", "rounds", "new/old", "95 % interval", "best"],
+      ...["old/old", "95 % interval", "best", "bound", "result"],
     ],
-    rows: results.comparisons.map(({ scenario, measure, newToOld, oldToOld, bound, result }) => [
-      scenario,
-      measure,
-      ...cells(newToOld),
-      ...cells(oldToOld),
-      `${(bound * 100).toFixed(0)} %`,
-      result,
+    rows: results.comparisons.map((comparison) => [
+      comparison.scenario,
+      comparison.measure,
+      String(comparison.rounds),
+      ...cells(comparison.newToOld),
+      ...cells(comparison.oldToOld),
+      `${(comparison.bound * 100).toFixed(0)} %`,
+      comparison.result,
     ]),
   };
+}
+
+/** One row per scenario. */
+function shortVersionTable({ comparisons, rows }: Results): Table {
+  const cpuOf = (scenario: string, version: string) => {
+    const row = rows.find((one) => one.scenario === scenario && one.contestant === version);
+    return row?.cpuMicroseconds?.toFixed(1) ?? "n/a";
+  };
+  const cellsOf = (scenario: string, measure: Comparison["measure"]) => {
+    const found = comparisons.find((one) => one.scenario === scenario && one.measure === measure);
+    return found
+      ? [found.newToOld.median.toFixed(3), formatInterval(found.newToOld)]
+      : ["n/a", "n/a"];
+  };
+  const rates = comparisons.filter(({ measure }) => measure === "responses/s");
+  return {
+    titles: [
+      ...["scenario", "CPU µs, old", "new", "CPU new/old", "95 % interval"],
+      ...["responses/s new/old", "95 % interval", "rounds"],
+    ],
+    rows: rates.map(({ scenario, rounds }) => [
+      scenario,
+      cpuOf(scenario, "old"),
+      cpuOf(scenario, "new"),
+      ...cellsOf(scenario, "CPU µs/response"),
+      ...cellsOf(scenario, "responses/s"),
+      String(rounds),
+    ]),
+  };
+}
+
+function formatInterval({ interval }: Ratio): string {
+  return interval ? `${interval.low.toFixed(3)}–${interval.high.toFixed(3)}` : "n/a";
 }
 
 function bar(figure: Figure, value: number): string {

@@ -38,6 +38,8 @@ export class Results {
   readonly rows: Row[] = [];
   readonly figures: MeasuredFigure[] = [];
   readonly comparisons: Comparison[] = [];
+  /** The version that --beside compares with. */
+  oldVersion: string | undefined;
   readonly tables: DataTable[] = [];
   readonly notes: string[] = [];
   /** CPU time by size of the catalogue, for each line of the plot. */

@@ -69,7 +69,7 @@ export function selectSections(flags: {
 }
 
 function sectionNamed(name: string): Section {
-  if (name === "beside") throw new Error("Use --beside DIR to run the section beside.");
+  if (name === "beside") throw new Error("Use --beside VERSION to run the section beside.");
   const section = sections.find((one) => one === name);
   if (section === undefined) {
     throw new Error(`Unknown section ${name}. Use ${sections.join(", ")}.`);
@@ -83,7 +83,7 @@ export function selectScenarios(
   beside: string | undefined,
 ): Set<ScenarioName> {
   if (names === undefined) return new Set(scenarioNames);
-  if (beside === undefined) throw new Error("--scenario needs --beside DIR.");
+  if (beside === undefined) throw new Error("--scenario needs --beside VERSION.");
   return new Set(names.split(",").map(scenarioNamed));
 }
 

@@ -1,13 +1,23 @@
 import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCheckedLoad } from "../bench/checked-load.ts";
-import { compareVersions, judge, quantile, type Round } from "../bench/comparison.ts";
+import {
+  compareVersions,
+  estimate,
+  judge,
+  median,
+  noiseOf,
+  type Start,
+} from "../bench/comparison.ts";
 import { cpuMicrosecondsBetween, readCpu } from "../bench/cpu.ts";
 import { Delays } from "../bench/delays.ts";
+import { writeBlock } from "../bench/docs.ts";
 import type { Measured } from "../bench/generator.ts";
 import { Listeners, readLastSeq } from "../bench/listeners.ts";
 import { readOptions } from "../bench/options.ts";
+import { commitOf, releases } from "../bench/releases.ts";
 import { runScripts } from "../bench/run-scripts.ts";
 import { SharedStream } from "../bench/shared-stream.ts";
 import { scriptsFor } from "../bench/work.ts";
@@ -97,7 +107,9 @@ function run(requests: number, cpuMicroseconds: number | undefined): Measured {
   return { seconds: 2, throughput: requests / 2, get, cpuMicroseconds } as unknown as Measured;
 }
 
-function rounds(...costs: [old: number, fresh: number, again: number][]): Round[] {
+type Costs = [old: number, fresh: number, again: number];
+
+function rounds(...costs: Costs[]): Start {
   return costs.map(([old, fresh, again]) => ({
     old: run(1000 / old, old),
     new: run(1000 / fresh, fresh),
@@ -105,13 +117,18 @@ function rounds(...costs: [old: number, fresh: number, again: number][]): Round[
   }));
 }
 
+/** Six starts with one round each, as few as give an interval. */
+function sixStarts(one: Costs, two = one, three = one): Start[] {
+  return [one, two, three, one, two, three].map((costs) => rounds(costs));
+}
+
 const scenario = { title: "GET", kind: "get", bound: 0.03 } as const;
 
 test("two versions are compared within each round, so a drift of the machine cancels out", () => {
   // The machine becomes three times slower; in every round the new version costs 10 % more.
-  const drifting = rounds([10, 11, 10], [20, 22, 20], [30, 33, 30]);
+  const drifting = sixStarts([10, 11, 10], [20, 22, 20], [30, 33, 30]);
   const [cpu, rate] = compareVersions(scenario, drifting);
-  expect(cpu).toMatchObject({ scenario: "GET", measure: "CPU µs/response", rounds: 3 });
+  expect(cpu).toMatchObject({ scenario: "GET", measure: "CPU µs/response", rounds: 6 });
   expect(cpu!.newToOld.median).toBeCloseTo(1.1);
   expect(cpu!.oldToOld.median).toBeCloseTo(1);
   expect(rate!.measure).toBe("responses/s");
@@ -120,28 +137,37 @@ test("two versions are compared within each round, so a drift of the machine can
 });
 
 test("a round in which one version was disturbed changes the best-of ratio, not the median", () => {
-  const [cpu] = compareVersions(
-    scenario,
-    rounds([10, 10.1, 10], [10, 10.1, 10], [10, 30, 10], [10, 10.1, 10], [8, 10.1, 10]),
-  );
+  const disturbed = rounds([10, 30, 10], [8, 10.1, 10]);
+  const start = rounds([10, 10.1, 10], [10, 10.1, 10], [10, 10.1, 10]).concat(disturbed);
+  const [cpu] = compareVersions(scenario, Array<Start>(6).fill(start));
   expect(cpu!.newToOld.median).toBeCloseTo(1.01);
-  expect(cpu!.newToOld.lowerQuartile).toBeCloseTo(1.01);
+  expect(cpu!.newToOld.interval!.high).toBeCloseTo(1.01);
   expect(cpu!.newToOld.best).toBeCloseTo(10.1 / 8);
   expect(cpu!.oldToOld).toMatchObject({ median: 1, best: 1.25 });
 });
 
+test("rounds with the same processes count as one, so they alone give no interval", () => {
+  const start = rounds(...Array<Costs>(100).fill([10, 10, 10]));
+  const [cpu] = compareVersions(scenario, Array<Start>(5).fill(start));
+  expect(cpu!.newToOld.interval).toBeUndefined();
+  expect(noiseOf(cpu!)).toBe(Number.POSITIVE_INFINITY);
+  expect(cpu!.result).toBe("noise larger than the bound");
+});
+
 test("a version that is as fast or faster is within its bound", () => {
-  const same = compareVersions(scenario, rounds([10, 10, 10], [20, 20.2, 20], [30, 30, 30]));
+  const same = compareVersions(scenario, sixStarts([10, 10, 10], [20, 20.2, 20], [30, 30, 30]));
   expect(same.map(({ result }) => result)).toEqual(["within", "within"]);
-  const faster = compareVersions(scenario, rounds([10, 5, 10], [20, 10, 20]));
+  const faster = compareVersions(scenario, sixStarts([10, 5, 10], [20, 10, 20]));
   expect(faster.map(({ result }) => result)).toEqual(["within", "within"]);
 });
 
 test("noise larger than the bound leaves a comparison open, unless the loss is clear", () => {
-  const oldDiffersFromOld = compareVersions(scenario, rounds([10, 10.2, 11], [20, 20.4, 22]));
+  const oldDiffersFromOld = compareVersions(scenario, sixStarts([10, 10.2, 11], [20, 20.4, 22]));
   expect(oldDiffersFromOld[0]!.result).toBe("noise larger than the bound");
-  const scattered = compareVersions(scenario, rounds([10, 9, 10], [10, 10.2, 10], [10, 12, 10]));
-  expect(scattered[0]!.result).toBe("noise larger than the bound");
+  const scattered = sixStarts([10, 9, 10], [10, 10.2, 10], [10, 12, 10]);
+  const [cpu] = compareVersions(scenario, scattered);
+  expect(noiseOf(cpu!)).toBeCloseTo(0.3);
+  expect(cpu!.result).toBe("noise larger than the bound");
   expect(judge(0.3, 0.05, 0.03)).toBe("beyond");
   expect(judge(-0.3, 0.05, 0.03)).toBe("within");
   expect(judge(0.04, 0.02, 0.03)).toBe("beyond");
@@ -151,13 +177,24 @@ test("noise larger than the bound leaves a comparison open, unless the loss is c
 test("without a CPU time only the rates are compared", () => {
   const unknown = { old: run(10, undefined), new: run(10, undefined) };
   const round = { ...unknown, "old again": run(10, undefined) };
-  expect(compareVersions(scenario, [round]).map(({ measure }) => measure)).toEqual(["responses/s"]);
+  const comparisons = compareVersions(scenario, [[round]]);
+  expect(comparisons.map(({ measure }) => measure)).toEqual(["responses/s"]);
 });
 
-test("a quantile lies between the two nearest values", () => {
-  expect(quantile([4, 1, 3, 2], 0.5)).toBe(2.5);
-  expect(quantile([4, 1, 3, 2], 0.25)).toBe(1.75);
-  expect(quantile([7], 0.75)).toBe(7);
+test("a median lies between the two middle values", () => {
+  expect(median([4, 1, 3, 2])).toBe(2.5);
+  expect(median([7, 1, 9])).toBe(7);
+});
+
+test("a stray value hardly moves the median, and its interval needs six values", () => {
+  const values = [1.01, 0.97, 1.04, 0.99, 1.02, 1.0, 0.98, 1.03, 1.05, 9];
+  expect(estimate(values.slice(0, 5)).interval).toBeUndefined();
+  expect(estimate(values.slice(0, 6)).interval).toEqual({ low: 0.97, high: 1.04 });
+  const { median: middle, interval } = estimate(values.slice(0, 9));
+  expect(middle).toBeCloseTo(1.01);
+  expect(interval!.low).toBeCloseTo(0.985, 4);
+  expect(interval!.high).toBeCloseTo(1.035, 4);
+  expect(estimate(values).median).toBeCloseTo(1.015, 4);
 });
 
 test("the CPU time of a process includes threads that started meanwhile", () => {
@@ -187,6 +224,36 @@ test("--beside needs a checkout with its dependencies, before anything runs", ()
   const { sections, beside } = readOptions(["--beside", root]);
   expect([...sections]).toEqual(["beside"]);
   expect(beside).toBe(root);
+});
+
+test("--beside takes a release by its number", () => {
+  expect(readOptions(["--beside", "0.1.0"])).toMatchObject({ beside: "0.1.0", rounds: undefined });
+  expect(readOptions(["--beside", "0.1.0", "--repeats", "12"]).rounds).toBe(12);
+  expect(() => readOptions(["--beside", "0.0.9"])).toThrow("There is no release 0.0.9. Use 0.1.0,");
+  for (const release of releases) expect(commitOf(release)).toMatch(/^[0-9a-f]{40}$/);
+});
+
+test("--docs replaces one block of benchmarks.md, and nothing around it", () => {
+  const directory = mkdtempSync(join(tmpdir(), "bench-docs-"));
+  const file = join(directory, "benchmarks.md");
+  try {
+    const before = readFileSync(join(root, "docs/benchmarks.md"), "utf8");
+    writeFileSync(file, before);
+    writeBlock("comparison", "new text", directory);
+    const after = readFileSync(file, "utf8");
+    const [start, end] = [
+      "--beside VERSION --docs docs -->",
+      "<!-- end of comparison -->",
+    ] as const;
+    expect(after).toContain(`${start}\n\nnew text\n\n${end}`);
+    expect(after.split(start)[0]).toBe(before.split(start)[0]!);
+    expect(after.split(end)[1]).toBe(before.split(end)[1]!);
+    writeFileSync(file, "no markers");
+    expect(() => writeBlock("figures", "new text", directory)).toThrow("markers of the figures");
+    expect(readFileSync(file, "utf8")).toBe("no markers");
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 });
 
 test("--scenario selects among the scenarios of --beside", () => {

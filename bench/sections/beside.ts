@@ -1,10 +1,25 @@
-// Compares this checkout with another one, usually an older commit.
+// Compares this checkout with a release or another checkout.
+import { join } from "node:path";
 import type { Bench } from "../bench.ts";
 import { needsPostgres, type Scenario, selectedScenarios } from "../beside-scenarios.ts";
 import { best } from "../best.ts";
-import { compareVersions, type Round, type Version, versions } from "../comparison.ts";
-import { type Service, startService, startServiceOn } from "../contestants.ts";
+import {
+  compareVersions,
+  noiseOf,
+  type Round,
+  type Start,
+  type Version,
+  versions,
+} from "../comparison.ts";
+import {
+  type ContestantOptions,
+  type Service,
+  startService,
+  startServiceOn,
+} from "../contestants.ts";
 import { startPostgres } from "../postgres.ts";
+import { checkoutOf } from "../release-checkout.ts";
+import { looksLikeVersion } from "../releases.ts";
 
 type Services = Record<Version, Service>;
 
@@ -23,79 +38,110 @@ const orders: Version[][] = [
  * long as they run, for example in the code that the compiler optimized. Restarts average this out.
  */
 const roundsPerStart = 2 * orders.length;
-/** The length of a warm-up, in runs. */
-const warmUpRuns = 3;
+/** The length of a warm-up, in runs. After it the compiler has optimized what the load uses. */
+const warmUpRuns = 6;
+
+interface Task {
+  bench: Bench;
+  scenario: Scenario;
+  /** The checkout of the old version. */
+  checkout: string;
+}
 
 export async function beside(bench: Bench): Promise<void> {
   const { directory, options } = bench;
+  const old = options.beside!;
+  const checkout = looksLikeVersion(old) ? await checkoutOf(old) : old;
+  const manifest = await Bun.file(join(checkout, "package.json")).json();
+  bench.results.oldVersion = String(manifest.version);
+  if (options.quick) bench.results.addNote("This was a quick run, too short for a judgement.");
   const server = needsPostgres(options.scenarios) ? await startPostgres(directory) : undefined;
   try {
-    for (const scenario of selectedScenarios(bench, server)) await measureScenario(bench, scenario);
+    for (const scenario of selectedScenarios(bench, server)) {
+      await measureScenario({ bench, scenario, checkout });
+    }
   } finally {
     await server?.stop();
   }
 }
 
-async function measureScenario(bench: Bench, scenario: Scenario): Promise<void> {
-  const { options, results } = bench;
+async function measureScenario(task: Task): Promise<void> {
+  const { bench, scenario } = task;
   console.error(`  ${scenario.title}`);
-  const rounds: Round[] = [];
-  let services = await startAll(bench, scenario);
-  for (let round = 0; round < options.repeats; round++) {
-    if (round % roundsPerStart === 0) {
-      if (round > 0) services = await restartAll(bench, scenario, services);
-      await measureRound(bench, scenario, services, round, warmUpRuns * options.runMs);
-    }
-    rounds.push(await measureRound(bench, scenario, services, round, options.runMs));
+  const endsAt = performance.now() + bench.options.besideMs;
+  const starts: Start[] = [];
+  let services = await startAll(task);
+  for (;;) {
+    starts.push(await measureStart(task, services, starts.length));
+    if (isEnough(task, starts, endsAt)) break;
+    services = await restartAll(task, services);
   }
   await Promise.all(versions.map((version) => services[version].stop()));
   for (const version of versions) {
-    const run = best(rounds.map((round) => round[version]));
-    results.addRow(scenario.title, version, scenario.kind, run);
+    const run = best(starts.flat().map((round) => round[version]));
+    bench.results.addRow(scenario.title, version, scenario.kind, run);
   }
-  results.comparisons.push(...compareVersions(scenario, rounds));
+  bench.results.comparisons.push(...compareVersions(scenario, starts));
+}
+
+/** Whether the first measure, usually the CPU time, is precise enough, or the time is over. */
+function isEnough({ bench, scenario }: Task, starts: Start[], endsAt: number): boolean {
+  const { rounds } = bench.options;
+  if (rounds !== undefined) return starts.flat().length >= rounds;
+  if (performance.now() > endsAt) return true;
+  return noiseOf(compareVersions(scenario, starts)[0]!) <= scenario.bound;
+}
+
+/** Every start begins with another order, so that none of them always has the same place in time. */
+async function measureStart(task: Task, services: Services, startsBefore: number): Promise<Start> {
+  const { rounds = Number.POSITIVE_INFINITY, runMs } = task.bench.options;
+  const roundsMax = Math.min(roundsPerStart, rounds - startsBefore * roundsPerStart);
+  const orderOf = (round: number) => orders[(startsBefore + round) % orders.length]!;
+  const start: Start = [];
+  await measureRound(task, services, orderOf(0), warmUpRuns * runMs);
+  while (start.length < roundsMax) {
+    start.push(await measureRound(task, services, orderOf(start.length), runMs));
+  }
+  return start;
 }
 
 async function measureRound(
-  { generator }: Bench,
-  scenario: Scenario,
+  { bench, scenario }: Task,
   services: Services,
-  round: number,
+  order: Version[],
   durationMs: number,
 ): Promise<Round> {
   const measured: Partial<Round> = {};
-  for (const version of orders[round % orders.length]!) {
+  for (const version of order) {
     const service = services[version];
     const work = await scenario.work(service);
-    measured[version] = await generator.measure(service, work, durationMs);
+    measured[version] = await bench.generator.measure(service, work, durationMs);
   }
   return measured as Round;
 }
 
-async function startAll(bench: Bench, scenario: Scenario): Promise<Services> {
+async function startAll(task: Task): Promise<Services> {
   const services: Partial<Services> = {};
   for (const version of versions) {
-    const options = startOptions(bench, scenario, version);
-    const database = await scenario.createDatabase?.();
+    const options = startOptions(task, version);
+    const database = await task.scenario.createDatabase?.();
     services[version] = await startService(database ? { ...options, database } : options);
   }
   return services as Services;
 }
 
 /** Starts every service again on its database. */
-async function restartAll(bench: Bench, scenario: Scenario, running: Services): Promise<Services> {
+async function restartAll(task: Task, running: Services): Promise<Services> {
   const services: Partial<Services> = {};
   for (const version of versions) {
     const { database, target } = running[version];
     await running[version].stop();
-    const options = startOptions(bench, scenario, version);
-    services[version] = await startServiceOn(options, database, target.key);
+    services[version] = await startServiceOn(startOptions(task, version), database, target.key);
   }
   return services as Services;
 }
 
-function startOptions({ directory, options }: Bench, { entries }: Scenario, version: Version) {
-  const common = { directory, entries, name: version };
-  if (version === "new" || options.beside === undefined) return common;
-  return { ...common, checkout: options.beside };
+function startOptions({ bench, scenario, checkout }: Task, version: Version): ContestantOptions {
+  const common = { directory: bench.directory, entries: scenario.entries, name: version };
+  return version === "new" ? common : { ...common, checkout };
 }

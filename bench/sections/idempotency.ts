@@ -4,7 +4,7 @@ import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Bench, divide } from "../bench.ts";
 import { best } from "../best.ts";
-import { quantile } from "../comparison.ts";
+import { median } from "../comparison.ts";
 import { type Service, startService, startServiceOn } from "../contestants.ts";
 import type { FigureName } from "../figures.ts";
 import {
@@ -178,7 +178,7 @@ async function comparePatches(
     const ratios = rounds.flatMap(
       (runs) => divide(runs[index]!.cpuMicroseconds, runs[0]!.cpuMicroseconds) ?? [],
     );
-    if (ratios.length > 0) results.addFigure(figure, quantile(ratios, 0.5));
+    if (ratios.length > 0) results.addFigure(figure, median(ratios));
   }
 }
 

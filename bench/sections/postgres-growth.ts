@@ -1,7 +1,7 @@
 // PATCH on PostgreSQL with a large inventory and with a long ledger, compared with a small and new one.
 import { type Bench, divide, formatEntries, takeTurns } from "../bench.ts";
 import { best } from "../best.ts";
-import { quantile } from "../comparison.ts";
+import { median } from "../comparison.ts";
 import { type Service, startService, startServiceOn } from "../contestants.ts";
 import type { FigureName } from "../figures.ts";
 import { fillLedger, ledgerPets, settlePostgres, untilCheckpoints } from "../filled-store.ts";
@@ -92,8 +92,8 @@ function addResults({ results, options }: Bench, sizes: Size[], rounds: Measured
     }
     const medians = (of: (run: Measured) => number | undefined) =>
       [
-        median(runs.map(of)),
-        median(runs.map((run, round) => divide(of(run), of(first[round]!)))),
+        medianOfKnown(runs.map(of)),
+        medianOfKnown(runs.map((run, round) => divide(of(run), of(first[round]!)))),
       ] as const;
     const [rate, rateRatio] = medians(({ throughput }) => throughput);
     const [cpu, cpuRatio] = medians(({ cpuMicroseconds }) => cpuMicroseconds);
@@ -109,7 +109,7 @@ function addResults({ results, options }: Bench, sizes: Size[], rounds: Measured
   results.tables.push({ title, rows: table });
 }
 
-function median(values: (number | undefined)[]): number | "n/a" {
+function medianOfKnown(values: (number | undefined)[]): number | "n/a" {
   const known = values.filter((value) => value !== undefined);
-  return known.length > 0 ? quantile(known, 0.5) : "n/a";
+  return known.length > 0 ? median(known) : "n/a";
 }
