@@ -131,6 +131,8 @@ function createInventoryStore(parts: Parts): InventoryStore {
   let head: Head;
   return {
     ...reader,
+    // A file that is replaced while it is served is damage, which rejects reads.
+    isOutdated: () => false,
     /** Reads the file only if a process has written since the last call. */
     cachedHead: guarded(() => {
       const found = access.version();
