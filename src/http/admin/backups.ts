@@ -165,14 +165,14 @@ function runsOf(records: readonly MaintenanceRecord[], wanted: MaintenanceTask) 
 /** Does long work, during which the silent connection is not closed. */
 async function whileWaiting<T>(
   { admin }: Context,
-  { setIdleTimeout }: Call,
+  { connections, request }: Call,
   work: () => Promise<T>,
 ): Promise<T> {
-  setIdleTimeout(0);
+  connections.setIdleTimeout(request, 0);
   try {
     return await work();
   } finally {
-    setIdleTimeout(admin.idleTimeoutSeconds);
+    connections.setIdleTimeout(request, admin.idleTimeoutSeconds);
   }
 }
 

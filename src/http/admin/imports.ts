@@ -157,16 +157,16 @@ const fileName = (what: ImportRun["what"]) =>
   });
 
 async function importFile(what: ImportRun["what"], { admin }: Context, call: Call): Promise<Reply> {
-  const { request, setIdleTimeout } = call;
+  const { request, connections } = call;
   const run = readRun(what, call);
   const bytes = readChunks(request, admin.importBytesMax);
   // While the file arrives, a silent client is cut off as usual.
-  const waitForImport = () => setIdleTimeout(0);
+  const waitForImport = () => connections.setIdleTimeout(request, 0);
   try {
     const outcome = await admin.imports.run(run, bytes, waitForImport, request.signal);
     return { status: 200, body: JSON.stringify(importOf(run, outcome)) };
   } finally {
-    setIdleTimeout(admin.idleTimeoutSeconds);
+    connections.setIdleTimeout(request, admin.idleTimeoutSeconds);
   }
 }
 

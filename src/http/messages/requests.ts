@@ -89,6 +89,8 @@ async function readText(request: Request, operation: Reading, isRequired: boolea
   }
   rejectCompressed(request);
   rejectLonger(request, rule.bytesMax);
+  // Created before the body is read, so that it is aborted with the request.
+  const { signal } = request;
   let bytes: Uint8Array;
   try {
     bytes = await readBytes(request, rule.bytesMax);
@@ -96,7 +98,8 @@ async function readText(request: Request, operation: Reading, isRequired: boolea
     if (error instanceof ServiceError) throw error;
     throw new ServiceError("invalid_request", incompleteBody);
   }
-  await untilAccepted(request);
+  await untilTurnEnds();
+  assertAccepted(signal);
   if (isRequired && bytes.length === 0) throw new ServiceError("invalid_request", bodyRequired);
   try {
     return decoder.decode(bytes);
@@ -164,33 +167,31 @@ function tooLarge(bytesMax: number): ServiceError {
   return new ServiceError("payload_too_large", bodyTooLarge(bytesMax));
 }
 
-/** A request that waits for the end of this turn of the event loop. */
-interface Arrival {
-  readonly signal: AbortSignal;
-  readonly resolve: () => void;
-  readonly reject: (error: ServiceError) => void;
-}
-
-let arrivals: Arrival[] = [];
+/** The end of this turn of the event loop, if a request waits for it. */
+let turnEnd: Promise<void> | undefined;
 
 /**
  * Resolves when the HTTP parser has accepted what it has passed on, and rejects if it has not. The parser
  * passes on a request, or the last bytes of a body, before it has checked what follows in the same packet.
  * If it rejects that, it responds by itself and aborts the request's signal, in the same turn of the event
- * loop. So nothing may change before the turn has ended. One `setImmediate` serves all requests of a turn.
+ * loop. So nothing may change before the turn has ended. All requests of a turn wait for one promise.
  * See docs/decisions/0011-rejected-requests.md.
  */
-export function untilAccepted({ signal }: Request): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (arrivals.push({ signal, resolve, reject }) === 1) setImmediate(endTurn);
-  });
+export async function untilAccepted({ signal }: Request): Promise<void> {
+  await untilTurnEnds();
+  assertAccepted(signal);
 }
 
-function endTurn(): void {
-  const ended = arrivals;
-  arrivals = [];
-  for (const { signal, resolve, reject } of ended) {
-    if (signal.aborted) reject(new ServiceError("invalid_request", connectionClosed));
-    else resolve();
-  }
+function untilTurnEnds(): Promise<void> {
+  turnEnd ??= new Promise((resolve) => {
+    setImmediate(() => {
+      turnEnd = undefined;
+      resolve();
+    });
+  });
+  return turnEnd;
+}
+
+function assertAccepted({ aborted }: AbortSignal): void {
+  if (aborted) throw new ServiceError("invalid_request", connectionClosed);
 }

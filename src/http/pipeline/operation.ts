@@ -54,13 +54,22 @@ export interface Call {
   readonly authenticator: {
     identify(request: Request, origin: PublicOrigin): MaybePromise<Caller | undefined>;
   };
-  /** Tells where the client reaches the service. */
+  /** That of the connections. */
   readonly origin: PublicOrigin;
   readonly operation: RoutedOperation;
   /** Set if the request is traced. */
   readonly trace: Trace | undefined;
   /** The store's head when the request arrived, if the engine knows it without a wait. */
   readonly head: Head | undefined;
-  /** Sets how long the connection may be silent. 0 means without a limit. */
-  setIdleTimeout(seconds: number): void;
+  readonly connections: Connections;
+}
+
+/** The connections of the HTTP server. One object for all requests. */
+export interface Connections {
+  /** The address of the client that sent a request. Most requests do not need it. */
+  addressOf(request: Request): string;
+  /** Sets how long the connection of a request may be silent. 0 means without a limit. */
+  setIdleTimeout(request: Request, seconds: number): void;
+  /** Tells where clients reach the service. */
+  readonly origin: PublicOrigin;
 }

@@ -13,7 +13,6 @@ import {
 import { errorReply, replyFor } from "../messages/errors.ts";
 import { createTemplate, fillTemplate, type HeaderTemplate } from "../messages/headers.ts";
 import { missingPath } from "../messages/paths.ts";
-import type { PublicOrigin } from "../messages/public-origin.ts";
 import type { Reply } from "../messages/reply.ts";
 import {
   hasValidHost,
@@ -25,7 +24,7 @@ import { rejectUnknownParameters } from "../messages/unknown-names.ts";
 import type { Context } from "./context.ts";
 import type { Cors } from "./cors.ts";
 import type { Observation } from "./observe.ts";
-import type { RoutedOperation } from "./operation.ts";
+import type { Connections, RoutedOperation } from "./operation.ts";
 import { type AddressLimiter, rateLimitError } from "./rate-limits.ts";
 import { jsonHeaders, type Route } from "./routes.ts";
 import type { Surface } from "./surface.ts";
@@ -47,11 +46,7 @@ export interface PipelineParts {
 export interface RoutedRequest {
   readonly request: IncomingRequest;
   readonly route: Route | undefined;
-  /** The client's address. A function, because most requests do not need it. */
-  address(): string;
-  readonly origin: PublicOrigin;
-  /** Sets how long the connection may be silent while this request is handled. */
-  setIdleTimeout(seconds: number): void;
+  readonly connections: Connections;
 }
 
 export type Pipeline = (routed: RoutedRequest) => Promise<Response>;
@@ -73,17 +68,20 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
    * Preflights are not counted. Browsers send them before requests with a valid key, and rejecting
    * one costs as much as answering it.
    */
-  function takeFromAddress(routed: RoutedRequest): LimitDecision {
-    const address = routed.address();
-    return cors?.isPreflight(routed.request, routed.route)
-      ? addresses.peek(address)
-      : addresses.take(address);
+  function takeFromAddress({ request, route, connections }: RoutedRequest): LimitDecision {
+    const address = connections.addressOf(request);
+    return cors?.isPreflight(request, route) ? addresses.peek(address) : addresses.take(address);
   }
 
   /** The limits to report when a request failed before it was counted. */
-  function lastKnownLimits(routed: RoutedRequest, caller: Caller | undefined): LimitDecision {
-    const known = caller ?? authenticator.lastKnownCaller(routed.request, routed.origin);
-    return known ? limiter.lastKnown(known.keyId, known.limits) : addresses.take(routed.address());
+  function lastKnownLimits(
+    { request, connections }: RoutedRequest,
+    caller: Caller | undefined,
+  ): LimitDecision {
+    const known = caller ?? authenticator.lastKnownCaller(request, connections.origin);
+    return known
+      ? limiter.lastKnown(known.keyId, known.limits)
+      : addresses.take(connections.addressOf(request));
   }
 
   function respond(
@@ -102,7 +100,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
 
   return async (routed) => {
     const startedMs = observation.begin();
-    const { request, route } = routed;
+    const { request, route, connections } = routed;
     const trace = observation.beginTrace(request.headers);
     const operation = route?.operations.get(request.method);
     const requestId = nextRequestId();
@@ -113,7 +111,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       const head = context.head.cachedHead();
       const isHostValid = hasValidHost(request.headers);
       const isAnonymous = request.method === "OPTIONS" || !isHostValid;
-      const found = isAnonymous ? undefined : authenticator.identify(request, routed.origin);
+      const found = isAnonymous ? undefined : authenticator.identify(request, connections.origin);
       caller = found instanceof Promise ? await found : found;
       const limitedMs = trace ? performance.now() : 0;
       const taken = caller ? limiter.take(caller.keyId, caller.limits) : takeFromAddress(routed);
@@ -139,7 +137,9 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       observation.end({ startedMs, requestId, request, operation, caller, reply: sent, trace });
       throw bug;
     }
-    if (reply.idleTimeoutSeconds !== undefined) routed.setIdleTimeout(reply.idleTimeoutSeconds);
+    if (reply.idleTimeoutSeconds !== undefined) {
+      connections.setIdleTimeout(request, reply.idleTimeoutSeconds);
+    }
     if (parts.stopping.aborted) response.headers.set("Connection", "close");
     if (observation.isMeasuring || reply.failure !== undefined) {
       observation.end({ startedMs, requestId, request, operation, caller, reply, trace });
@@ -157,7 +157,7 @@ interface Operating extends Pick<PipelineParts, "context">, Pick<Surface, "authe
 /** Runs the operation of a request, after the checks that depend on its route. */
 function operate(
   { context, authenticator, paths }: Operating,
-  { request, route, origin, setIdleTimeout }: RoutedRequest,
+  { request, route, connections }: RoutedRequest,
   operation: RoutedOperation | undefined,
   requestId: string,
   caller: Caller,
@@ -177,11 +177,11 @@ function operate(
     requestId,
     caller,
     authenticator,
-    origin,
+    origin: connections.origin,
     operation,
     head,
     trace,
-    setIdleTimeout,
+    connections,
   };
   // A body is read until the parser has accepted its end (src/http/messages/requests.ts). Operations
   // without one wait here.

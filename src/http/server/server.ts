@@ -8,6 +8,7 @@ import { errorReply } from "../messages/errors.ts";
 import { missingPath } from "../messages/paths.ts";
 import { createPublicOrigin } from "../messages/public-origin.ts";
 import { type Page, type Pages, readPage, toResponse, withValidHost } from "../pages/pages.ts";
+import type { Connections } from "../pipeline/operation.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
 import type { AddressLimiter } from "../pipeline/rate-limits.ts";
 import type { Route } from "../pipeline/routes.ts";
@@ -78,6 +79,11 @@ export async function startServer(
     isTls: certificate !== undefined,
     socketAddressOf,
   });
+  const connections: Connections = {
+    addressOf,
+    setIdleTimeout: (request, seconds) => server.timeout(request, seconds),
+    origin,
+  };
   const paths = [
     ...surfaces.flatMap(({ routes }) => routes.map(({ pattern }) => pattern)),
     ...Object.keys(pages),
@@ -95,13 +101,7 @@ export async function startServer(
   const handler = ({ pipeline }: ServedSurface, route: Route | undefined) =>
     secured((request: BunRequest) => {
       arrived += 1;
-      return pipeline({
-        request,
-        route,
-        origin,
-        address: () => addressOf(request),
-        setIdleTimeout: (seconds) => server.timeout(request, seconds),
-      });
+      return pipeline({ request, route, connections });
     });
   /** One handler per path for all methods: with a map by method, Bun would answer HEAD itself. */
   const handlersOf = (surface: ServedSurface) => [

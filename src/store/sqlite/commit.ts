@@ -205,23 +205,26 @@ function createRowInserter(
 
 /**
  * Inserts ledger rows from their values, several rows per statement: calling SQLite costs as much as
- * inserting a row, so a block of rows takes half the time. Blocks have up to 128 rows, in powers of
- * two; a group of 45 is inserted as 32, 8, 4 and 1.
+ * inserting a row, so a block of rows takes half the time. Blocks have 128, 64, 32 or fewer rows: a group
+ * of 45 is inserted as 32 and 13.
  */
 export function createValueInserter(database: Database): (values: Value[]) => void {
   const columns = placeholders(storedLedgerColumns).split(",").length;
   const row = `(${placeholders(storedLedgerColumns)})`;
-  const blocks = [128, 64, 32, 16, 8, 4, 2, 1].map((rows) => {
-    const text = `INSERT INTO ledger (${storedLedgerColumns}) VALUES ${Array(rows).fill(row).join()}`;
-    return { length: rows * columns, statement: database.query(text) };
-  });
+  const insertOf = (rows: number) =>
+    database.query(
+      `INSERT INTO ledger (${storedLedgerColumns}) VALUES ${Array(rows).fill(row).join()}`,
+    );
+  const inserts: ReturnType<typeof insertOf>[] = [];
   return (values) => {
-    let from = 0;
-    for (const { length, statement } of blocks) {
-      for (; values.length - from >= length; from += length) {
-        const isAll = values.length === length;
-        statement.run(...(isAll ? values : values.slice(from, from + length)));
-      }
+    const count = values.length / columns;
+    for (let at = 0; at < count; ) {
+      const left = count - at;
+      const rows = [128, 64, 32].find((block) => block <= left) ?? left;
+      inserts[rows] ??= insertOf(rows);
+      const isAll = rows === count;
+      inserts[rows].run(...(isAll ? values : values.slice(at * columns, (at + rows) * columns)));
+      at += rows;
     }
   };
 }

@@ -77,16 +77,19 @@ export function encodeCommit({ id, sentMs, now, withinMs, units }: SentCommit): 
   for (const { changes, cause, keyId, requestId, idempotency = null } of units) {
     values.push(cause, keyId, requestId, idempotency, changes.length);
     for (const change of changes) {
-      values.push(`${assertInt64(change.petId)}`, change.amount, termsOf(change));
+      values.push(encodeId(change.petId), change.amount, termsOf(change));
     }
   }
   return JSON.stringify(values);
 }
 
-/** SQLite would store the last 64 bits of a larger number, which may be the id of another pet. */
-function assertInt64(petId: bigint): bigint {
+/** A number if it is exact as one, which is faster. */
+function encodeId(petId: bigint): number | string {
+  const number = Number(petId);
+  if (Number.isSafeInteger(number)) return number;
+  // SQLite would store the last 64 bits of a larger number, which may be the id of another pet.
   if (BigInt.asIntN(64, petId) !== petId) throw new Error(`${petId} is not a 64-bit integer`);
-  return petId;
+  return `${petId}`;
 }
 
 function termsOf({ kind, reason, expected, status }: Change): Terms | null {
