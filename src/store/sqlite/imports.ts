@@ -120,7 +120,7 @@ function addRows(
     hash = hashText(hash, `[${seq},${stocks},${source}`);
     return Uint8Array.fromHex(hash);
   });
-  // In the order of ids, which is that of the staged rows: they are not sorted after they have a hash.
+  // SQLite reads the staged rows in the order of ids, so it does not sort rows that have a hash.
   const { changes, lastInsertRowid } = database
     .query(
       `INSERT INTO ledger (pet_id, quantity_before, quantity_after, status_before, status_after,
@@ -134,7 +134,7 @@ function addRows(
     )
     .run(keyId, requestId, reason, at);
   if (changes > 0 && Number(lastInsertRowid) !== seq) {
-    throw new Error("the ledger has rows after its head");
+    throw new Error("the ledger does not end at its head; run petstore verify");
   }
   return { seq, hash, at };
 }
