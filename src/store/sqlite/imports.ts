@@ -43,7 +43,7 @@ export async function importPets(
   // Without the lock for a file that is already known to be bad.
   if (problems.count() > 0) run(checkStaged(petStaging, problems));
   const unservedEpoch = readUnservedEpoch(database, options.isServed);
-  // Every value was checked when it was read. Checking it again would hold the lock for two seconds more.
+  // Every value was checked when it was read. Checking a million again takes more than a second of the lock.
   setPragma(database, "ignore_check_constraints", 1n);
   setPragma(database, "foreign_keys", 0n);
   return inTransaction(database, () => {
@@ -106,8 +106,8 @@ const stocksText = `s.pet_id || ',' || coalesce(i.quantity || ',"' || i.status |
 
 /**
  * Adds a ledger row for every staged record that creates or changes an entry, and returns the new end
- * of the ledger. SQLite makes the rows and numbers them, and calls a function for each hash: a row that
- * is read and written by this thread would hold the lock for twice as long.
+ * of the ledger. SQLite makes the rows and numbers them, and calls a function for each hash: reading
+ * and writing a million rows from here would hold the lock for longer.
  */
 function addRows(
   database: Database,
