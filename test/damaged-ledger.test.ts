@@ -94,6 +94,13 @@ describe.each(engines)("a damaged ledger on %s", (engine) => {
     await expectRepaired();
   });
 
+  test("that has a row after its head takes no import", async () => {
+    await tamper(service, addRow("seq + 1"));
+    const before = (await list()).text;
+    await expect(service.addPets({ petId: 1n, quantity: 9 }, { petId: 3n })).rejects.toThrow();
+    expect((await list()).text).toBe(before);
+  });
+
   test("fails the readiness check without any read, and prevents a start with one message", async () => {
     await tamper(service, "UPDATE head SET seq = seq + 5, hash = ''");
     expect((await until(503, ready)).status).toBe(503);

@@ -24,7 +24,7 @@ export function csvId(id: bigint): string {
 
 /** The digits of an id in a cell. */
 export function readCsvId(cell: string): string {
-  return /^="(.*)"$/.exec(cell)?.[1] ?? cell;
+  return cell.startsWith("=") ? (/^="(.*)"$/.exec(cell)?.[1] ?? cell) : cell;
 }
 
 /**
@@ -33,6 +33,7 @@ export function readCsvId(cell: string): string {
  */
 export function splitCells(line: number, text: string): string[] {
   const row = text.endsWith("\r") ? text.slice(0, -1) : text;
+  if (!row.includes('"')) return row.split(",");
   const cells: string[] = [];
   for (let at = 0; ; at++) {
     const end = row[at] === '"' ? closingQuote(line, row, at) + 1 : nextComma(row, at);

@@ -41,7 +41,6 @@ export function boundRecord(line: number, text: string): string {
  * not end a line. A doubled quote counts as two, so counting quotes is enough.
  */
 export function createLineSplitter(found: TakeText, { quotes }: { quotes: boolean }): Splitter {
-  const marks = quotes ? /["\n]/g : /\n/g;
   /** The text of the current record in earlier pieces. */
   let pending = "";
   let line = 1;
@@ -52,20 +51,23 @@ export function createLineSplitter(found: TakeText, { quotes }: { quotes: boolea
   return {
     take(piece) {
       let from = 0;
-      marks.lastIndex = 0;
-      for (let match = marks.exec(piece); match; match = marks.exec(piece)) {
-        if (match[0] === '"') {
+      let quote = quotes ? piece.indexOf('"') : -1;
+      const passQuotes = (end: number) => {
+        for (; quote >= 0 && quote < end; quote = piece.indexOf('"', quote + 1)) {
           isQuoted = !isQuoted;
-          continue;
         }
+      };
+      for (let feed = piece.indexOf("\n"); feed >= 0; feed = piece.indexOf("\n", feed + 1)) {
+        passQuotes(feed);
         line += 1;
         if (isQuoted) continue;
-        const text = pending + piece.slice(from, match.index);
+        const text = pending + piece.slice(from, feed);
         if (text.trim() !== "") found(startLine, text);
         pending = "";
         startLine = line;
-        from = match.index + 1;
+        from = feed + 1;
       }
+      passQuotes(piece.length);
       pending = boundRecord(startLine, pending + piece.slice(from));
     },
     end() {

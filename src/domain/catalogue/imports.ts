@@ -32,7 +32,7 @@ const cellKinds: Record<FieldKind, CellKind> = {
   optionalInteger: "integer",
 };
 
-const petRules = petFields.map(({ name, kind }) => [name, fieldRules[kind]] as const);
+const petRules = petFields.map(({ name, kind }) => ({ name, rule: fieldRules[kind] }));
 
 export const petRows: RowKind<PetRecord> = {
   columns: {
@@ -42,14 +42,14 @@ export const petRows: RowKind<PetRecord> = {
     quantity: "integer",
   },
   toRecord(line, fields, problems) {
-    const row = openRow(line, fields, petRows.columns, problems);
+    const row = new ReadRow(line, fields, petRows.columns, problems);
     const petId = row.required("petId", idRule);
-    const details: Record<string, unknown> = {};
-    for (const [name, rule] of petRules) details[name] = row.optional<unknown>(name, rule);
-    const status = row.optional("status", petStatus);
-    const quantity = row.optional("quantity", integerRule);
-    if (petId === undefined) return undefined;
-    return { line, petId, ...details, status, quantity, isBad: row.isBad() };
+    const record: Record<string, unknown> = { line, petId };
+    for (const { name, rule } of petRules) record[name] = row.optional<unknown>(name, rule);
+    record.status = row.optional("status", petStatus);
+    record.quantity = row.optional("quantity", integerRule);
+    record.isBad = row.isBad;
+    return petId === undefined ? undefined : (record as unknown as PetRecord);
   },
 };
 
@@ -63,7 +63,7 @@ export const orderRows: RowKind<OrderRecord> = {
     complete: "flag",
   },
   toRecord(line, fields, problems) {
-    const row = openRow(line, fields, orderRows.columns, problems);
+    const row = new ReadRow(line, fields, orderRows.columns, problems);
     const id = row.required("id", idRule);
     const record = {
       line,
@@ -73,7 +73,7 @@ export const orderRows: RowKind<OrderRecord> = {
       status: row.required("status", orderStatus) ?? "placed",
       complete: row.optional("complete", flag) ?? false,
     };
-    return id === undefined ? undefined : { id, ...record, isBad: row.isBad() };
+    return id === undefined ? undefined : { id, ...record, isBad: row.isBad };
   },
 };
 
@@ -102,33 +102,48 @@ export function missingField(line: unknown, column: string, petId: unknown): Pro
   return { line: Number(line), column, rule: `is required for a new pet (petId ${petId})` };
 }
 
-function openRow(
-  line: number,
-  fields: Fields,
-  columns: RowKind<never>["columns"],
-  problems: Problems,
-) {
-  let isBad = false;
-  const fail = (column: string, rule: string): undefined => {
-    const value = fields[column] === undefined ? undefined : shownValue(fields[column]);
-    problems.add({ line, column: shownValue(column), value, rule });
-    isBad = true;
-    return undefined;
-  };
-  for (const field of Object.keys(fields)) {
-    if (!Object.hasOwn(columns, field)) {
-      fail(field, `is not one of ${Object.keys(columns).join(", ")}`);
+/** Reads the fields of a row, and adds a problem for each that breaks its rule. */
+class ReadRow {
+  isBad = false;
+  readonly #line: number;
+  readonly #fields: Fields;
+  readonly #problems: Problems;
+
+  constructor(
+    line: number,
+    fields: Fields,
+    columns: RowKind<never>["columns"],
+    problems: Problems,
+  ) {
+    this.#line = line;
+    this.#fields = fields;
+    this.#problems = problems;
+    for (const field in fields) {
+      if (!Object.hasOwn(columns, field)) {
+        this.#fail(field, `is not one of ${Object.keys(columns).join(", ")}`);
+      }
     }
   }
-  const optional = <T>(field: string, rule: Rule<T>): T | undefined => {
-    const value = fields[field];
+
+  optional<T>(field: string, rule: Rule<T>): T | undefined {
+    const value = this.#fields[field];
     if (value === undefined) return undefined;
     const read = rule.read(value);
-    return read === undefined ? fail(field, rule.text + (rule.advice?.(value) ?? "")) : read;
-  };
-  const required = <T>(field: string, rule: Rule<T>): T | undefined =>
-    fields[field] === undefined ? fail(field, "is required") : optional(field, rule);
-  return { optional, required, isBad: () => isBad };
+    return read === undefined ? this.#fail(field, rule.text + (rule.advice?.(value) ?? "")) : read;
+  }
+
+  required<T>(field: string, rule: Rule<T>): T | undefined {
+    if (this.#fields[field] === undefined) return this.#fail(field, "is required");
+    return this.optional(field, rule);
+  }
+
+  #fail(column: string, rule: string): undefined {
+    const given = this.#fields[column];
+    const value = given === undefined ? undefined : shownValue(given);
+    this.#problems.add({ line: this.#line, column: shownValue(column), value, rule });
+    this.isBad = true;
+    return undefined;
+  }
 }
 
 /**

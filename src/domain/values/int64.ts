@@ -14,6 +14,8 @@ const canonicalInteger = new RegExp(`^${int64Pattern}$`);
 export function parseInt64(text: string): bigint | undefined {
   if (!canonicalInteger.test(text)) return undefined;
   const value = BigInt(text);
+  // A number of fewer digits is in the range.
+  if (text.length < digitsMax) return value;
   return value >= int64Min && value <= int64Max ? value : undefined;
 }
 

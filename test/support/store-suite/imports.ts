@@ -168,6 +168,22 @@ export function describeImports(suite: StoreSuite): void {
       await expectSound();
     });
 
+    test("of many rows continues the chain of what was committed after the last of them was read", async () => {
+      const ids = [-int64Max, ...Array.from({ length: 200 }, (_, at) => BigInt(at)), int64Max];
+      await add(...ids.map((petId) => ({ petId, quantity: 1 })));
+      const interrupted = async function* () {
+        yield [...ids, 500n].map((petId) => petRow({ petId, quantity: 5, status: "sold" }));
+        await suite.store.inventory.commit([set(7n, 5), set(8n, 6), set(8n, 7)]);
+      };
+      const origin = commandImport('import of "größe"\u2028.csv');
+      const imported = await suite.store.catalogue.importPets(interrupted(), origin);
+      expect(imported).toEqual({ created: 1, changed: ids.length, unchanged: 0 });
+      const rows = (await ledger()).slice(ids.length + 3);
+      expect(rows.map(({ petId }) => petId)).toEqual([...ids.slice(0, -1), 500n, int64Max]);
+      expect(rows[9]).toMatchObject({ petId: 8n, before: { quantity: 7 }, previous: 205 });
+      await expectSound();
+    });
+
     test("lists the first 50 problems of each rule that needs the store, and counts all", async () => {
       await add({ petId: 1n });
       const repeated = Array.from({ length: 120 }, () => petRow({ petId: 1n, line: 3 }));
