@@ -49,18 +49,8 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
       reach(head, wentBack(head, applied) ? loads : undefined),
     );
   });
-  /** How far the replica must be when the timer ends. */
-  let announced = nowhere;
-  const catchUpSoon = soon(behindMs, () => {
-    if (!covers(replay.applied, announced)) readAndReach().catch(() => {});
-  });
-
-  /** Catches up soon, unless this process announces the rows up to this position until then. */
-  function follow(position: Position): void {
-    if (covers(replay.applied, position)) return;
-    if (!covers(announced, position)) announced = position;
-    catchUpSoon();
-  }
+  const applied = () => replay.applied;
+  const catchUpSoon = soon(behindMs, applied, () => readAndReach().catch(() => {}));
 
   /** Shows the head. `replaced` is the number of the load whose store was replaced. */
   function reach(head: Head, replaced: number | undefined): MaybePromise<void> {
@@ -123,11 +113,13 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
       if (!head || wentBack(head, replay.applied)) return readAndReach();
       return reach(head, undefined);
     },
-    headMoved: follow,
+    headMoved: catchUpSoon,
     committed(rows, epoch) {
       // A running replay reads these rows anyway. Rows that do not follow directly mean that
       // another process wrote in between.
-      if (isReplaying || !replay.append(rows, epoch)) follow({ epoch, seq: rows.at(-1)!.seq });
+      if (isReplaying || !replay.append(rows, epoch)) {
+        catchUpSoon({ epoch, seq: rows.at(-1)!.seq });
+      }
       // Without requests that read the list, changes would otherwise accumulate.
       else if (replica.isFull && queue.length === 0) queue.add(show).catch(() => {});
     },
@@ -187,18 +179,26 @@ function shared(read: () => Promise<void>): () => Promise<void> {
 }
 
 /**
- * Does work once after a short delay, however often it is called meanwhile. If several instances write,
+ * Does work once after a short delay, however often it is called meanwhile, unless all positions that it
+ * is called with have been applied by then. If several instances write,
  * nearly every commit finds rows of others before its own, and to follow each of them at once would cost
  * as much as writing. Reads catch up anyway; this only limits how much the next read has to apply.
  */
-function soon(delayMs: number, work: () => unknown): () => void {
+function soon(
+  delayMs: number,
+  applied: () => Position,
+  work: () => unknown,
+): (position: Position) => void {
   let isDue = false;
-  return () => {
+  let announced = nowhere;
+  return (position) => {
+    if (covers(applied(), position)) return;
+    if (!covers(announced, position)) announced = position;
     if (isDue) return;
     isDue = true;
     setTimeout(() => {
       isDue = false;
-      work();
+      if (!covers(applied(), announced)) work();
     }, delayMs).unref();
   };
 }

@@ -2,7 +2,8 @@ import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import { append, appendRow } from "../../domain/ledger/append.ts";
 import type { Entry, PetStatus } from "../../domain/ledger/inventory.ts";
-import type { LedgerRow, Tip, Unit } from "../../domain/ledger/ledger.ts";
+import type { Committed, LedgerRow, Tip, Unit } from "../../domain/ledger/ledger.ts";
+import type { Head } from "../../domain/ledger/store.ts";
 import { unavailable } from "../../domain/running/errors.ts";
 import type { AddRow } from "../pets.ts";
 import { pushLedgerValues, storedLedgerColumns, tipColumns, toTip, type Value } from "../rows.ts";
@@ -11,9 +12,13 @@ import { placeholders } from "../tables.ts";
 import { inTransaction } from "./engine/connection.ts";
 import { readUnservedEpoch, setEpoch } from "./epochs.ts";
 import { createIdempotencyMemory } from "./idempotency.ts";
-import type { CommittedHead } from "./writing/writer.ts";
 
 const setTipText = "UPDATE head SET seq = $1, at = $2, hash = $3";
+
+/** What a commit added, and the head that it left. */
+export interface CommittedHead extends Committed {
+  readonly head: Head;
+}
 
 export type LedgerWriter = ReturnType<typeof createLedgerWriter>;
 
@@ -38,10 +43,9 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
   /** Reads the head in a transaction. `newEpoch` must be set with the first row. */
   function readHead(unservedEpoch: string | undefined) {
     const head = headOf.values()[0]!;
-    const lastEpoch = head[3] as string;
-    const newEpoch = lastEpoch === unservedEpoch ? randomUUID() : undefined;
-    const keysVersion = Number(head[4]);
-    return { tip: toTip(head), epoch: newEpoch ?? lastEpoch, newEpoch, keysVersion };
+    const newEpoch = head[3] === unservedEpoch ? randomUUID() : undefined;
+    const epoch = newEpoch ?? (head[3] as string);
+    return { tip: toTip(head), epoch, newEpoch, keysVersion: Number(head[4]) };
   }
 
   const commitUnits = inTransaction(
@@ -56,13 +60,12 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       if (appended.rows.length > 0 && newEpoch !== undefined) setEpoch(database, newEpoch);
       addRows(appended.rows, appended.hashes);
       setEntries(entries, appended.rows);
-      const end = appended.tip;
+      const { tip: end } = appended;
       if (end !== tip) setTip.run(end.seq, end.at, end.hash);
       const stored = appended.usedKeys.length > 0 ? idempotency.store(appended) : undefined;
-      return { appended, stored, keysVersion };
+      return { appended, stored, head: { epoch, seq: end.seq, keysVersion } };
     },
   );
-  const begin = inTransaction(database, beginPendingEpoch);
   const prune = inTransaction(database, idempotency.prune);
 
   return {
@@ -71,7 +74,7 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
      * nothing: callers may already have an error, and another process may have stored later updates.
      */
     commit(units: readonly Unit[], now: number, giveUpAt: number): CommittedHead {
-      const { appended, stored, keysVersion } = commitUnits(
+      const { appended, stored, head } = commitUnits(
         units,
         now,
         giveUpAt,
@@ -80,8 +83,7 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       epochToBegin = undefined;
       known.committed(appended.tip);
       if (stored) idempotency.committed(stored);
-      const { epoch, tip } = appended;
-      return { ...appended, head: { epoch, seq: tip.seq, keysVersion } };
+      return { ...appended, head };
     },
     /** Runs `work` in a transaction in which it can add one row to the ledger. */
     transact<T>(now: number, work: (add: AddRow) => T): T {
@@ -107,7 +109,7 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
      */
     beginEpoch(epoch: string): void {
       epochToBegin = epoch;
-      begin();
+      inTransaction(database, beginPendingEpoch)();
       epochToBegin = undefined;
     },
     /**

@@ -4,6 +4,7 @@ import { type Problems, rejectProblems } from "../../domain/catalogue/import-pro
 import type { OrderRecord } from "../../domain/catalogue/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/catalogue/pets.ts";
 import { hashText, sourceText } from "../../domain/ledger/chain.ts";
+import { petStatuses, quantityMax } from "../../domain/ledger/inventory.ts";
 import type { Tip } from "../../domain/ledger/ledger.ts";
 import { assignImported, insertStaged, petDiffers } from "../pet-rows.ts";
 import { tipColumns, toTip } from "../rows.ts";
@@ -42,14 +43,25 @@ export async function importPets(
   const staged = await stageRows(database, petStaging, records, problems);
   // Without the lock for a file that is already known to be bad.
   if (problems.count() > 0) run(checkStaged(petStaging, problems));
+  assertStagedStocks(database);
   const unservedEpoch = readUnservedEpoch(database, options.isServed);
-  // Every value was checked when it was read. Checking a million again takes more than a second of the lock.
+  // For a million rows, the constraints of the tables would take more than a second of the lock.
   setPragma(database, "ignore_check_constraints", 1n);
   setPragma(database, "foreign_keys", 0n);
   return inTransaction(database, () => {
     run(checkStaged(petStaging, problems));
     return applyPets(database, staged, options, unservedEpoch);
   })();
+}
+
+/** Checks the constraints of stock before the lock is taken. A file that breaks them was rejected before. */
+function assertStagedStocks(database: Database): void {
+  const invalid = database.query(
+    `SELECT pet_id FROM staged_pets
+     WHERE quantity NOT BETWEEN 0 AND ${quantityMax}
+       OR status NOT IN (${petStatuses.map((status) => `'${status}'`).join()}) LIMIT 1`,
+  );
+  for (const [petId] of invalid.values()) throw new Error(`the stock of pet ${petId} is invalid`);
 }
 
 function applyPets(

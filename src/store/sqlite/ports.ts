@@ -145,8 +145,9 @@ function createInventoryStore(parts: Parts): InventoryStore {
     async commit(units, withinMs = busyWaitMs) {
       const before = access.version();
       const committed = await access.write(() => writer.commit(units, clock.now(), withinMs));
-      // This write alone has changed the version, so nobody else has written since it began.
-      if (access.version() === before + 1) [head, version] = [committed.head, before + 1];
+      // If this write alone has changed the version, nobody else has written since it began.
+      const isAlone = access.version() === before + 1;
+      if (isAlone && committed.rows.length > 0) [head, version] = [committed.head, before + 1];
       return committed;
     },
     mayOverlap: () => false,

@@ -9,8 +9,9 @@ import type {
   Unit,
 } from "../../../domain/ledger/ledger.ts";
 import type { ErrorCode, UnavailableReason } from "../../../domain/running/errors.ts";
+import type { CommittedHead } from "../commit.ts";
 import type { Damage } from "../engine/damage.ts";
-import type { CommittedHead, WriterArgs, WriterMethod } from "./writer.ts";
+import type { WriterArgs, WriterMethod } from "./writer.ts";
 
 /**
  * Messages between the threads. A commit and its result are texts, because Bun passes on a text at half

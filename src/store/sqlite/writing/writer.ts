@@ -1,13 +1,12 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import type { Environment } from "../../../domain/keys/keys.ts";
-import type { Committed, Unit } from "../../../domain/ledger/ledger.ts";
-import type { Head } from "../../../domain/ledger/store.ts";
+import type { Unit } from "../../../domain/ledger/ledger.ts";
 import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
 import { scriptedWrites } from "../../scripted-ports.ts";
 import { banWrites } from "../../usage.ts";
 import { checkpointWrites } from "../checkpoints.ts";
-import { createLedgerWriter } from "../commit.ts";
+import { type CommittedHead, createLedgerWriter } from "../commit.ts";
 import {
   guarded,
   openForWriting,
@@ -24,11 +23,6 @@ import { createPetWriter } from "../pets.ts";
 import { usageWrites } from "../usage.ts";
 import { usageHistoryWrites } from "../usage-history.ts";
 import { deliveryWrites } from "../webhooks.ts";
-
-/** What a commit added, and the head that it left. */
-export interface CommittedHead extends Committed {
-  readonly head: Head;
-}
 
 /** The store's writing connection, as the rest of the store calls it: on this thread or another. */
 export interface Writer {
