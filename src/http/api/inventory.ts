@@ -282,15 +282,16 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
     const key = headers.get("idempotency-key");
     const reason = parseReason(headers.get("x-change-reason"));
     const quantity = parseStockUpdate(await readJsonText(request, operation));
-    const idempotency = identifyRequest(call, key, `/inventory/${petId}`, `${quantity}`);
+    const idempotency =
+      key === null ? undefined : identifyRequest(call, key, `/inventory/${petId}`, `${quantity}`);
     const expected = ifMatch === null ? undefined : expectedVersions(ifMatch);
     const update = { petId, quantity, expected, reason, requestId, signal, trace, idempotency };
     const outcome = quantityOutcome(await setQuantity(context, caller, update));
     if (outcome.kind === "mismatch") return preconditionFailed(outcome.current);
     const { entries, epoch, isReplayed } = outcome;
     const entry = entries[0]!;
-    const etag = `"${entryTag({ entry, epoch })}"`;
-    const reply = { status: 200, body: entryJson(entry.petId, entry), etag };
+    const etag = `"${epoch}-${entry.version}"`;
+    const reply = { status: 200, body: entryJson(request.params!.petId!, entry), etag };
     return isReplayed ? { ...reply, headers: replayedHeaders } : reply;
   },
 };

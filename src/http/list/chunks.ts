@@ -20,8 +20,8 @@ const openingBracket = 0x5b;
 export const closing = fixedChunk("]");
 export const empty = fixedChunk("[]");
 
-/** Writes the digits of the bigint, because a JavaScript number cannot hold all 64-bit ids. */
-export function entryJson(petId: bigint, stock: Stock): string {
+/** Writes the digits of the id, because a JavaScript number cannot hold all 64-bit ids. */
+export function entryJson(petId: bigint | string, stock: Stock): string {
   return `{"petId":${petId},"quantity":${stock.quantity},"status":"${stock.status}"}`;
 }
 

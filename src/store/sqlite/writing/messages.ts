@@ -72,16 +72,35 @@ type Terms = [
   status: PetStatus | null,
 ];
 
-/** One array of all values: an array or an object for each change would take several times as long. */
+/** Precedes the cause and the key of the units that follow. */
+const originMark = 0;
+
+/**
+ * One array of all values: an array or an object for each update would take several times as long. A
+ * unit that only sets one quantity is its request, pet and quantity. Any other unit is an array.
+ */
 export function encodeCommit({ id, sentMs, now, withinMs, units }: SentCommit): string {
   const values: unknown[] = [id, sentMs, now, withinMs];
-  for (const { changes, cause, keyId, requestId, idempotency = null } of units) {
-    values.push(cause, keyId, requestId, idempotency, changes.length);
-    for (const change of changes) {
-      values.push(encodeId(change.petId), change.amount, termsOf(change));
-    }
+  let origin: Unit | undefined;
+  for (const unit of units) {
+    const { changes, cause, keyId, requestId, idempotency } = unit;
+    if (cause !== origin?.cause || keyId !== origin.keyId) values.push(originMark, cause, keyId);
+    origin = unit;
+    const change = changes[0];
+    if (changes.length === 1 && !idempotency && isPlain(change!)) {
+      values.push(requestId, encodeId(change!.petId), change!.amount);
+    } else values.push([requestId, idempotency ?? null, ...changes.flatMap(encodeChange)]);
   }
   return JSON.stringify(values);
+}
+
+function isPlain({ kind, reason, expected, status }: Change): boolean {
+  return kind === "set" && reason === null && !expected && status === undefined;
+}
+
+function encodeChange({ petId, amount, kind, reason, expected, status }: Change) {
+  const terms: Terms = [kind, reason, expected ?? null, status ?? null];
+  return [encodeId(petId), amount, terms];
 }
 
 /** A number if it is exact as one, which is faster. */
@@ -93,40 +112,60 @@ function encodeId(petId: bigint): number | string {
   return `${petId}`;
 }
 
-function termsOf({ kind, reason, expected, status }: Change): Terms | null {
-  if (kind === "set" && reason === null && !expected && status === undefined) return null;
-  return [kind, reason, expected ?? null, status ?? null];
-}
-
 export function decodeCommit(text: string): SentCommit {
   const values = JSON.parse(text);
   const [id, sentMs, now, withinMs] = values;
   const units: Unit[] = [];
+  let cause: Cause = "api";
+  let keyId: string | null = null;
   for (let at = 4; at < values.length; ) {
-    const cause: Cause = values[at];
-    const [keyId, requestId] = [values[at + 1], values[at + 2]];
-    const idempotency: Unit["idempotency"] = values[at + 3] ?? undefined;
-    const end = at + 5 + 3 * values[at + 4];
-    const changes: Change[] = [];
-    for (at += 5; at < end; at += 3) {
-      changes.push(decodeChange(BigInt(values[at]), values[at + 1], values[at + 2]));
+    const first = values[at];
+    if (first === originMark) {
+      cause = values[at + 1];
+      keyId = values[at + 2];
+      at += 3;
+    } else if (Array.isArray(first)) {
+      const [requestId, idempotency, ...changes] = first;
+      const decoded = decodeChanges(changes);
+      units.push({
+        changes: decoded,
+        cause,
+        keyId,
+        requestId,
+        idempotency: idempotency ?? undefined,
+      });
+      at += 1;
+    } else {
+      const change: Change = {
+        petId: BigInt(values[at + 1]),
+        kind: "set",
+        amount: values[at + 2],
+        expected: undefined,
+        status: undefined,
+        reason: null,
+      };
+      units.push({ changes: [change], cause, keyId, requestId: first, idempotency: undefined });
+      at += 3;
     }
-    units.push({ changes, cause, keyId, requestId, idempotency });
   }
   return { id, sentMs, now, withinMs, units };
 }
 
-function decodeChange(petId: bigint, amount: number, terms: Terms | null): Change {
-  if (!terms) return { petId, kind: "set", amount, reason: null };
-  const [kind, reason, expected, status] = terms;
-  return {
-    petId,
-    kind,
-    amount,
-    expected: expected ?? undefined,
-    status: status ?? undefined,
-    reason,
-  };
+// biome-ignore lint/suspicious/noExplicitAny: values of JSON, written by encodeChange.
+function decodeChanges(values: any[]): Change[] {
+  const changes: Change[] = [];
+  for (let at = 0; at < values.length; at += 3) {
+    const [kind, reason, expected, status]: Terms = values[at + 2];
+    changes.push({
+      petId: BigInt(values[at]),
+      kind,
+      amount: values[at + 1],
+      expected: expected ?? undefined,
+      status: status ?? undefined,
+      reason,
+    });
+  }
+  return changes;
 }
 
 /**
