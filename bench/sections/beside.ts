@@ -38,8 +38,8 @@ const orders: Version[][] = [
  * long as they run, for example in the code that the compiler optimized. Restarts average this out.
  */
 const roundsPerStart = 2 * orders.length;
-/** The length of a warm-up, in runs. After it the compiler has optimized what the load uses. */
-const warmUpRuns = 6;
+/** The length of a warm-up, in runs: 6 s. After it the compiler has optimized most of what the load uses. */
+const warmUpRuns = 20;
 
 interface Task {
   bench: Bench;
