@@ -16,6 +16,9 @@ const ratio = (what: string, better: Figure["better"], hold: number, aim: number
   aim,
 });
 
+const patchPeer = (entries: string): Figure =>
+  ratio(`PATCH, ${entries}, this disk: throughput against the peer`, "higher", 4, 10);
+
 const postgresPatch = (what: string, hold: number, aim: number): Figure =>
   ratio(`PATCH, PostgreSQL, ${what}`, "higher", hold, aim);
 
@@ -44,13 +47,15 @@ const feedDelay = (engine: string): Figure => ({
 });
 
 export const figures = {
-  getFloor20: ratio("GET, 20 entries: server CPU against the floor", "lower", 1.6, 1.3),
+  getFloor20: ratio("GET, 20 entries: server CPU against the floor", "lower", 1.5, 1.25),
   getFloor1000: ratio("GET, 1,000 entries: server CPU against the floor", "lower", 1.35, 1.1),
   getFloor10000: ratio("GET, 10,000 entries: server CPU against the floor", "lower", 1.2, 1.05),
   getFloor100000: ratio("GET, 100,000 entries: server CPU against the floor", "lower", 1.2, 1.05),
   getPeer20: ratio("GET, 20 entries: throughput against the peer", "higher", 3.5, 5),
   getPeer10000: ratio("GET, 10,000 entries: throughput against the peer", "higher", 20, 50),
-  patchPeer: ratio("PATCH, this disk: throughput against the peer", "higher", 4, 10),
+  patchPeer20: patchPeer("20 entries"),
+  patchPeer1000: patchPeer("1,000 entries"),
+  patchPeer10000: patchPeer("10,000 entries"),
   patchPeerSlow: ratio("PATCH, flush + 2 ms: throughput against the peer", "higher", 20, 50),
   readsUnderWrites: {
     what: "GET p99 while writes saturate, flush + 10 ms",

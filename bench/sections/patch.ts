@@ -1,15 +1,22 @@
 // Durable PATCH compared with the peer: on this disk, and with every flush delayed.
-import { type Bench, compare, divide, type Task } from "../bench.ts";
+import { type Bench, compare, divide, formatEntries, type Task } from "../bench.ts";
 import { startPeer, startService } from "../contestants.ts";
 import type { FigureName } from "../figures.ts";
 import type { Measured } from "../generator.ts";
 import { slowFlushEnvironment } from "../slow-flush.ts";
 import type { Contestant } from "../start-server.ts";
 
-const entries = 1000;
+/** In the order of the figures. */
+const sizes = [
+  [20, "patchPeer20"],
+  [1000, "patchPeer1000"],
+  [10_000, "patchPeer10000"],
+] as const;
 
 export async function patch(bench: Bench): Promise<void> {
-  await compareWithPeer(bench, "PATCH, this disk", "patchPeer");
+  for (const [entries, figure] of sizes) {
+    await compareWithPeer(bench, `PATCH, ${formatEntries(entries)}, this disk`, figure, entries);
+  }
 }
 
 export async function slowFlush(bench: Bench): Promise<void> {
@@ -18,13 +25,14 @@ export async function slowFlush(bench: Bench): Promise<void> {
     return;
   }
   const env = slowFlushEnvironment(bench.slowFlush.library, 2);
-  await compareWithPeer(bench, "PATCH, flush + 2 ms", "patchPeerSlow", env);
+  await compareWithPeer(bench, "PATCH, flush + 2 ms", "patchPeerSlow", 1000, env);
 }
 
 async function compareWithPeer(
   bench: Bench,
   scenario: string,
   figure: FigureName,
+  entries: number,
   env?: Record<string, string>,
 ): Promise<void> {
   const { results, directory, options } = bench;
@@ -57,7 +65,7 @@ export async function checkFlushDelay(
   for (const contestant of contestants) {
     const single = await bench.generator.measure(
       contestant,
-      { kind: "patch", connections: 1, entries },
+      { kind: "patch", connections: 1, entries: 1000 },
       200,
     );
     if (single.patch.p50Ms < delayMs) {
