@@ -9,9 +9,9 @@ import { describeMachine, isInMemory, type Machine } from "./machine.ts";
 import { type Options, readOptions } from "./options.ts";
 import { buildPatchLoad } from "./patch-load.ts";
 import {
+  budgetToMarkdown,
   comparisonsToMarkdown,
   printReport,
-  tablesToMarkdown,
   toJson,
   toMarkdown,
 } from "./report.ts";
@@ -114,7 +114,7 @@ function writeDocs(options: Options, results: Results, machine: Machine): void {
   writePlots(results, docsDirectory);
   const isBudget = options.sections.has("budget") && options.sections.size === 1;
   const [block, content] = isBudget
-    ? (["budget", tablesToMarkdown] as const)
+    ? (["budget", budgetToMarkdown] as const)
     : beside === undefined
       ? (["figures", toMarkdown] as const)
       : (["comparison", comparisonsToMarkdown] as const);

@@ -60,10 +60,10 @@ export function comparisonsToMarkdown(results: Results, machine: Machine): strin
     .join("\n\n");
 }
 
-/** The tables of a run with --only budget, each with its title, below one line about the run. */
-export function tablesToMarkdown({ tables, notes }: Results, machine: Machine): string {
+/** The table of a run with --only budget, below one line about it. */
+export function budgetToMarkdown({ tables, notes }: Results, machine: Machine): string {
   const about = `${Object.values(machine).join("; ")}.`;
-  const shown = tables.map((table) => `${table.title}:\n\n${tableToMarkdown(tableOf(table))}`);
+  const shown = tables.map((table) => tableToMarkdown(tableOf(table)));
   return [about, ...shown, ...notes.map((note) => `- ${note}`)].join("\n\n");
 }
 

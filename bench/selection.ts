@@ -27,7 +27,7 @@ export const sections = [
 ] as const;
 export type Section = (typeof sections)[number];
 
-/** These fill a store with millions of rows, take minutes, or are not about a whole. */
+/** These fill a store with millions of rows, take minutes, or compare nothing. */
 const longSections = [
   "ledger",
   "snapshots",

@@ -111,6 +111,8 @@ export async function costsOfPipeline(service: OpenService, reply: Reply): Promi
   };
   const { pipeline, routes } = service.servePipeline(reply);
   const routedAt = (at: number) => ({ request: requestAt(at), route: routes[0], connections });
+  const { status } = await pipeline(routedAt(0));
+  if (status !== 200) throw new Error(`The pipeline responds with status ${status}.`);
   const body = reply.body instanceof Blob ? reply.body : new Blob();
   const bare = createBareHandlers(body, template.headers)[kind];
   const parts = {

@@ -119,7 +119,7 @@ async function costOfThreads(texts: readonly string[], answer: string): Promise<
 }
 
 /** Announces rows to those who follow the ledger. Last, because the store does not have these rows. */
-function costOfList({ context, head }: OpenService, epoch: string): Promise<number> {
+async function costOfList({ context, head }: OpenService, epoch: string): Promise<number> {
   let { seq } = context.follower.applied;
   const rowsAt = () =>
     Array.from({ length: groupSize }, () => {
@@ -127,7 +127,9 @@ function costOfList({ context, head }: OpenService, epoch: string): Promise<numb
       const petId = BigInt(1 + (seq % entries));
       return { seq, petId, after: { petId, quantity: seq, status: "sold" as const } };
     });
-  return costInGroup(rowsAt, (rows) => head.committed(rows, epoch));
+  const cost = await costInGroup(rowsAt, (rows) => head.committed(rows, epoch));
+  if (context.follower.applied.seq !== seq) throw new Error("The list has not applied all rows.");
+  return cost;
 }
 
 /** The writing connection, on this thread. Storage is the rest of a commit. */
@@ -139,6 +141,8 @@ export async function costsOfWriter(
   const writer = openWriter(path, "production");
   writer.methods.beginEpoch(crypto.randomUUID());
   const commit = (group: Group) => writer.commit(group, Date.now(), 8_000);
+  const { outcomes } = commit(groups[0]!);
+  if (outcomes.some(({ kind }) => kind !== "stored")) throw new Error("A unit was not stored.");
   const whole = await costInGroup((at) => groups[at]!, commit);
   const checks = await costInGroup(Number, writer.methods.inspect);
   writer.methods.close();

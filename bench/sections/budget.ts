@@ -43,7 +43,7 @@ export async function budget(bench: Bench): Promise<void> {
   const lines = Object.entries(parts).map(([part, includes]) => ({ part, includes }));
   const format = (cost: number | undefined) => cost?.toFixed(2) ?? "";
   bench.results.tables.push({
-    title: `CPU time of PATCH, ${entriesOf.update} entries, and of GET, ${entriesOf.read} entries, by part, with ${connections} connections`,
+    title: `CPU time by part: PATCH with ${entriesOf.update} entries, GET with ${entriesOf.read}, ${connections} connections`,
     rows: [...lines, rest, total].map(({ part, includes }) => ({
       part,
       "PATCH µs": format(update[part]),
