@@ -1,7 +1,6 @@
 // Measures the CPU time of a call in this process.
 
 const warmUpMs = 300;
-const measuredMs = 500;
 const roundsMin = 6;
 
 /**
@@ -12,6 +11,7 @@ export async function costOf<Input>(
   prepare: (at: number) => Input,
   work: (input: Input) => unknown,
   calls = 1024,
+  measuredMs = 500,
 ): Promise<number> {
   const warmUntil = performance.now() + warmUpMs;
   while (performance.now() < warmUntil) await runRound(prepare, work, calls);
