@@ -87,7 +87,11 @@ export async function startPeer(options: ContestantOptions): Promise<Contestant>
 }
 
 /** Starts the floor with the body of the service, and with its headers except those that Bun adds. */
-export async function startFloor(service: Contestant, directory: string): Promise<Contestant> {
+export async function startFloor(
+  service: Contestant,
+  directory: string,
+  program = "floor.ts",
+): Promise<Contestant> {
   const response = await fetchList(service);
   const headers = Object.fromEntries(response.headers);
   for (const added of ["content-length", "transfer-encoding", "date"]) delete headers[added];
@@ -99,7 +103,7 @@ export async function startFloor(service: Contestant, directory: string): Promis
   const startedAt = performance.now();
   const ready = Promise.withResolvers<number>();
   const child = start({
-    command: [process.execPath, join(import.meta.dir, "floor.ts"), headersFile, bodyFile],
+    command: [process.execPath, join(import.meta.dir, program), headersFile, bodyFile],
     onMessage: (message) => ready.resolve((message as { port: number }).port),
   });
   child.exited.then(() =>

@@ -12,6 +12,10 @@ const markers = {
     "<!-- comparison: written by npm run bench -- --beside VERSION --docs docs -->",
     "<!-- end of comparison -->",
   ],
+  budget: [
+    "<!-- budget: written by npm run bench -- --only budget --docs docs -->",
+    "<!-- end of budget -->",
+  ],
 } as const;
 export type Block = keyof typeof markers;
 

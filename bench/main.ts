@@ -8,10 +8,17 @@ import { installPeer } from "./install-peer.ts";
 import { describeMachine, isInMemory, type Machine } from "./machine.ts";
 import { type Options, readOptions } from "./options.ts";
 import { buildPatchLoad } from "./patch-load.ts";
-import { comparisonsToMarkdown, printReport, toJson, toMarkdown } from "./report.ts";
+import {
+  budgetToMarkdown,
+  comparisonsToMarkdown,
+  printReport,
+  toJson,
+  toMarkdown,
+} from "./report.ts";
 import { Results } from "./results.ts";
 import { batch } from "./sections/batch.ts";
 import { beside } from "./sections/beside.ts";
+import { budget } from "./sections/budget.ts";
 import { feed } from "./sections/feed.ts";
 import { firstGet } from "./sections/first-get.ts";
 import { get } from "./sections/get.ts";
@@ -53,6 +60,7 @@ const runs: Record<Section, (bench: Bench) => Promise<void>> = {
   history,
   idempotency,
   snapshots,
+  budget,
   soak,
   beside,
 };
@@ -104,8 +112,13 @@ function writeDocs(options: Options, results: Results, machine: Machine): void {
   const { docsDirectory, beside } = options;
   if (docsDirectory === undefined) return;
   writePlots(results, docsDirectory);
-  if (beside === undefined) writeBlock("figures", toMarkdown(results, machine), docsDirectory);
-  else writeBlock("comparison", comparisonsToMarkdown(results, machine), docsDirectory);
+  const isBudget = options.sections.has("budget") && options.sections.size === 1;
+  const [block, content] = isBudget
+    ? (["budget", budgetToMarkdown] as const)
+    : beside === undefined
+      ? (["figures", toMarkdown] as const)
+      : (["comparison", comparisonsToMarkdown] as const);
+  writeBlock(block, content(results, machine), docsDirectory);
 }
 
 let directory: string | undefined;

@@ -38,8 +38,8 @@ export interface Options {
 
 export const usage = `npm run bench -- [flags]
   --only a,b          run only these sections: ${sections.filter((name) => name !== "beside").join(", ")}
-                      (ledger, snapshots, history, idempotency, postgres-growth and postgres-vacuum run
-                      only when named or with --long; soak only when named or with --soak;
+                      (ledger, snapshots, history, idempotency, postgres-growth, postgres-vacuum and
+                      budget run only when named or with --long; soak only when named or with --soak;
                       open-transaction only when named)
   --engine postgres   run only the section postgres, and with --long those that start with postgres-
   --beside VERSION    compare this checkout with a release, which is installed in dist/releases, or with
@@ -55,13 +55,13 @@ export const usage = `npm run bench -- [flags]
                       postgres-vacuum have fixed numbers of connections
   --long              also run the sections ledger, snapshots, history and postgres-growth, with
                       --ledger-rows N rows (10000000), idempotency, with --remembered-keys N keys
-                      (10000000), and postgres-vacuum
+                      (10000000), postgres-vacuum and budget
   --soak              run only a mixed load for --minutes N (10), and record the memory
   --open-minutes N    how long open-transaction keeps its transaction open (5)
   --vacuum-minutes N  how long postgres-vacuum sends updates (5)
   --json FILE         write all results to FILE
-  --docs DIRECTORY    write the plots to DIRECTORY and the figures, or with --beside the comparison,
-                      into its benchmarks.md
+  --docs DIRECTORY    write the plots to DIRECTORY and the figures, or with --beside the comparison, or
+                      with --only budget its table, into its benchmarks.md
   --directory DIR     where the databases are created; this disk is measured (${tmpdir()})
 
 Exit code: 0 if every figure holds and no comparison is beyond its bound, 1 if not, 2 if the run

@@ -60,6 +60,13 @@ export function comparisonsToMarkdown(results: Results, machine: Machine): strin
     .join("\n\n");
 }
 
+/** The table of a run with --only budget, below one line about it. */
+export function budgetToMarkdown({ tables, notes }: Results, machine: Machine): string {
+  const about = `${Object.values(machine).join("; ")}.`;
+  const shown = tables.map((table) => tableToMarkdown(tableOf(table)));
+  return [about, ...shown, ...notes.map((note) => `- ${note}`)].join("\n\n");
+}
+
 function tableOf({ rows }: DataTable): Table {
   return {
     titles: Object.keys(rows[0] ?? {}),
@@ -179,9 +186,9 @@ function statusOf(figure: Figure, value: number): string {
   return meets(figure, value, figure.hold) ? "holds" : "MISSED";
 }
 
-/** Columns of numbers are aligned to the right, the others to the left. */
+/** Columns of numbers are aligned to the right, the others to the left. A cell may be empty. */
 function numericColumns({ titles, rows }: Table): boolean[] {
-  return titles.map((_, column) => rows.every((row) => /^(\d|≤|≥|n\/a)/.test(row[column]!)));
+  return titles.map((_, column) => rows.every((row) => /^(-?\d|≤|≥|n\/a|$)/.test(row[column]!)));
 }
 
 function toText(table: Table): string {

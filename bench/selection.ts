@@ -21,12 +21,13 @@ export const sections = [
   "history",
   "idempotency",
   "snapshots",
+  "budget",
   "soak",
   "beside",
 ] as const;
 export type Section = (typeof sections)[number];
 
-/** These fill a store with millions of rows, or take minutes. */
+/** These fill a store with millions of rows, take minutes, or compare nothing. */
 const longSections = [
   "ledger",
   "snapshots",
@@ -34,6 +35,7 @@ const longSections = [
   "idempotency",
   "postgres-growth",
   "postgres-vacuum",
+  "budget",
 ] as const;
 const postgresSections = ["postgres", "postgres-growth", "postgres-vacuum"] as const;
 

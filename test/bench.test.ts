@@ -269,7 +269,7 @@ test("--scenario selects among the scenarios of --beside", () => {
 test("--long adds the sections that take long, and each can be named alone", () => {
   const long = [
     ...(["ledger", "snapshots", "history", "idempotency"] as const),
-    ...(["postgres-growth", "postgres-vacuum"] as const),
+    ...(["postgres-growth", "postgres-vacuum", "budget"] as const),
   ];
   const selected = (...flags: string[]) => readOptions(flags).sections;
   for (const section of long) {
