@@ -29,15 +29,14 @@ export function needsPostgres(names: ReadonlySet<ScenarioName>): boolean {
 /** Returns the selected scenarios. The server is needed only if `needsPostgres` is true. */
 export function selectedScenarios(bench: Bench, server: Postgres | undefined): Scenario[] {
   const { quick, scenarios } = bench.options;
-  const sizes = quick ? [20, 1000] : [20, 1000, 10_000, 100_000];
+  const gets = (...sizes: number[]) => sizes.map((entries) => getScenario(bench, entries));
   const postgresPatches = [patchScenario(64, 1000), patchScenario(256, 1000)];
   const byName: Record<ScenarioName, () => Scenario[]> = {
-    get: () => sizes.map((entries) => getScenario(bench, entries)),
+    get: () => gets(20, 1000),
+    "get-long": () => (quick ? gets(10_000) : gets(10_000, 100_000)),
     "first-get": () => [firstGetScenario(bench, quick ? 10_000 : 100_000)],
-    patch: () => [
-      ...[20, 1000, 10_000].map((entries) => patchScenario(64, entries)),
-      patchScenario(256, 1000),
-    ],
+    patch: () => [20, 1000, 10_000].map((entries) => patchScenario(64, entries)),
+    "patch-256": () => [patchScenario(256, 1000)],
     "get-postgres": () => [onPostgres(getScenario(bench, 1000), server!)],
     "patch-postgres": () => postgresPatches.map((scenario) => onPostgres(scenario, server!)),
   };

@@ -42,8 +42,10 @@ const postgresSections = ["postgres", "postgres-growth", "postgres-vacuum"] as c
 /** The names that --scenario accepts, in the order in which the scenarios run. */
 export const scenarioNames = [
   "get",
+  "get-long",
   "first-get",
   "patch",
+  "patch-256",
   "get-postgres",
   "patch-postgres",
 ] as const;
