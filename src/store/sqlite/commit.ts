@@ -184,7 +184,7 @@ function createEntrySetter(database: Database) {
       const { quantity, version } = entries.get(petId)!;
       // Of several rows of a pet, only the last one is its entry.
       if (version === seq) setEntry.run(quantity, version, petId);
-      // The status rarely changes, and writing it costs more than the rest of an entry.
+      // The status rarely changes.
       if (before!.status !== after!.status) setStatus.run(after!.status, petId);
     }
   };
