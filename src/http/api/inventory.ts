@@ -172,15 +172,15 @@ function currentList({ list }: Context, call: Call): Reply {
 /** Caches may store the list but must revalidate it, so that a client never sees an old one. */
 const listHeaders = { "Cache-Control": cacheControl, Vary: "Accept-Encoding" };
 
-const templates = new WeakMap<ListVersion, HeaderTemplate>();
+/** The template of the list that was sent last. */
+let lastSent: { tag: string; headers: Call["operation"]["headers"]; template: HeaderTemplate };
 
-function listTemplate(version: ListVersion, { operation }: Call): HeaderTemplate {
-  let template = templates.get(version);
-  if (!template) {
-    template = createTemplate({ ...operation.headers, ETag: `"${version.tag}"`, ...listHeaders });
-    templates.set(version, template);
+function listTemplate({ tag }: ListVersion, { operation: { headers } }: Call): HeaderTemplate {
+  if (lastSent?.tag !== tag || lastSent.headers !== headers) {
+    const template = createTemplate({ ...headers, ETag: `"${tag}"`, ...listHeaders });
+    lastSent = { tag, headers, template };
   }
-  return template;
+  return lastSent.template;
 }
 
 const getInventory: Declaration = {

@@ -38,7 +38,6 @@ export function readersGoneAfterMs(byteLength: number): number {
 }
 
 export function createListBodies(readers: Readers, monotonicMs: () => number): ListBodies {
-  const blobs = new WeakMap<ListVersion, Blob>();
   const readBefore = new WeakSet<ListVersion>();
   let longBlobAllowedAt = 0;
 
@@ -57,12 +56,10 @@ export function createListBodies(readers: Readers, monotonicMs: () => number): L
 
   return {
     bodyOf(version, request, keyId) {
-      const blob = blobs.get(version);
-      if (blob) return blob;
+      if (version.blob) return version.blob;
       if (!isWorthJoining(version)) return stream(readers.begin(version, keyId), request.signal);
-      const joined = new Blob(version.chunks.map((chunk) => chunk.bytes));
-      blobs.set(version, joined);
-      return joined;
+      version.blob = new Blob(version.chunks.map((chunk) => chunk.bytes));
+      return version.blob;
     },
   };
 }

@@ -31,6 +31,8 @@ export interface ListVersion {
   readonly tag: string;
   readonly chunks: readonly Chunk[];
   readonly byteLength: number;
+  /** All bytes in one piece, once they were joined. */
+  blob: Blob | undefined;
 }
 
 export interface InventoryListOptions {
@@ -257,5 +259,5 @@ function runFor(runs: readonly Run[], petId: bigint): number {
 function versionOf(tag: string, runs: readonly Run[]): ListVersion {
   const chunks = runs.length === 0 ? [empty] : [...runs.map(({ chunk }) => chunk), closing];
   const byteLength = chunks.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  return { tag, chunks, byteLength };
+  return { tag, chunks, byteLength, blob: undefined };
 }

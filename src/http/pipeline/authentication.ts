@@ -18,7 +18,7 @@ const challenge = 'Bearer realm="petstore"';
 export function createKeyAuthenticator(keyring: Keyring, environment: Environment): Authenticator {
   return {
     identify(request) {
-      const key = keyIn(request);
+      const key = plainKeyIn(request) ?? keyIn(request);
       return key === undefined ? undefined : keyring.identify(key);
     },
     lastKnownCaller(request) {
@@ -77,6 +77,16 @@ export function insufficientScope(scope: GrantedScope): Reply {
   return errorReply("insufficient_scope", messages.missingScope(scope), {
     "WWW-Authenticate": `${challenge}, error="insufficient_scope", scope="${scope}"`,
   });
+}
+
+const plainScheme = "Bearer ";
+
+/** The same as `keyIn` for the form that nearly every client sends, and for texts that are not keys. */
+function plainKeyIn({ headers }: Request): string | undefined {
+  const authorization = headers.get("authorization");
+  if (!authorization?.startsWith(plainScheme)) return undefined;
+  const key = authorization.slice(plainScheme.length);
+  return key.includes(" ") ? undefined : key;
 }
 
 /** The key that was sent as a bearer token. */
