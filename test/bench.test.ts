@@ -259,7 +259,7 @@ test("--docs replaces one block of benchmarks.md, and nothing around it", () => 
 test("--scenario selects among the scenarios of --beside", () => {
   const { scenarios } = readOptions(["--beside", root, "--scenario", "get,patch-postgres"]);
   expect([...scenarios]).toEqual(["get", "patch-postgres"]);
-  expect(readOptions(["--beside", root]).scenarios.size).toBe(5);
+  expect(readOptions(["--beside", root]).scenarios.size).toBe(7);
   expect(() => readOptions(["--beside", root, "--scenario", "put"])).toThrow(
     "Unknown scenario put",
   );

@@ -68,8 +68,6 @@ export function createCommitter(
   const transactions = createTransactions(parts);
   let gathering: ReturnType<typeof setTimeout> | undefined;
   const running = new Set<Promise<void>>();
-  /** When the first of the units was submitted that are not admitted yet. */
-  let submittedAt = 0;
   /** Whether another transaction may overlap with those that are under way. */
   let mayOverlap = true;
   /** Give callers their outcomes, in the order in which the transactions ended. */
@@ -138,11 +136,8 @@ export function createCommitter(
       if (reason) return Promise.reject(unavailable(reason));
       return new Promise((resolve, reject) => {
         // Requests that arrive in the same turn of the event loop join the same group.
-        if (queue.waiting === queue.changes) {
-          queueMicrotask(admit);
-          submittedAt = monotonicMs();
-        }
-        queue.add({ unit, signal, trace, submittedAt, resolve, reject });
+        if (queue.waiting === queue.changes) queueMicrotask(admit);
+        queue.add({ unit, signal, trace, submittedAt: monotonicMs(), resolve, reject });
       });
     },
     get isTooSlow() {
