@@ -142,6 +142,19 @@ describe("a follower", () => {
     expect(shown.at.seq).toBe(1);
   });
 
+  test("notices by commits alone that the head went back, before their numbers follow again", async () => {
+    const { ledger, shown, follower } = startFollowing();
+    for (const petId of [1n, 2n, 3n]) ledger.add(petId, 1);
+    await follower.catchUp();
+    ledger.replace("first", 1);
+    follower.committed([ledger.add(1n, 9)], "first");
+    const deadline = performance.now() + 5_000;
+    while (follower.loads < 2 && performance.now() < deadline) await Bun.sleep(10);
+    for (const quantity of [10, 11]) follower.committed([ledger.add(1n, quantity)], "first");
+    await follower.catchUp();
+    expect([...shown.stocks]).toEqual([[1n, 11]]);
+  });
+
   test("does not take a read that returns late for a store that went back", async () => {
     const { ledger, shown, follower } = startFollowing();
     ledger.add(1n, 1);

@@ -4,7 +4,7 @@ import type { Head, InventoryReader } from "../ledger/store.ts";
 import type { MaybePromise } from "../running/clock.ts";
 import { type ServiceError, unavailable } from "../running/errors.ts";
 import type { Log } from "../running/events.ts";
-import { createReplay, LedgerGap, nowhere, type Replica } from "./replay.ts";
+import { createReplay, LedgerGap, nowhere, type Replay, type Replica } from "./replay.ts";
 
 export interface Follower {
   /**
@@ -43,14 +43,13 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
   /** True from the start of a replay until one succeeds: what was applied may be half a commit. */
   let isReplaying = false;
   let fault: string | undefined;
-  const readAndReach = shared(() => {
-    const { applied, loads } = replay;
-    return Promise.resolve(reader.readHead()).then((head) =>
-      reach(head, wentBack(head, applied) ? loads : undefined),
-    );
+  const readAndReach = createLook(reader, replay, reach, true);
+  const reloadIfReplaced = createLook(reader, replay, reach, false);
+  /** What was announced may be in the replica without being shown. A store that went back is not. */
+  const catchUpSoon = soon(behindMs, (announced) => {
+    const isApplied = covers(replay.applied, announced);
+    return (isApplied ? reloadIfReplaced() : readAndReach()).catch(() => {});
   });
-  const applied = () => replay.applied;
-  const catchUpSoon = soon(behindMs, applied, () => readAndReach().catch(() => {}));
 
   /** Shows the head. `replaced` is the number of the load whose store was replaced. */
   function reach(head: Head, replaced: number | undefined): MaybePromise<void> {
@@ -113,10 +112,12 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
       if (!head || wentBack(head, replay.applied)) return readAndReach();
       return reach(head, undefined);
     },
-    headMoved: catchUpSoon,
+    headMoved(head) {
+      if (!covers(replay.applied, head)) catchUpSoon(head);
+    },
     committed(rows, epoch) {
       // A running replay reads these rows anyway. Rows that do not follow directly mean that
-      // another process wrote in between.
+      // another process wrote in between, that a read found them first, or that the store went back.
       if (isReplaying || !replay.append(rows, epoch)) {
         catchUpSoon({ epoch, seq: rows.at(-1)!.seq });
       }
@@ -178,27 +179,39 @@ function shared(read: () => Promise<void>): () => Promise<void> {
   };
 }
 
+/** Reads the head and reaches it. Unless `isShown`, only if the store went back. */
+function createLook(
+  reader: InventoryReader,
+  replay: Replay,
+  reach: (head: Head, replaced: number | undefined) => MaybePromise<void>,
+  isShown: boolean,
+): () => Promise<void> {
+  return shared(async () => {
+    const { applied, loads } = replay;
+    const head = await reader.readHead();
+    if (wentBack(head, applied)) await reach(head, loads);
+    else if (isShown) await reach(head, undefined);
+  });
+}
+
 /**
- * Does work once after a short delay, however often it is called meanwhile, unless all positions that it
- * is called with have been applied by then. If several instances write,
- * nearly every commit finds rows of others before its own, and to follow each of them at once would cost
- * as much as writing. Reads catch up anyway; this only limits how much the next read has to apply.
+ * Does work once after a short delay, for the last of the positions that it is called with meanwhile. If
+ * several instances write, nearly every commit finds rows of others before its own, and to follow each of
+ * them at once would cost as much as writing. Reads catch up anyway; this only limits how much the next
+ * read has to apply.
  */
-function soon(
-  delayMs: number,
-  applied: () => Position,
-  work: () => unknown,
-): (position: Position) => void {
-  let isDue = false;
-  let announced = nowhere;
+function soon(delayMs: number, work: (announced: Position) => unknown): (at: Position) => void {
+  let announced: Position | undefined;
   return (position) => {
-    if (covers(applied(), position)) return;
-    if (!covers(announced, position)) announced = position;
-    if (isDue) return;
-    isDue = true;
+    if (announced) {
+      if (!covers(announced, position)) announced = position;
+      return;
+    }
+    announced = position;
     setTimeout(() => {
-      isDue = false;
-      if (!covers(applied(), announced)) work();
+      const last = announced!;
+      announced = undefined;
+      work(last);
     }, delayMs).unref();
   };
 }

@@ -125,7 +125,7 @@ function writeAlone<T>(
 }
 
 function createInventoryStore(parts: Parts): InventoryStore {
-  const { clock, writer, database, access } = parts;
+  const { clock, isService, writer, database, access } = parts;
   const reader = readable(parts, createInventoryReader(database));
   let version: number | undefined;
   let head: Head;
@@ -145,8 +145,9 @@ function createInventoryStore(parts: Parts): InventoryStore {
     async commit(units, withinMs = busyWaitMs) {
       const before = access.version();
       const committed = await access.write(() => writer.commit(units, clock.now(), withinMs));
-      // If this write alone has changed the version, nobody else has written since it began.
-      const isAlone = access.version() === before + 1;
+      // If this write alone has changed the version, nobody else has written since it began. A command's
+      // version is SQLite's, which counts the writes of several connections as one.
+      const isAlone = isService && access.version() === before + 1;
       if (isAlone && committed.rows.length > 0) [head, version] = [committed.head, before + 1];
       return committed;
     },

@@ -40,6 +40,16 @@ export function describeSharing(suite: StoreSuite): void {
       ).toBeGreaterThan(keysVersion);
     });
 
+    test("all know the last of the commits that they make at the same time", async () => {
+      const stores = [suite.store, await suite.place.open()];
+      await add({ petId: 1n }, { petId: 2n });
+      for (const { inventory } of stores) inventory.cachedHead();
+      await Promise.all(stores.map(({ inventory }, at) => inventory.commit([set(1n, at)])));
+      for (const { inventory } of stores) {
+        expect(inventory.cachedHead() ?? (await inventory.readHead())).toMatchObject({ seq: 4 });
+      }
+    });
+
     if (!suite.isWhole) return;
 
     test("have one epoch, and another database has another", async () => {
