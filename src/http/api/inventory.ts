@@ -290,7 +290,7 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
     if (outcome.kind === "mismatch") return preconditionFailed(outcome.current);
     const { entries, epoch, isReplayed } = outcome;
     const entry = entries[0]!;
-    const etag = `"${epoch}-${entry.version}"`;
+    const etag = `"${entryTag({ entry, epoch })}"`;
     const reply = { status: 200, body: entryJson(request.params!.petId!, entry), etag };
     return isReplayed ? { ...reply, headers: replayedHeaders } : reply;
   },

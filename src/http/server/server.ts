@@ -36,8 +36,7 @@ export interface RunningServer {
 
 export interface Health {
   isReady(): Promise<boolean>;
-  /** True while the service stops. Every response then has `Connection: close`. */
-  /** Aborted when the service begins to stop. */
+  /** Aborted when the service begins to stop. Every response then has `Connection: close`. */
   readonly stopping: AbortSignal;
 }
 

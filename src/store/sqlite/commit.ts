@@ -176,16 +176,13 @@ function createKnownEntries(database: Database) {
 /** Updates the entries that these rows changed. */
 function createEntrySetter(database: Database) {
   const setEntry = database.query(
-    "UPDATE inventory SET quantity = ?, version = ? WHERE pet_id = ?",
+    "UPDATE inventory SET quantity = ?, status = ?, version = ? WHERE pet_id = ?",
   );
-  const setStatus = database.query("UPDATE inventory SET status = ? WHERE pet_id = ?");
   return (entries: ReadonlyMap<bigint, Entry>, rows: readonly LedgerRow[]): void => {
-    for (const { seq, petId, before, after } of rows) {
-      const { quantity, version } = entries.get(petId)!;
+    for (const { seq, petId } of rows) {
+      const { quantity, status, version } = entries.get(petId)!;
       // Of several rows of a pet, only the last one is its entry.
-      if (version === seq) setEntry.run(quantity, version, petId);
-      // The status rarely changes.
-      if (before!.status !== after!.status) setStatus.run(after!.status, petId);
+      if (version === seq) setEntry.run(quantity, status, version, petId);
     }
   };
 }
@@ -210,7 +207,7 @@ function createRowInserter(
  * inserting a row, so a block of rows takes half the time. Blocks have 128, 64, 32 or fewer rows: a group
  * of 45 is inserted as 32 and 13.
  */
-export function createValueInserter(database: Database): (values: Value[]) => void {
+function createValueInserter(database: Database): (values: Value[]) => void {
   const columns = placeholders(storedLedgerColumns).split(",").length;
   const row = `(${placeholders(storedLedgerColumns)})`;
   const insertOf = (rows: number) =>

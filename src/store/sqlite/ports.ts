@@ -131,7 +131,7 @@ function createInventoryStore(parts: Parts): InventoryStore {
   let head: Head;
   return {
     ...reader,
-    // A file that is replaced while it is served is damage, which rejects reads.
+    // Without the check of a read, because it is called after every commit.
     isOutdated: () => false,
     /** Reads the file only if a process has written since the last call. */
     cachedHead: guarded(() => {
