@@ -248,13 +248,11 @@ describe("of a service in a process of its own,", () => {
     await updateSome(service);
     const older = readFileSync(`${file}-shm`);
     await updateSome(service);
-    let refused = false;
-    const steady = updating().map(async (client) => {
-      while (!refused) refused = (await loaded.update(service, client)) !== 200;
-    });
+    const steady = updateUntilRefused(service);
+    await updateSome(service);
     overwrite(`${file}-shm`, older);
     await untilUnready(service);
-    await Promise.all(steady);
+    await steady;
     expect(await damageIn(service)).toMatchObject({ file: `${file}-shm` });
     service.kill("SIGTERM");
     expect(await service.exited).toBe(137);

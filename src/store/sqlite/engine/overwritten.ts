@@ -4,16 +4,18 @@ import { openSync, readSync, type Stats, statSync, writeSync } from "node:fs";
 import type { FileName, StoreFiles } from "./files.ts";
 
 /**
- * Returns a function that finds a file of a store which was truncated or overwritten in place. Only for
- * the process that serves the store, on its writing thread.
+ * Finds a file of a store that was truncated or overwritten in place. Only for the process that serves
+ * the store, on its writing thread.
  */
-export function createOverwriteCheck(
-  files: StoreFiles,
-  database: Database,
-): (found: Stats | undefined) => FileName | undefined {
-  const findInLog = createLogCheck(files);
+export function createOverwriteCheck(files: StoreFiles, database: Database) {
+  const { findInLog, isIndexOverwritten } = createLogCheck(files);
   const isOverwritten = createHeadCheck(files, database);
-  return (found) => findInLog() ?? (found && isOverwritten(found) ? "database" : undefined);
+  return {
+    find: (found: Stats | undefined): FileName | undefined =>
+      findInLog() ?? (found && isOverwritten(found) ? "database" : undefined),
+    /** Cheaper than `find`. A write that uses an older index would overwrite later ones in the log. */
+    isIndexOverwritten,
+  };
 }
 
 /** The index begins with two copies of its header (https://www.sqlite.org/walformat.html). */
@@ -36,7 +38,7 @@ const saltsBytes = 8;
  * salts that the index has, at its start and in its last frame. Until SQLite begins the log again, with
  * other salts, it must also keep the frame that was its last one at the check before.
  */
-function createLogCheck(files: StoreFiles): () => "wal" | "walIndex" | undefined {
+function createLogCheck(files: StoreFiles) {
   // Never closed: that would drop every lock that SQLite holds on the index in this process.
   const index = openSync(files.walIndex, "r+");
   const log = openSync(files.wal, "r");
@@ -73,14 +75,17 @@ function createLogCheck(files: StoreFiles): () => "wal" | "walIndex" | undefined
     return fill(log, again, known.at) && again.equals(known.frame);
   }
 
-  return () => {
-    if (!fill(index, header, 0) || header.readUInt32LE(numberAt) !== number[0]) return "walIndex";
+  function isIndexOverwritten(): boolean {
+    if (!fill(index, header, 0) || header.readUInt32LE(numberAt) !== number[0]) return true;
+    return ((header.readUInt32LE(commitsAt) - known.commits) | 0) < 0;
+  }
+
+  function findInLog(): "wal" | "walIndex" | undefined {
+    if (isIndexOverwritten()) return "walIndex";
     // The two copies differ while another process commits. The next check decides.
     if (header.compare(header, 0, headerBytes, headerBytes, 2 * headerBytes) !== 0)
       return undefined;
-    const commits = header.readUInt32LE(commitsAt);
-    if (((commits - known.commits) | 0) < 0) return "walIndex";
-    known.commits = commits;
+    known.commits = header.readUInt32LE(commitsAt);
     const frames = header.readUInt32LE(16);
     if (frames === 0) return undefined;
     const pageBytes = header.readUInt16LE(14);
@@ -100,7 +105,9 @@ function createLogCheck(files: StoreFiles): () => "wal" | "walIndex" | undefined
     return fill(index, header, 0) && header.compare(before, 0, headerBytes, 0, headerBytes) !== 0
       ? undefined
       : "wal";
-  };
+  }
+
+  return { findInLog, isIndexOverwritten };
 }
 
 /** How long the database file may be unreadable, and how often it is read again. */

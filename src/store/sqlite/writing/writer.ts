@@ -82,11 +82,8 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
   const files = prepareFiles(path);
   const ledger = createLedgerWriter(database, isServed);
   const { loadIdempotency, pruneIdempotency } = ledger;
-  const damage = createDamageCheck(
-    files,
-    ["database", "wal", "walIndex"],
-    isServed ? undefined : createOverwriteCheck(files, database),
-  );
+  const overwrites = isServed ? undefined : createOverwriteCheck(files, database);
+  const damage = createDamageCheck(files, ["database", "wal", "walIndex"], overwrites?.find);
   const { waitAtMost, waitForLock, setQueuedMs } = createLockWait(database);
   /** When the request was sent, by `performance.now()`. Undefined if its caller cannot give up. */
   let sentAt: number | undefined;
@@ -95,12 +92,14 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
   let checkedAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * Checks the files before a write is reported, and also before it begins, unless the write before it
-   * has just been checked.
+   * Checks the files before a write is reported, and also before it begins. Right after another write,
+   * only the index is checked before: damage to another file is found in time by the check after.
    */
   function checked<A extends unknown[], T>(work: (...args: A) => T): (...args: A) => T {
     return guarded((...args) => {
-      if (performance.now() - checkedAt > recentMs) assertUndamaged();
+      if (performance.now() - checkedAt > recentMs || overwrites?.isIndexOverwritten()) {
+        assertUndamaged();
+      }
       try {
         return work(...args);
       } finally {
