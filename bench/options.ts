@@ -45,7 +45,7 @@ export const usage = `npm run bench -- [flags]
   --beside VERSION    compare this checkout with a release, which is installed in dist/releases, or with
                       the checkout in a directory, which must have its node_modules: paired ratios
                       new/old of the CPU time per response and the responses per second
-  --beside-minutes N  how long a scenario may take to become precise enough (5)
+  --beside-minutes N  how long a scenario may take to become precise enough (6)
   --scenario a,b      with --beside: run only these scenarios: ${scenarioNames.join(", ")}
   --quick             use short runs and small catalogues, to check that everything works
   --repeats N         rounds per comparison (6; with --beside as many as needed, 72 or more)
@@ -75,7 +75,7 @@ export function readOptions(argv: string[]): Options {
       engine: { type: "string" },
       quick: { type: "boolean", default: false },
       beside: { type: "string" },
-      "beside-minutes": { type: "string", default: "5" },
+      "beside-minutes": { type: "string", default: "6" },
       scenario: { type: "string" },
       repeats: { type: "string" },
       seconds: { type: "string" },
