@@ -5,7 +5,6 @@ const PETS = [1n, 2n, 9007199254740993n];
 
 type Step = {
   petId: bigint;
-  quantity: number;
   start: number;
   takesMs: number;
   /** Where between start and end the operation takes effect, in percent. */
@@ -15,7 +14,6 @@ type Step = {
 
 const step: fc.Arbitrary<Step> = fc.record({
   petId: fc.constantFrom(...PETS),
-  quantity: fc.integer({ min: 0, max: 4 }),
   start: fc.integer({ min: 0, max: 200 }),
   takesMs: fc.integer({ min: 1, max: 30 }),
   effect: fc.integer({ min: 0, max: 100 }),
@@ -44,7 +42,9 @@ function play(steps: readonly Step[]): History {
   const ledger: LedgerRow[] = [];
   const timed = steps.map((one) => ({ ...one, at: one.start + (one.takesMs * one.effect) / 100 }));
   for (const [index, one] of timed.toSorted((a, b) => a.at - b.at).entries()) {
-    const { petId, quantity, start } = one;
+    const { petId, start } = one;
+    // No two updates set the same quantity, and none that of the beginning.
+    const quantity = index + 1;
     const end = start + one.takesMs;
     const seq = BigInt(ledger.length);
     if (one.kind === "read") {

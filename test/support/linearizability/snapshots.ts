@@ -10,29 +10,55 @@ export function checkSnapshots(history: History): Violation[] {
   const violations: Violation[] = [];
   const states = replayAll(history);
   const placed = placeUpdates(history);
-  const seen: { end: number; seq: bigint }[] = [];
-  for (const read of history.reads.toSorted((a, b) => a.start - b.start)) {
-    let from = history.initialSeq;
-    let to = history.ledger.at(-1)?.seq ?? history.initialSeq;
-    for (const { seq, start, end } of placed) {
-      if (end < read.start && seq > from) from = seq;
-      if (start > read.end && seq <= to) to = seq - 1n;
+  const lastSeq = history.ledger.at(-1)?.seq ?? history.initialSeq;
+  const firstAfter = firstSeqAfter(placed, lastSeq + 1n);
+  const reads = history.reads.toSorted((a, b) => a.start - b.start);
+  /** The `seq` of the reads so far, and of the updates. What has ended when a read begins bounds it. */
+  const shown = new Map<Read, bigint>();
+  const ends = [...placed, ...reads].toSorted((a, b) => a.end - b.end);
+  let from = history.initialSeq;
+  let ended = 0;
+  for (const read of reads) {
+    for (; ended < ends.length && ends[ended]!.end < read.start; ended++) {
+      const one = ends[ended]!;
+      // A read that ended before this one began also began before it.
+      const seq = "entries" in one ? shown.get(one) : one.seq;
+      if (seq !== undefined && seq > from) from = seq;
     }
-    for (const earlier of seen) {
-      if (earlier.end < read.start && earlier.seq > from) from = earlier.seq;
-    }
+    const to = firstAfter(read.end) - 1n;
     const fits = (states.get(digestOf(read.entries)) ?? []).filter(
       (seq) => read.seq === undefined || read.seq === seq,
     );
     const seq = fits.find((candidate) => candidate >= from && candidate <= to);
     if (seq === undefined) violations.push(explain(read, fits, from, to));
-    else seen.push({ end: read.end, seq });
+    else shown.set(read, seq);
   }
   return violations;
 }
 
+type Placed = { readonly seq: bigint; readonly start: number; readonly end: number };
+
+/** Returns a function that finds the smallest `seq` of the updates that began after a time. */
+function firstSeqAfter(placed: readonly Placed[], otherwise: bigint): (time: number) => bigint {
+  const byStart = placed.toSorted((a, b) => a.start - b.start);
+  const smallest = Array<bigint>(byStart.length + 1).fill(otherwise);
+  for (let at = byStart.length - 1; at >= 0; at--) {
+    const { seq } = byStart[at]!;
+    smallest[at] = seq < smallest[at + 1]! ? seq : smallest[at + 1]!;
+  }
+  return (time) => {
+    let low = 0;
+    for (let high = byStart.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      if (byStart[middle]!.start > time) high = middle;
+      else low = middle + 1;
+    }
+    return smallest[low]!;
+  };
+}
+
 /** The updates in the ledger. One of unknown outcome never ends, so it constrains no read. */
-function placeUpdates({ updates, ledger }: History) {
+function placeUpdates({ updates, ledger }: History): Placed[] {
   const byId = new Map(updates.map((update) => [update.id, update]));
   return ledger.flatMap(({ seq, id }) => {
     const update = byId.get(id);
