@@ -15,14 +15,14 @@ type Cluster = {
 };
 
 /**
- * Searches for an order of effects that explains what the clients saw of one pet. Each operation
+ * Tells whether an order of effects explains what the clients saw of one pet. Each operation
  * takes effect once between its start and its end, and a read returns the last value written.
- * Returns undefined if there is such an order, otherwise two values that contradict each other.
+ * Returns undefined if there is such an order, otherwise what contradicts it.
  *
  * No two writes may set the same value. Then an order exists exactly if no read ended before its write
  * began, and of any two values one can come completely before the other (Gibbons and Korach, Testing
  * Shared Memories, 1997): value A must come before value B if one of its operations ended before one of
- * B's began, and not both may have to come before the other.
+ * B's began, and two values must not each have to come before the other.
  */
 export function checkRegister(
   initial: number | undefined,

@@ -13,8 +13,9 @@ export function checkSnapshots(history: History): Violation[] {
   const lastSeq = history.ledger.at(-1)?.seq ?? history.initialSeq;
   const firstAfter = firstSeqAfter(placed, lastSeq + 1n);
   const reads = history.reads.toSorted((a, b) => a.start - b.start);
-  /** The `seq` of the reads so far, and of the updates. What has ended when a read begins bounds it. */
+  /** The `seq` that each read so far has shown. */
   const shown = new Map<Read, bigint>();
+  /** A read must show everything that ended before it began. */
   const ends = [...placed, ...reads].toSorted((a, b) => a.end - b.end);
   let from = history.initialSeq;
   let ended = 0;
