@@ -1,0 +1,121 @@
+// npm run survive: breaks the service in many ways, and counts what it lost and what it did wrong.
+import { randomInt } from "node:crypto";
+import { parseArgs } from "node:util";
+import { type Part, type PartName, partNames, wrongs } from "./part.ts";
+import { parts } from "./parts.ts";
+import { runPart, type Tally } from "./run.ts";
+
+const usage = `npm run survive -- [flags]
+  --minutes N   how long the parts run together (60)
+  --seed S      the seed of the first round of every part; the next rounds have S+1, S+2 ... (random)
+  --only a,b    run only these parts: ${partNames.join(", ")}
+                (mutation runs only when named)
+
+Exit code: 0 if nothing was wrong, 1 if something was, 2 if the run could not start.`;
+
+interface Result {
+  readonly part: Part;
+  readonly tally?: Tally;
+  /** Why the part did not run. */
+  readonly problem?: string;
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      minutes: { type: "string", default: "60" },
+      seed: { type: "string" },
+      only: { type: "string" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) {
+    console.log(usage);
+    return 0;
+  }
+  const minutes = numberIn("minutes", values.minutes, 0.1, 10_000);
+  const seed =
+    values.seed === undefined ? randomInt(2 ** 32) : numberIn("seed", values.seed, 0, 2 ** 32 - 1);
+  const chosen = selectParts(values.only);
+  console.log(`Seed ${seed}. ${chosen.map(({ name }) => name).join(", ")}: ${minutes} minutes.`);
+  const shares = chosen.reduce((sum, part) => sum + (part.share || 1), 0);
+  const results: Result[] = [];
+  for (const part of chosen) {
+    const ms = (minutes * 60_000 * (part.share || 1)) / shares;
+    results.push(await runOne(part, seed, ms));
+  }
+  return report(results);
+}
+
+function selectParts(only: string | undefined): readonly Part[] {
+  if (only === undefined) return parts.filter(({ share }) => share > 0);
+  return only.split(",").map((name) => {
+    const part = parts.find((one) => one.name === name);
+    if (!part) throw new Error(`There is no part ${name}. Use ${partNames.join(", ")}.`);
+    return part;
+  });
+}
+
+function numberIn(flag: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (text.trim() !== "" && value >= min && value <= max) return value;
+  throw new Error(`--${flag} must be a number from ${min} to ${max}, not ${text}.`);
+}
+
+async function runOne(part: Part, seed: number, ms: number): Promise<Result> {
+  const problem = await part.findProblem?.();
+  if (problem !== undefined) {
+    console.log(`${part.name}: not run: ${problem}`);
+    return { part, problem };
+  }
+  let shownAt = 0;
+  let shownFailures = 0;
+  const tally = await runPart(part, seed, ms, (now, leftMs) => {
+    for (const { seed: failed, wrong, what } of now.failures.slice(shownFailures)) {
+      console.log(`${part.name}: ${wrong.toUpperCase()}: ${what}`);
+      console.log(`  Repeat it: ${commandFor(part.name, failed)}`);
+    }
+    shownFailures = now.failures.length;
+    if (performance.now() - shownAt < 10_000 && leftMs > 0) return;
+    shownAt = performance.now();
+    console.log(`${part.name}: ${lineOf(now)}, ${Math.round(leftMs / 1000)} s left`);
+  });
+  return { part, tally };
+}
+
+function commandFor(name: PartName, seed: number): string {
+  return `npm run survive -- --only ${name} --seed ${seed} --minutes 0.1`;
+}
+
+function lineOf({ rounds, faults, acknowledged, failures }: Tally): string {
+  return `${rounds} rounds, ${faults} faults, ${acknowledged} acknowledged, ${failures.length} wrong`;
+}
+
+/** Prints the table. Returns the exit code. */
+function report(results: readonly Result[]): number {
+  const rows = results.map(({ part, tally, problem }) =>
+    tally
+      ? [
+          part.name,
+          tally.rounds,
+          tally.faults,
+          tally.acknowledged,
+          ...wrongs.map((wrong) => tally.failures.filter((one) => one.wrong === wrong).length),
+        ]
+      : [part.name, `not run: ${problem}`],
+  );
+  const header = ["part", "rounds", "faults", "acknowledged", ...wrongs];
+  console.log(`\n| ${header.join(" | ")} |\n|${" --- |".repeat(header.length)}`);
+  for (const row of rows) console.log(`| ${row.join(" | ")} |`);
+  for (const { part, tally } of results) {
+    for (const [name, value] of tally?.figures ?? []) console.log(`${part.name}: ${name}: ${value}`);
+  }
+  return results.some(({ tally }) => tally && tally.failures.length > 0) ? 1 : 0;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error((error as Error).message);
+  process.exitCode = 2;
+}

@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Part, Round, Wrong } from "./part.ts";
+import { createRandom } from "./random.ts";
+
+/** What the rounds of a part have counted. */
+export interface Tally {
+  rounds: number;
+  faults: number;
+  acknowledged: number;
+  readonly failures: Failure[];
+  readonly figures: Map<string, string>;
+}
+
+export interface Failure {
+  readonly seed: number;
+  readonly wrong: Wrong;
+  readonly what: string;
+}
+
+export function createTally(): Tally {
+  return { rounds: 0, faults: 0, acknowledged: 0, failures: [], figures: new Map() };
+}
+
+/** An exception in a round is a wrong answer too: no part expects one. */
+export async function runRound(
+  part: Part,
+  seed: number,
+  { tally, endsAt, isShort }: { tally: Tally } & Pick<Round, "endsAt" | "isShort">,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), `petstore-survive-${part.name}-`));
+  const fail = (wrong: Wrong, what: string) => void tally.failures.push({ seed, wrong, what });
+  try {
+    await part.round({
+      seed,
+      random: createRandom(seed),
+      folder,
+      endsAt,
+      isShort,
+      faults: (count) => void (tally.faults += count),
+      acknowledged: (count) => void (tally.acknowledged += count),
+      fail,
+      figure: (name, value) => void tally.figures.set(name, value),
+    });
+  } catch (error) {
+    fail("wrong", error instanceof Error ? (error.stack ?? error.message) : String(error));
+  } finally {
+    tally.rounds += 1;
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Runs rounds with the seeds that follow `seed` until the time is over, but at least one. */
+export async function runPart(
+  part: Part,
+  seed: number,
+  ms: number,
+  onRound: (tally: Tally, leftMs: number) => void,
+): Promise<Tally> {
+  const tally = createTally();
+  const endsAt = performance.now() + ms;
+  do {
+    await runRound(part, (seed + tally.rounds) >>> 0, { tally, endsAt, isShort: false });
+    onRound(tally, Math.max(0, endsAt - performance.now()));
+  } while (performance.now() < endsAt);
+  return tally;
+}
