@@ -108,7 +108,8 @@ function report(results: readonly Result[]): number {
   console.log(`\n| ${header.join(" | ")} |\n|${" --- |".repeat(header.length)}`);
   for (const row of rows) console.log(`| ${row.join(" | ")} |`);
   for (const { part, tally } of results) {
-    for (const [name, value] of tally?.figures ?? []) console.log(`${part.name}: ${name}: ${value}`);
+    for (const [name, value] of tally?.figures ?? [])
+      console.log(`${part.name}: ${name}: ${value}`);
   }
   return results.some(({ tally }) => tally && tally.failures.length > 0) ? 1 : 0;
 }

@@ -38,8 +38,12 @@ export async function runRound(
       folder,
       endsAt,
       isShort,
-      faults: (count) => void (tally.faults += count),
-      acknowledged: (count) => void (tally.acknowledged += count),
+      faults(count) {
+        tally.faults += count;
+      },
+      acknowledged(count) {
+        tally.acknowledged += count;
+      },
       fail,
       figure: (name, value) => void tally.figures.set(name, value),
     });

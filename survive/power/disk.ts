@@ -123,7 +123,10 @@ function resized(content: Buffer, length: number): Buffer {
 
 function contentAfter(flushed: Buffer, operations: readonly Operation[]): Buffer {
   if (operations.length === 0) return flushed;
-  let content = resized(flushed, operations.reduce((max, one) => Math.max(max, lengthAfter(0, one)), flushed.length));
+  let content = resized(
+    flushed,
+    operations.reduce((max, one) => Math.max(max, lengthAfter(0, one)), flushed.length),
+  );
   let length = flushed.length;
   for (const one of operations) {
     const before = length;
@@ -139,7 +142,12 @@ function contentAfter(flushed: Buffer, operations: readonly Operation[]): Buffer
  * Every block has what it had after some of the operations, each block another number of them: the disk
  * wrote the blocks in any order. `prefix` gives the length of the file, which is one of its metadata.
  */
-function mixedContent(file: File, prefix: readonly Operation[], blockBytes: number, random: Random) {
+function mixedContent(
+  file: File,
+  prefix: readonly Operation[],
+  blockBytes: number,
+  random: Random,
+) {
   const length = prefix.reduce((now, one) => lengthAfter(now, one), file.flushed.length);
   const content = resized(file.flushed.subarray(0, length), length);
   const counts = new Map<number, number>();

@@ -1,0 +1,4 @@
+import type { Part } from "./part.ts";
+import { power } from "./power/part.ts";
+
+export const parts: readonly Part[] = [power];

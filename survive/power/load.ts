@@ -1,0 +1,150 @@
+import { statSync } from "node:fs";
+import type { Random } from "../random.ts";
+
+/** What a check finds in a store. */
+export interface Found {
+  readonly quantities: ReadonlyMap<number, number>;
+  /** Whether a key is revoked, by its id. */
+  readonly keys: ReadonlyMap<string, boolean>;
+  readonly webhooks: ReadonlySet<string>;
+}
+
+/** Something that the service has acknowledged. It must be in every later image of the disk. */
+export interface Told {
+  /** The length of the log when the response was there. */
+  readonly position: number;
+  readonly what: string;
+  isIn(found: Found): boolean;
+}
+
+/** A quantity that a client has asked for. No image from before may have it. */
+export interface Asked {
+  readonly position: number;
+  readonly petId: number;
+  readonly quantity: number;
+}
+
+export interface Load {
+  readonly told: readonly Told[];
+  readonly asked: readonly Asked[];
+}
+
+export interface Target {
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly operatorKey: string;
+  /** The log of the recorder. */
+  readonly log: string;
+}
+
+/** Pets that are set to increasing quantities, one client each. */
+export const setPets = [1, 2, 3, 4, 5, 6, 7, 8];
+/** Pets that batches increase by one, always both. */
+export const batchPets = [11, 12] as const;
+const importedFrom = 1_000;
+const importedCount = 300;
+
+/** Sends every kind of write until the time is over or the service is gone. */
+export async function sendLoad(target: Target, random: Random, ms: number): Promise<Load> {
+  const told: Told[] = [];
+  const asked: Asked[] = [];
+  const endsAt = performance.now() + ms;
+  const now = () => statSync(target.log).size;
+
+  async function send(key: string, method: string, path: string, body: string, headers = {}) {
+    const base = path.startsWith("/admin") ? new URL(target.baseUrl).origin : target.baseUrl;
+    const response = await fetch(base + path, {
+      method,
+      body,
+      headers: { Authorization: `Bearer ${key}`, ...headers },
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return JSON.parse(text);
+  }
+
+  const tell = (what: string, isIn: Told["isIn"]) => told.push({ position: now(), what, isIn });
+
+  async function setQuantities(petId: number): Promise<void> {
+    for (let quantity = 1; performance.now() < endsAt; quantity++) {
+      asked.push({ position: now(), petId, quantity });
+      await send(target.key, "PATCH", `/inventory/${petId}`, `{"quantity":${quantity}}`);
+      tell(`pet ${petId} has ${quantity}`, (found) => found.quantities.get(petId)! >= quantity);
+    }
+  }
+
+  async function sendBatches(): Promise<void> {
+    const [first, second] = batchPets;
+    for (let count = 1; performance.now() < endsAt; count++) {
+      for (const petId of batchPets) asked.push({ position: now(), petId, quantity: count });
+      const changes = batchPets.map((petId) => ({ petId, delta: 1 }));
+      const headers = { "Idempotency-Key": `batch-${count}` };
+      await send(target.key, "POST", "/changes", JSON.stringify({ changes }), headers);
+      tell(
+        `batch ${count}`,
+        ({ quantities }) => quantities.get(first)! >= count && quantities.get(second)! >= count,
+      );
+      await Bun.sleep(random.below(10));
+    }
+  }
+
+  async function operate(): Promise<void> {
+    const key = target.operatorKey;
+    for (let round = 0; performance.now() < endsAt; round++) {
+      const made = await send(key, "POST", "/admin/keys", '{"name":"Till","plan":"pro"}');
+      tell(`key ${made.id}`, ({ keys }) => keys.has(made.id));
+      if (random.chance(0.5)) {
+        await send(key, "POST", `/admin/keys/${made.id}/revoke`, "{}");
+        tell(`key ${made.id} is revoked`, ({ keys }) => keys.get(made.id) === true);
+      }
+      if (random.chance(0.3)) {
+        const webhook = await send(
+          key,
+          "POST",
+          "/admin/webhooks",
+          '{"url":"http://127.0.0.1:1999/"}',
+        );
+        tell(`webhook ${webhook.id}`, ({ webhooks }) => webhooks.has(webhook.id));
+      }
+      if (random.chance(0.3)) await importPets(round);
+      await Bun.sleep(random.below(30));
+    }
+  }
+
+  async function importPets(round: number): Promise<void> {
+    const first = importedFrom + round * importedCount;
+    const ids = Array.from({ length: importedCount }, (_, at) => first + at);
+    const rows = ids.map((petId) => `{"petId":${petId},"name":"Imported","quantity":7}`).join("\n");
+    await send(target.operatorKey, "POST", "/admin/pets/import?format=ndjson", rows);
+    tell(`import ${round}`, ({ quantities }) => ids.every((petId) => quantities.get(petId) === 7));
+  }
+
+  await Promise.all([...setPets.map(setQuantities), sendBatches(), operate()]);
+  return { told, asked };
+}
+
+/** Returns what is wrong with a store that was found on the disk as it was at this position. */
+export function* findFaults({ told, asked }: Load, found: Found, position: number) {
+  for (const one of told) {
+    if (one.position <= position && !one.isIn(found))
+      yield { wrong: "lost", what: one.what } as const;
+  }
+  for (const petId of [...setPets, ...batchPets]) {
+    const most = asked.findLast((one) => one.petId === petId && one.position <= position);
+    const quantity = found.quantities.get(petId)!;
+    if (quantity > (most?.quantity ?? 0)) {
+      yield { wrong: "phantom", what: `pet ${petId} has ${quantity}` } as const;
+    }
+  }
+  const [first, second] = batchPets;
+  if (found.quantities.get(first) !== found.quantities.get(second)) {
+    yield { wrong: "wrong", what: "half of a batch is stored" } as const;
+  }
+  for (const petId of found.quantities.keys()) {
+    const begin = petId - ((petId - importedFrom) % importedCount);
+    if (petId >= importedFrom && !found.quantities.has(begin + importedCount - 1)) {
+      yield { wrong: "wrong", what: "a part of an import is stored" } as const;
+      return;
+    }
+  }
+}
