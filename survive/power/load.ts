@@ -33,7 +33,7 @@ export interface Target {
   readonly baseUrl: string;
   readonly key: string;
   readonly operatorKey: string;
-  /** The log of the recorder. */
+  /** The log of the tracer. */
   readonly log: string;
 }
 

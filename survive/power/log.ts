@@ -1,4 +1,4 @@
-// Reads the log that recorder.c writes.
+// Reads the log that tracer.c writes.
 import { readFileSync } from "node:fs";
 
 const operations = [

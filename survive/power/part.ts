@@ -22,8 +22,8 @@ export const power: Part = {
     const data = join(folder, "data");
     const log = join(folder, "log");
     mkdirSync(data);
-    const recorder = join(folder, "recorder");
-    const problem = await compile("../survive/power/recorder.c", recorder, []);
+    const tracer = join(folder, "tracer");
+    const problem = await compile("../survive/power/tracer.c", tracer, []);
     if (problem !== undefined) throw new Error(problem);
     const database = `sqlite:${join(data, "production.db")}`;
     const rows = [...setPets, ...batchPets].map((petId) => `{"petId":${petId},"name":"Pet"}`);
@@ -45,7 +45,7 @@ export const power: Part = {
       "--webhooks-allowed-networks",
       "127.0.0.0/8",
     ];
-    const service = Bun.spawn([recorder, data, log, petstore, ...words], {
+    const service = Bun.spawn([tracer, data, log, "-", petstore, ...words], {
       stdout: "pipe",
       stderr: Bun.file(join(folder, "stderr")),
     });

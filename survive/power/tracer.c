@@ -1,11 +1,13 @@
-/* Runs a command and records every change that it makes to files in one folder: writes, flushes, new
-   and removed names. Unlike a preloaded library, it also sees calls that do not go through libc.
+/* Runs a command, records every change that it makes to files in one folder (writes, flushes, new and
+   removed names), and lets some of them fail. Unlike a preloaded library, it also sees calls that do
+   not go through libc.
 
-     recorder FOLDER LOG COMMAND [ARGUMENT]...
+     tracer FOLDER LOG FAULTS COMMAND [ARGUMENT]...
 
    The exit code is that of the command. LOG is a sequence of records: see struct record. A call is in
    LOG before the thread that made it continues, so a client that has a response finds every call in
-   LOG that was made before the response. */
+   LOG that was made before the response. FAULTS is a file with a struct faults, which may change at any
+   time, or - for none. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +21,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <elf.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,6 +56,19 @@ static const int calls[] = {
     SYS_writev, SYS_pwritev, SYS_pwritev2, SYS_copy_file_range, SYS_sendfile, SYS_truncate,
     SYS_ftruncate, SYS_fallocate, SYS_fsync, SYS_fdatasync, SYS_io_uring_setup};
 
+enum { FAIL = 1, SHORTEN, DELAY };
+enum { WRITES = 1, FLUSHES = 2, TRUNCATIONS = 4 };
+
+struct faults {
+  uint32_t action;   /* 0 for none */
+  uint32_t calls;    /* which calls: a sum of WRITES, FLUSHES and TRUNCATIONS */
+  uint32_t every;    /* the first call, and then every Nth */
+  uint32_t value;    /* the errno, or the delay in ms */
+  uint32_t seen;     /* calls so far, counted by the tracer */
+  uint32_t injected; /* faults so far, counted by the tracer */
+};
+
+static volatile struct faults *faults;
 static const char *folder;
 static size_t folder_length;
 static int log_file;
@@ -65,6 +84,8 @@ struct thread {
   uint64_t inode;
   uint64_t log_length; /* when the call began */
   int existed;
+  int is_failing;     /* with this errno */
+  uint64_t resume_at; /* in ms, if the call is delayed */
 };
 
 static struct thread *threads;
@@ -332,7 +353,7 @@ static void end(struct thread *thread, int64_t result) {
       return;
     case SYS_copy_file_range:
       if (args[3]) {
-        fprintf(stderr, "recorder: copy_file_range at a position is not supported\n");
+        fprintf(stderr, "tracer: copy_file_range at a position is not supported\n");
         exit(125);
       }
       if (result > 0) record_written(thread, args[2], position_of(id, args[2]) - result, result);
@@ -343,9 +364,80 @@ static void end(struct thread *thread, int64_t result) {
       if (result > 0) record_written(thread, args[0], position_of(id, args[0]) - result, result);
       return;
     case SYS_io_uring_setup:
-      fprintf(stderr, "recorder: the command uses io_uring, whose writes are not seen\n");
+      fprintf(stderr, "tracer: the command uses io_uring, whose writes are not seen\n");
       return;
   }
+}
+
+static uint64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
+}
+
+/* The kind of call for struct faults, or 0. */
+static uint32_t kind_of(int64_t call) {
+  switch (call) {
+    case SYS_write:
+    case SYS_writev:
+    case SYS_pwrite64:
+    case SYS_pwritev:
+    case SYS_pwritev2: return WRITES;
+    case SYS_fsync:
+    case SYS_fdatasync: return FLUSHES;
+    case SYS_ftruncate:
+    case SYS_truncate: return TRUNCATIONS;
+  }
+  return 0;
+}
+
+#if defined(__x86_64__)
+static void skip_call(pid_t id) {
+  ptrace(PTRACE_POKEUSER, id, offsetof(struct user_regs_struct, orig_rax), -1L);
+}
+static void set_result(pid_t id, int64_t result) {
+  ptrace(PTRACE_POKEUSER, id, offsetof(struct user_regs_struct, rax), result);
+}
+static void set_third(pid_t id, uint64_t value) {
+  ptrace(PTRACE_POKEUSER, id, offsetof(struct user_regs_struct, rdx), value);
+}
+#elif defined(__aarch64__)
+static void set_register(pid_t id, int number, uint64_t value) {
+  struct user_regs_struct registers;
+  struct iovec all = {&registers, sizeof registers};
+  ptrace(PTRACE_GETREGSET, id, NT_PRSTATUS, &all);
+  registers.regs[number] = value;
+  ptrace(PTRACE_SETREGSET, id, NT_PRSTATUS, &all);
+}
+static void skip_call(pid_t id) {
+  int none = -1;
+  struct iovec call = {&none, sizeof none};
+  ptrace(PTRACE_SETREGSET, id, NT_ARM_SYSTEM_CALL, &call);
+}
+static void set_result(pid_t id, int64_t result) { set_register(id, 0, result); }
+static void set_third(pid_t id, uint64_t value) { set_register(id, 2, value); }
+#else
+#error "Only x86-64 and ARM64 are supported."
+#endif
+
+/* Lets a call that is about to begin fail, if its turn has come. */
+static void inject(struct thread *thread) {
+  const int64_t call = thread->call.entry.nr;
+  thread->is_failing = 0;
+  if (!faults || !faults->action || !(kind_of(call) & faults->calls)) return;
+  if (strstr(thread->path, "-shm") || faults->seen++ % faults->every) return;
+  if (faults->action == SHORTEN) {
+    const int is_plain = call == SYS_write || call == SYS_pwrite64;
+    if (!is_plain || thread->call.entry.args[2] < 2) return;
+    thread->call.entry.args[2] /= 2;
+    set_third(thread->id, thread->call.entry.args[2]);
+  } else if (faults->action == DELAY) {
+    thread->resume_at = now_ms() + faults->value;
+  } else {
+    thread->is_failing = faults->value;
+    skip_call(thread->id);
+  }
+  faults->injected++;
 }
 
 /* Stops the process at the calls of the list, and only there. */
@@ -374,10 +466,26 @@ static void handle_call(pid_t id) {
     thread->call.entry.nr = info.seccomp.nr;
     memcpy(thread->call.entry.args, info.seccomp.args, sizeof info.seccomp.args);
     thread->is_inside = begin(thread);
+    if (thread->is_inside) inject(thread);
   } else if (info.op == PTRACE_SYSCALL_INFO_EXIT && thread->is_inside) {
     thread->is_inside = 0;
-    end(thread, info.exit.rval);
+    if (thread->is_failing) set_result(id, -thread->is_failing);
+    else end(thread, info.exit.rval);
   }
+}
+
+/* Continues delayed calls whose time has come. Returns whether others are left. */
+static int resume_delayed(void) {
+  int are_left = 0;
+  for (size_t at = 0; at < threads_count; at++) {
+    if (!threads[at].resume_at) continue;
+    if (now_ms() < threads[at].resume_at) are_left = 1;
+    else {
+      threads[at].resume_at = 0;
+      ptrace(PTRACE_SYSCALL, threads[at].id, 0, 0);
+    }
+  }
+  return are_left;
 }
 
 static int exit_code_of(int status) {
@@ -386,12 +494,15 @@ static int exit_code_of(int status) {
 
 static pid_t command;
 
+/* Interrupts the wait for the command. */
+static void wake(int signal) { (void)signal; }
+
 /* The command decides how it ends. */
 static void pass_on(int signal) { kill(command, signal); }
 
 int main(int argc, char **argv) {
-  if (argc < 4) {
-    fprintf(stderr, "usage: recorder FOLDER LOG COMMAND [ARGUMENT]...\n");
+  if (argc < 5) {
+    fprintf(stderr, "usage: tracer FOLDER LOG FAULTS COMMAND [ARGUMENT]...\n");
     return 125;
   }
   folder = argv[1];
@@ -399,16 +510,24 @@ int main(int argc, char **argv) {
   log_file = open(argv[2], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (log_file < 0) die(argv[2]);
   log_length = lseek(log_file, 0, SEEK_END);
+  if (strcmp(argv[3], "-") != 0) {
+    int file = open(argv[3], O_RDWR | O_CLOEXEC);
+    void *mapped = file < 0 ? MAP_FAILED
+                            : mmap(NULL, sizeof *faults, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (mapped == MAP_FAILED) die(argv[3]);
+    faults = mapped;
+  }
   command = fork();
   if (command == 0) {
     ptrace(PTRACE_TRACEME, 0, 0, 0);
     raise(SIGSTOP);
     filter_calls();
-    execvp(argv[3], argv + 3);
-    die(argv[3]);
+    execvp(argv[4], argv + 4);
+    die(argv[4]);
   }
   signal(SIGTERM, pass_on);
   signal(SIGINT, pass_on);
+  sigaction(SIGALRM, &(struct sigaction){.sa_handler = wake}, NULL);
   int status, code = 125;
   if (waitpid(command, &status, 0) != command || !WIFSTOPPED(status)) die("the command");
   long options = PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE |
@@ -416,6 +535,7 @@ int main(int argc, char **argv) {
   if (ptrace(PTRACE_SETOPTIONS, command, 0, options)) die("ptrace");
   ptrace(PTRACE_CONT, command, 0, 0);
   for (;;) {
+    if (resume_delayed()) ualarm(5000, 0);
     pid_t id = waitpid(-1, &status, __WALL);
     if (id < 0) {
       if (errno == EINTR) continue;
@@ -429,6 +549,8 @@ int main(int argc, char **argv) {
     int stop = WSTOPSIG(status), event = status >> 16, passed = 0;
     if (stop == (SIGTRAP | 0x80) || event == PTRACE_EVENT_SECCOMP) handle_call(id);
     else if (event == 0 && stop != SIGTRAP && stop != SIGSTOP) passed = stop;
-    ptrace(thread_of(id)->is_inside ? PTRACE_SYSCALL : PTRACE_CONT, id, 0, passed);
+    struct thread *thread = thread_of(id);
+    if (thread->resume_at) continue;
+    ptrace(thread->is_inside ? PTRACE_SYSCALL : PTRACE_CONT, id, 0, passed);
   }
 }
