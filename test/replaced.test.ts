@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { cpSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { enterLoadedPlace, type LoadedPlace } from "./support/crashes.ts";
-import { expectUsageError, type Served } from "./support/process.ts";
+import type { Served } from "./support/process.ts";
 import { call } from "./support/service.ts";
+import { expectUsageError } from "./support/usage-errors.ts";
 
 let loaded: LoadedPlace;
 let file: string;

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Random } from "../random.ts";
-import type { Operation } from "./log.ts";
+import type { Operation } from "../tracer/log.ts";
 
 /** What became of changes that were not flushed when the power failed. */
 export type Rest = "none" | "all" | "prefix" | "pages" | "sectors";

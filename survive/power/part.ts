@@ -1,77 +1,49 @@
 import { mkdirSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { compile } from "../../bench/compile.ts";
-import { byCommand } from "../../src/domain/audit/audit.ts";
-import { issueOperatorKey } from "../../src/domain/keys/lifecycle.ts";
-import { verify } from "../../src/domain/verification/verify.ts";
-import { systemClock } from "../../src/engines.ts";
-import { createKey, importPets, unlimited, withStoreAt } from "../../test/support/stocking.ts";
+import { join } from "node:path";
+import { openWorkspace, petstore } from "../../test/support/process.ts";
+import { type Load, sendLoad } from "../load.ts";
 import type { Part, Round } from "../part.ts";
+import { createStore, faultsIn } from "../store.ts";
+import { type Operation, readLog } from "../tracer/log.ts";
+import { compileTracer, positionIn, traced } from "../tracer/trace.ts";
 import { createDisk, rests, writeImage } from "./disk.ts";
-import { batchPets, type Found, findFaults, type Load, sendLoad, setPets } from "./load.ts";
-import { type Operation, readLog } from "./log.ts";
 
-const petstore = resolve(import.meta.dir, "../../bin/petstore");
 const imagesPerRound = 250;
 
 export const power: Part = {
   name: "power",
-  share: 15,
+  share: 11,
+  findProblem: compileTracer,
   async round(round) {
     const { folder, random, isShort } = round;
     const data = join(folder, "data");
     const log = join(folder, "log");
     mkdirSync(data);
-    const tracer = join(folder, "tracer");
-    const problem = await compile("../survive/power/tracer.c", tracer, []);
-    if (problem !== undefined) throw new Error(problem);
     const database = `sqlite:${join(data, "production.db")}`;
-    const rows = [...setPets, ...batchPets].map((petId) => `{"petId":${petId},"name":"Pet"}`);
-    await importPets(database, ...rows);
-    const { key } = await createKey(database, { name: "load", ...unlimited });
-    const operatorKey = await withStoreAt(database, async (store) => {
-      const entry = byCommand(systemClock.now());
-      return (await issueOperatorKey(store, "production", { name: "Ada" }, entry)).text;
-    });
+    const keys = await createStore(database);
     const disk = createDisk(data);
     const control = createDisk(data, true);
-    const words = [
-      "serve",
-      "--port",
-      "0",
-      "--database",
-      database,
-      "--webhooks-allow-insecure",
-      "--webhooks-allowed-networks",
-      "127.0.0.0/8",
-    ];
-    const service = Bun.spawn([tracer, data, log, "-", petstore, ...words], {
-      stdout: "pipe",
-      stderr: Bun.file(join(folder, "stderr")),
-    });
+    const place = openWorkspace();
     let load: Load;
     try {
-      const baseUrl = await addressIn(service.stdout);
-      const target = { baseUrl, key, operatorKey, log };
+      const insecure = ["--webhooks-allow-insecure", "--webhooks-allowed-networks", "127.0.0.0/8"];
+      const { baseUrl } = await place.serve(["serve", "--database", database, ...insecure], {
+        command: [...traced(data, log), petstore],
+      });
+      const target = {
+        ...keys,
+        baseUrl: () => baseUrl,
+        position: () => positionIn(log),
+        mayFail: () => false,
+      };
       load = await sendLoad(target, random, isShort ? 1_000 : 4_000);
     } finally {
-      service.kill("SIGKILL");
-      await service.exited;
+      await place.leave();
     }
     round.acknowledged(load.told.length);
     await checkImages(round, data, readLog(log), load, disk, control);
   },
 };
-
-async function addressIn(output: ReadableStream<Uint8Array>): Promise<string> {
-  let text = "";
-  for await (const bytes of output) {
-    text += Buffer.from(bytes).toString();
-    const found = /is serving at (\S+)/.exec(text);
-    if (found) return found[1]!;
-  }
-  throw new Error(`the service did not start: ${text}`);
-}
 
 async function checkImages(
   round: Round,
@@ -93,58 +65,26 @@ async function checkImages(
     control.apply(operation);
     for (let n = points.get(at) ?? 0; n > 0; n--) {
       const rest = random.pick(rests);
-      await check(round, data, disk.image(rest, random), load, operation.position, rest);
+      round.faults(1);
+      const database = place(round, data, disk.image(rest, random));
+      for (const { wrong, what } of await faultsIn(database, load, operation.position))
+        round.fail(wrong, `${what} (power lost at ${operation.position}, ${rest} of the rest)`);
     }
   }
   const last = operations.at(-1)!.position;
-  const faults = await faultsIn(round, data, control.image("none", random), load, last);
+  const database = place(round, data, control.image("none", random));
+  const faults = await faultsIn(database, load, last);
   if (faults.length === 0)
     round.fail("wrong", "the control, a disk that ignores flushes, lost nothing");
 }
 
-async function check(
-  round: Round,
-  data: string,
-  image: ReadonlyMap<string, Buffer>,
-  load: Load,
-  position: number,
-  rest: string,
-): Promise<void> {
-  round.faults(1);
-  for (const { wrong, what } of await faultsIn(round, data, image, load, position)) {
-    round.fail(wrong, `${what} (power lost at ${position}, ${rest} of the rest)`);
-  }
-}
-
-async function faultsIn(
-  round: Round,
-  data: string,
-  image: ReadonlyMap<string, Buffer>,
-  load: Load,
-  position: number,
-) {
+/** Puts an image into a folder of its own. Returns the address of its store. */
+function place(round: Round, data: string, image: ReadonlyMap<string, Buffer>): string {
   const copy = join(round.folder, "image");
   rmSync(copy, { recursive: true, force: true });
   mkdirSync(copy);
   // The index of the log is in memory that no flush reaches. SQLite makes it again.
   const files = new Map([...image].filter(([path]) => !path.endsWith("-shm")));
   writeImage(files, data, copy);
-  const database = `sqlite:${join(copy, "production.db")}`;
-  try {
-    return await withStoreAt(database, async ({ inventory, keys, webhooks, transfer }) => {
-      const { faults } = await transfer.snapshot((snapshot) => verify(snapshot));
-      const entries = await inventory.entriesAfter(null, 1_000_000);
-      const found: Found = {
-        quantities: new Map(entries.map((one) => [Number(one.petId), one.quantity])),
-        keys: new Map((await keys.listKeys()).map((one) => [one.id, one.revokedAt !== null])),
-        webhooks: new Set((await webhooks.listWebhooks()).map(({ id }) => id)),
-      };
-      return [
-        ...faults.map((what) => ({ wrong: "wrong", what: JSON.stringify(what) }) as const),
-        ...findFaults(load, found, position),
-      ];
-    });
-  } catch (error) {
-    return [{ wrong: "wrong", what: `the image cannot be opened: ${error}` } as const];
-  }
+  return `sqlite:${join(copy, "production.db")}`;
 }

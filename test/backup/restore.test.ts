@@ -5,9 +5,10 @@ import { anEntry } from "../support/audit.ts";
 import { pairsOf, startUpdates } from "../support/backup-trial.ts";
 import { until } from "../support/instances/fleet.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
-import { expectUsageError, openWorkspace, petstore } from "../support/process.ts";
+import { openWorkspace, petstore } from "../support/process.ts";
 import { type Engine, engines, startTestService } from "../support/service.ts";
 import { createKey, importPets, unlimited, verifyStore, withStoreAt } from "../support/stocking.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
 import { webhookNamed } from "../support/webhooks.ts";
 
 const place = openWorkspace();

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { expectUsageError } from "../support/process.ts";
 import { engines } from "../support/service.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
 import { openStoreWorkspace } from "../support/workspaces.ts";
 
 interface Row {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { expectUsageError, openWorkspace, petstore } from "../support/process.ts";
+import { openWorkspace, petstore } from "../support/process.ts";
 import { createStore } from "../support/stocking.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
 
 const place = openWorkspace();
 beforeAll(() => createStore(`sqlite:${place.path("data/production.db")}`));

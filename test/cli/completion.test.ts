@@ -4,7 +4,8 @@ import { commands } from "../../src/cli/commands.ts";
 import { completionScript, shells } from "../../src/cli/completion/completion.ts";
 import { planNames } from "../../src/domain/limits/plans.ts";
 import { settings } from "../../src/settings.ts";
-import { expectUsageError, openWorkspace } from "../support/process.ts";
+import { openWorkspace } from "../support/process.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
 
 const place = openWorkspace();
 afterAll(() => place.leave());

@@ -2,7 +2,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { hideSecrets } from "../../src/config/secrets.ts";
 import { settings } from "../../src/settings.ts";
-import { expectUsageError, openWorkspace } from "../support/process.ts";
+import { openWorkspace } from "../support/process.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
 
 const place = openWorkspace();
 afterAll(() => place.leave());

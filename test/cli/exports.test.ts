@@ -7,7 +7,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { expectUsageError, openWorkspace, petstore } from "../support/process.ts";
+import { openWorkspace, petstore } from "../support/process.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
 
 const place = openWorkspace();
 afterAll(() => place.leave());

@@ -7,7 +7,8 @@ import { synopsisOf } from "../../src/cli/help.ts";
 import { findCommand, helpFor } from "../../src/cli/run.ts";
 import { readConfig } from "../../src/config.ts";
 import { settings } from "../../src/settings.ts";
-import { expectUsageError, openWorkspace } from "../support/process.ts";
+import { openWorkspace } from "../support/process.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
 
 const place = openWorkspace();
 afterAll(() => place.leave());

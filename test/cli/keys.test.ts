@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
-import { expectUsageError, openWorkspace, type Served } from "../support/process.ts";
+import { openWorkspace, type Served } from "../support/process.ts";
 import { call } from "../support/service.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
 
 interface IssuedKey {
   readonly id: string;

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { expectUsageError, openWorkspace, petstore } from "../support/process.ts";
+import { openWorkspace, petstore } from "../support/process.ts";
 import { call, engines, startTestService, type TestService } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
 import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.ts";
 
 const largest = "9223372036854775807";

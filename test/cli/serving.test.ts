@@ -11,15 +11,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
-import {
-  expectUsageError,
-  openWorkspace,
-  type Served,
-  signalUntilEnd,
-  type Workspace,
-} from "../support/process.ts";
+import { openWorkspace, type Served, signalUntilEnd, type Workspace } from "../support/process.ts";
 import { call, startTestService } from "../support/service.ts";
 import { createKey, createStore, importPets } from "../support/stocking.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
 
 let place: Workspace;
 beforeEach(() => {

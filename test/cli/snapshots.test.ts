@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { expectUsageError } from "../support/process.ts";
 import { engines, startTestService } from "../support/service.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
 import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.ts";
 
 const largest = "9223372036854775807";

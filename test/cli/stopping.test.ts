@@ -1,13 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import {
-  expectUsageError,
-  openWorkspace,
-  type Served,
-  type Workspace,
-} from "../support/process.ts";
+import { openWorkspace, type Served, type Workspace } from "../support/process.ts";
 import { call } from "../support/service.ts";
 import { connectRaw } from "../support/socket.ts";
 import { createKey, importPets, unlimited } from "../support/stocking.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
 
 let place: Workspace;
 let key: string;

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { expectUsageError, type Ran } from "../support/process.ts";
+import type { Ran } from "../support/process.ts";
 import { engines, startTestService } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
 import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.ts";
 
 const largest = "9223372036854775807";

@@ -1,9 +1,10 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { closeSync, fstatSync, openSync, writeSync } from "node:fs";
-import { expectUsageError, openWorkspace, type Workspace } from "../support/process.ts";
+import { openWorkspace, type Workspace } from "../support/process.ts";
 import { hashesOf } from "../support/release-stores.ts";
 import { importPets } from "../support/stocking.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
 
 let place: Workspace;
 beforeEach(async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { expectUsageError, openWorkspace } from "../support/process.ts";
+import { openWorkspace } from "../support/process.ts";
 import { createStore } from "../support/stocking.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
 
 const place = openWorkspace({
   PETSTORE_WEBHOOKS_ALLOW_INSECURE: "on",

@@ -4,12 +4,7 @@ import { verify } from "../../src/domain/verification/verify.ts";
 import { inventory, ledger, orders, pets } from "../fixtures/expected.ts";
 import { createTestClock } from "../support/clock.ts";
 import { jsonHere, runHere } from "../support/commands.ts";
-import {
-  expectUsageError,
-  openWorkspace,
-  type Started,
-  type Workspace,
-} from "../support/process.ts";
+import { openWorkspace, type Started, type Workspace } from "../support/process.ts";
 import {
   hashesOf,
   type ReleaseKeys,
@@ -26,6 +21,7 @@ import {
   type TestService,
 } from "../support/service.ts";
 import { importPets, verifyStore, withStoreAt } from "../support/stocking.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
 
 /** Every release whose stores must open. A new release adds its version and its fixtures. */
 const releases = ["0.1.0", "0.2.0", "0.3.0", "0.4.0", "0.5.0", "0.6.0", "0.7.0", "0.8.1", "0.9.0"];

@@ -6,11 +6,12 @@ import { steps as postgresSteps } from "../../src/store/postgres/schema/steps.ts
 import { steps as sqliteSteps } from "../../src/store/sqlite/schema/steps.ts";
 import { openUpgradeCheck } from "../../src/stores.ts";
 import { ledger } from "../fixtures/expected.ts";
-import { expectUsageError, openWorkspace, type Workspace } from "../support/process.ts";
+import { openWorkspace, type Workspace } from "../support/process.ts";
 import { unpackRelease } from "../support/release-code.ts";
 import { readLedger, readRows, restore } from "../support/release-stores.ts";
 import { engines, startTestService } from "../support/service.ts";
 import { verifyStore } from "../support/stocking.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
 
 let place: Workspace;
 beforeEach(() => {

@@ -1,5 +1,4 @@
 // Runs the command line and the service as processes, in a temporary folder.
-import { expect } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -161,16 +160,4 @@ function collectOutput(...streams: ReadableStream<Uint8Array>[]) {
   }
 
   return { written: () => written, find };
-}
-
-/**
- * Expects exit code 2 and one line on standard error that contains the text, without a stack trace. A
- * service may have logged before it.
- */
-export function expectUsageError(ran: Ran, text: string): void {
-  expect(ran.err).toContain(text);
-  expect(ran.err).toMatch(/^(\{[^\n]+\}\n)*petstore: [^\n]+\n$/);
-  expect(ran.err).not.toMatch(/\bat .*:\d+:\d+/);
-  expect(ran.out).toBe("");
-  expect(ran.code).toBe(2);
 }

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import { createPrivateKey } from "node:crypto";
 import { existsSync } from "node:fs";
-import { expectUsageError, openWorkspace } from "../support/process.ts";
+import { openWorkspace } from "../support/process.ts";
 import { startTestService } from "../support/service.ts";
 import { openCertificateFolder, testFile } from "../support/tls.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
 
 test("a start with half a pair, or with a file that is missing, ends with one sentence and no store", async () => {
   const place = openWorkspace();

@@ -1,5 +1,4 @@
-import { statSync } from "node:fs";
-import type { Random } from "../random.ts";
+import type { Random } from "./random.ts";
 
 /** What a check finds in a store. */
 export interface Found {
@@ -9,15 +8,15 @@ export interface Found {
   readonly webhooks: ReadonlySet<string>;
 }
 
-/** Something that the service has acknowledged. It must be in every later image of the disk. */
+/** Something that the service has acknowledged. It must be in the store from then on. */
 export interface Told {
-  /** The length of the log when the response was there. */
+  /** The position when the response was there. */
   readonly position: number;
   readonly what: string;
   isIn(found: Found): boolean;
 }
 
-/** A quantity that a client has asked for. No image from before may have it. */
+/** A quantity that a client has asked for. The store cannot have had it before. */
 export interface Asked {
   readonly position: number;
   readonly petId: number;
@@ -30,11 +29,14 @@ export interface Load {
 }
 
 export interface Target {
-  readonly baseUrl: string;
+  /** The base URL of the API. It may change when the service starts again. */
+  baseUrl(): string;
   readonly key: string;
   readonly operatorKey: string;
-  /** The log of the tracer. */
-  readonly log: string;
+  /** A number that never decreases, such as the length of the log of the tracer. */
+  position(): number;
+  /** Decides what follows a request that failed: true to go on with the next one. */
+  mayFail(error: Error): boolean;
 }
 
 /** Pets that are set to increasing quantities, one client each. */
@@ -49,10 +51,11 @@ export async function sendLoad(target: Target, random: Random, ms: number): Prom
   const told: Told[] = [];
   const asked: Asked[] = [];
   const endsAt = performance.now() + ms;
-  const now = () => statSync(target.log).size;
+  const isOver = () => performance.now() >= endsAt;
 
   async function send(key: string, method: string, path: string, body: string, headers = {}) {
-    const base = path.startsWith("/admin") ? new URL(target.baseUrl).origin : target.baseUrl;
+    const url = target.baseUrl();
+    const base = path.startsWith("/admin") ? new URL(url).origin : url;
     const response = await fetch(base + path, {
       method,
       body,
@@ -63,50 +66,70 @@ export async function sendLoad(target: Target, random: Random, ms: number): Prom
     return JSON.parse(text);
   }
 
-  const tell = (what: string, isIn: Told["isIn"]) => told.push({ position: now(), what, isIn });
+  const tell = (what: string, isIn: Told["isIn"]) =>
+    told.push({ position: target.position(), what, isIn });
+  const ask = (petId: number, quantity: number) =>
+    asked.push({ position: target.position(), petId, quantity });
 
-  async function setQuantities(petId: number): Promise<void> {
-    for (let quantity = 1; performance.now() < endsAt; quantity++) {
-      asked.push({ position: now(), petId, quantity });
-      await send(target.key, "PATCH", `/inventory/${petId}`, `{"quantity":${quantity}}`);
-      tell(`pet ${petId} has ${quantity}`, (found) => found.quantities.get(petId)! >= quantity);
+  /** Does one piece of work. Returns false if it failed and the load goes on. */
+  async function tried(work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      if (!target.mayFail(error as Error)) throw error;
+      await Bun.sleep(20);
+      return false;
     }
   }
 
+  async function setQuantities(petId: number): Promise<void> {
+    for (let quantity = 1; !isOver(); quantity++) {
+      await tried(async () => {
+        ask(petId, quantity);
+        await send(target.key, "PATCH", `/inventory/${petId}`, `{"quantity":${quantity}}`);
+        tell(`pet ${petId} has ${quantity}`, (found) => found.quantities.get(petId)! >= quantity);
+      });
+    }
+  }
+
+  /** A batch that fails is sent again with the same key, so it is stored once. */
   async function sendBatches(): Promise<void> {
     const [first, second] = batchPets;
-    for (let count = 1; performance.now() < endsAt; count++) {
-      for (const petId of batchPets) asked.push({ position: now(), petId, quantity: count });
-      const changes = batchPets.map((petId) => ({ petId, delta: 1 }));
-      const headers = { "Idempotency-Key": `batch-${count}` };
-      await send(target.key, "POST", "/changes", JSON.stringify({ changes }), headers);
-      tell(
-        `batch ${count}`,
-        ({ quantities }) => quantities.get(first)! >= count && quantities.get(second)! >= count,
-      );
+    for (let count = 1; !isOver(); ) {
+      for (const petId of batchPets) ask(petId, count);
+      const isDone = await tried(async () => {
+        const changes = batchPets.map((petId) => ({ petId, delta: 1 }));
+        const headers = { "Idempotency-Key": `batch-${count}` };
+        await send(target.key, "POST", "/changes", JSON.stringify({ changes }), headers);
+        const stored = count;
+        tell(
+          `batch ${stored}`,
+          ({ quantities }) => quantities.get(first)! >= stored && quantities.get(second)! >= stored,
+        );
+      });
+      if (isDone) count += 1;
       await Bun.sleep(random.below(10));
     }
   }
 
   async function operate(): Promise<void> {
     const key = target.operatorKey;
-    for (let round = 0; performance.now() < endsAt; round++) {
-      const made = await send(key, "POST", "/admin/keys", '{"name":"Till","plan":"pro"}');
-      tell(`key ${made.id}`, ({ keys }) => keys.has(made.id));
-      if (random.chance(0.5)) {
-        await send(key, "POST", `/admin/keys/${made.id}/revoke`, "{}");
-        tell(`key ${made.id} is revoked`, ({ keys }) => keys.get(made.id) === true);
-      }
-      if (random.chance(0.3)) {
-        const webhook = await send(
-          key,
-          "POST",
-          "/admin/webhooks",
-          '{"url":"http://127.0.0.1:1999/"}',
-        );
-        tell(`webhook ${webhook.id}`, ({ webhooks }) => webhooks.has(webhook.id));
-      }
-      if (random.chance(0.3)) await importPets(round);
+    for (let round = 0; !isOver(); round++) {
+      await tried(async () => {
+        const made = await send(key, "POST", "/admin/keys", '{"name":"Till","plan":"pro"}');
+        tell(`key ${made.id}`, ({ keys }) => keys.has(made.id));
+        if (random.chance(0.5)) {
+          await send(key, "POST", `/admin/keys/${made.id}/revoke`, "{}");
+          tell(`key ${made.id} is revoked`, ({ keys }) => keys.get(made.id) === true);
+        }
+        if (random.chance(0.3)) {
+          const body = '{"url":"http://127.0.0.1:1999/"}';
+          const webhook = await send(key, "POST", "/admin/webhooks", body);
+          tell(`webhook ${webhook.id}`, ({ webhooks }) => webhooks.has(webhook.id));
+        }
+        if (random.chance(0.3)) await importPets(round);
+      });
       await Bun.sleep(random.below(30));
     }
   }
@@ -123,7 +146,7 @@ export async function sendLoad(target: Target, random: Random, ms: number): Prom
   return { told, asked };
 }
 
-/** Returns what is wrong with a store that was found on the disk as it was at this position. */
+/** Returns what is wrong with a store as it was at this position. */
 export function* findFaults({ told, asked }: Load, found: Found, position: number) {
   for (const one of told) {
     if (one.position <= position && !one.isIn(found))
@@ -133,7 +156,8 @@ export function* findFaults({ told, asked }: Load, found: Found, position: numbe
     const most = asked.findLast((one) => one.petId === petId && one.position <= position);
     const quantity = found.quantities.get(petId)!;
     if (quantity > (most?.quantity ?? 0)) {
-      yield { wrong: "phantom", what: `pet ${petId} has ${quantity}` } as const;
+      const wrong = batchPets.some((one) => one === petId) ? "doubled" : "phantom";
+      yield { wrong, what: `pet ${petId} has ${quantity}` } as const;
     }
   }
   const [first, second] = batchPets;

@@ -1,0 +1,55 @@
+// The store of a round: what is in it before the load, and what is found in it afterwards.
+import { byCommand } from "../src/domain/audit/audit.ts";
+import { issueOperatorKey } from "../src/domain/keys/lifecycle.ts";
+import { verify } from "../src/domain/verification/verify.ts";
+import { systemClock } from "../src/engines.ts";
+import { createKey, importPets, unlimited, withStoreAt } from "../test/support/stocking.ts";
+import { batchPets, type Found, findFaults, type Load, setPets } from "./load.ts";
+import type { Wrong } from "./part.ts";
+
+export interface Keys {
+  readonly key: string;
+  readonly operatorKey: string;
+}
+
+/** Creates a store with the pets of the load, a key without practical limits and an operator key. */
+export async function createStore(database: string): Promise<Keys> {
+  const rows = [...setPets, ...batchPets].map((petId) => `{"petId":${petId},"name":"Pet"}`);
+  await importPets(database, ...rows);
+  const { key } = await createKey(database, { name: "load", ...unlimited });
+  const operatorKey = await withStoreAt(database, async (store) => {
+    const entry = byCommand(systemClock.now());
+    return (await issueOperatorKey(store, "production", { name: "Ada" }, entry)).text;
+  });
+  return { key, operatorKey };
+}
+
+export interface Fault {
+  readonly wrong: Wrong;
+  readonly what: string;
+}
+
+/** Opens a store, verifies it and compares it with what clients were told until this position. */
+export async function faultsIn(
+  database: string,
+  load: Load,
+  position: number,
+): Promise<readonly Fault[]> {
+  try {
+    return await withStoreAt(database, async ({ inventory, keys, webhooks, transfer }) => {
+      const { faults } = await transfer.snapshot((snapshot) => verify(snapshot));
+      const entries = await inventory.entriesAfter(null, 1_000_000);
+      const found: Found = {
+        quantities: new Map(entries.map((one) => [Number(one.petId), one.quantity])),
+        keys: new Map((await keys.listKeys()).map((one) => [one.id, one.revokedAt !== null])),
+        webhooks: new Set((await webhooks.listWebhooks()).map(({ id }) => id)),
+      };
+      return [
+        ...faults.map((what) => ({ wrong: "wrong", what: JSON.stringify(what) }) as const),
+        ...findFaults(load, found, position),
+      ];
+    });
+  } catch (error) {
+    return [{ wrong: "wrong", what: `the store cannot be opened: ${error}` }];
+  }
+}

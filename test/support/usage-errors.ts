@@ -1,0 +1,14 @@
+import { expect } from "bun:test";
+import type { Ran } from "./process.ts";
+
+/**
+ * Expects exit code 2 and one line on standard error that contains the text, without a stack trace. A
+ * service may have logged before it.
+ */
+export function expectUsageError(ran: Ran, text: string): void {
+  expect(ran.err).toContain(text);
+  expect(ran.err).toMatch(/^(\{[^\n]+\}\n)*petstore: [^\n]+\n$/);
+  expect(ran.err).not.toMatch(/\bat .*:\d+:\d+/);
+  expect(ran.out).toBe("");
+  expect(ran.code).toBe(2);
+}
