@@ -1,8 +1,11 @@
 // npm run survive: breaks the service in many ways, and counts what it lost and what it did wrong.
 import { randomInt } from "node:crypto";
+import { cpus } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { checkoutOf } from "../bench/release-checkout.ts";
+import { packageVersion } from "../src/version.ts";
 import { type Part, type PartName, partNames, wrongs } from "./part.ts";
-import { parts } from "./parts.ts";
 import { runPart, type Tally } from "./run.ts";
 
 const usage = `npm run survive -- [flags]
@@ -10,6 +13,7 @@ const usage = `npm run survive -- [flags]
   --seed S      the seed of the first round of every part; the next rounds have S+1, S+2 ... (random)
   --only a,b    run only these parts: ${partNames.join(", ")}
                 (mutation runs only when named)
+  --release V   break this release instead, which is installed in dist/releases
 
 Exit code: 0 if nothing was wrong, 1 if something was, 2 if the run could not start.`;
 
@@ -26,6 +30,7 @@ async function main(): Promise<number> {
       minutes: { type: "string", default: "60" },
       seed: { type: "string" },
       only: { type: "string" },
+      release: { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
@@ -36,18 +41,29 @@ async function main(): Promise<number> {
   const minutes = numberIn("minutes", values.minutes, 0.1, 10_000);
   const seed =
     values.seed === undefined ? randomInt(2 ** 32) : numberIn("seed", values.seed, 0, 2 ** 32 - 1);
-  const chosen = selectParts(values.only);
-  console.log(`Seed ${seed}. ${chosen.map(({ name }) => name).join(", ")}: ${minutes} minutes.`);
+  if (values.release !== undefined)
+    process.env.PETSTORE_PROGRAM = join(await checkoutOf(values.release), "bin/petstore");
+  // After that, because the parts read it when they are loaded.
+  const { parts } = await import("./parts.ts");
+  const chosen = selectParts(parts, values.only);
+  const names = chosen.map(({ name }) => name).join(", ");
+  console.log(
+    `${values.release ?? packageVersion()}, ${machine()}. Seed ${seed}. ${names}: ${minutes} minutes.`,
+  );
   const shares = chosen.reduce((sum, part) => sum + (part.share || 1), 0);
   const results: Result[] = [];
   for (const part of chosen) {
     const ms = (minutes * 60_000 * (part.share || 1)) / shares;
-    results.push(await runOne(part, seed, ms));
+    results.push(await runOne(part, seed, ms, values.release));
   }
   return report(results);
 }
 
-function selectParts(only: string | undefined): readonly Part[] {
+function machine(): string {
+  return `${cpus().length} × ${cpus()[0]?.model}, ${process.platform}, Bun ${Bun.version}`;
+}
+
+function selectParts(parts: readonly Part[], only: string | undefined): readonly Part[] {
   if (only === undefined) return parts.filter(({ share }) => share > 0);
   return only.split(",").map((name) => {
     const part = parts.find((one) => one.name === name);
@@ -62,7 +78,7 @@ function numberIn(flag: string, text: string, min: number, max: number): number 
   throw new Error(`--${flag} must be a number from ${min} to ${max}, not ${text}.`);
 }
 
-async function runOne(part: Part, seed: number, ms: number): Promise<Result> {
+async function runOne(part: Part, seed: number, ms: number, release?: string): Promise<Result> {
   const problem = await part.findProblem?.();
   if (problem !== undefined) {
     console.log(`${part.name}: not run: ${problem}`);
@@ -73,7 +89,7 @@ async function runOne(part: Part, seed: number, ms: number): Promise<Result> {
   const tally = await runPart(part, seed, ms, (now, leftMs) => {
     for (const { seed: failed, wrong, what } of now.failures.slice(shownFailures)) {
       console.log(`${part.name}: ${wrong.toUpperCase()}: ${what}`);
-      console.log(`  Repeat it: ${commandFor(part.name, failed)}`);
+      console.log(`  Repeat it: ${commandFor(part.name, failed, release)}`);
     }
     shownFailures = now.failures.length;
     if (performance.now() - shownAt < 10_000 && leftMs > 0) return;
@@ -83,8 +99,9 @@ async function runOne(part: Part, seed: number, ms: number): Promise<Result> {
   return { part, tally };
 }
 
-function commandFor(name: PartName, seed: number): string {
-  return `npm run survive -- --only ${name} --seed ${seed} --minutes 0.1`;
+function commandFor(name: PartName, seed: number, release: string | undefined): string {
+  const words = ["npm run survive --", `--only ${name} --seed ${seed} --minutes 0.1`];
+  return [...words, ...(release === undefined ? [] : [`--release ${release}`])].join(" ");
 }
 
 function lineOf({ rounds, faults, acknowledged, failures }: Tally): string {

@@ -55,18 +55,27 @@ export async function runRound(
   }
 }
 
-/** Runs rounds with the seeds that follow `seed` until the time is over, but at least one. */
+/**
+ * Runs rounds with the seeds that follow `seed` until the time is over, but at least one. `onProgress` is
+ * called after each round and every ten seconds.
+ */
 export async function runPart(
   part: Part,
   seed: number,
   ms: number,
-  onRound: (tally: Tally, leftMs: number) => void,
+  onProgress: (tally: Tally, leftMs: number) => void,
 ): Promise<Tally> {
   const tally = createTally();
   const endsAt = performance.now() + ms;
-  do {
-    await runRound(part, (seed + tally.rounds) >>> 0, { tally, endsAt, isShort: false });
-    onRound(tally, Math.max(0, endsAt - performance.now()));
-  } while (performance.now() < endsAt);
+  const report = () => onProgress(tally, Math.max(0, endsAt - performance.now()));
+  const timer = setInterval(report, 10_000);
+  try {
+    do {
+      await runRound(part, (seed + tally.rounds) >>> 0, { tally, endsAt, isShort: false });
+      report();
+    } while (performance.now() < endsAt);
+  } finally {
+    clearInterval(timer);
+  }
   return tally;
 }

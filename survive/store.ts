@@ -1,9 +1,7 @@
 // The store of a round: what is in it before the load, and what is found in it afterwards.
-import { byCommand } from "../src/domain/audit/audit.ts";
-import { issueOperatorKey } from "../src/domain/keys/lifecycle.ts";
 import { verify } from "../src/domain/verification/verify.ts";
-import { systemClock } from "../src/engines.ts";
-import { createKey, importPets, unlimited, withStoreAt } from "../test/support/stocking.ts";
+import { openWorkspace } from "../test/support/process.ts";
+import { withStoreAt } from "../test/support/stocking.ts";
 import { batchPets, type Found, findFaults, type Load, setPets } from "./load.ts";
 import type { Wrong } from "./part.ts";
 
@@ -12,16 +10,30 @@ export interface Keys {
   readonly operatorKey: string;
 }
 
-/** Creates a store with the pets of the load, a key without practical limits and an operator key. */
+/**
+ * Creates a store with the pets of the load, a key without practical limits and an operator key. It uses the
+ * command line, so that another release creates its own store.
+ */
 export async function createStore(database: string): Promise<Keys> {
-  const rows = [...setPets, ...batchPets].map((petId) => `{"petId":${petId},"name":"Pet"}`);
-  await importPets(database, ...rows);
-  const { key } = await createKey(database, { name: "load", ...unlimited });
-  const operatorKey = await withStoreAt(database, async (store) => {
-    const entry = byCommand(systemClock.now());
-    return (await issueOperatorKey(store, "production", { name: "Ada" }, entry)).text;
-  });
-  return { key, operatorKey };
+  const place = openWorkspace();
+  async function run(words: readonly string[], stdin = ""): Promise<string> {
+    const { code, out, err } = await place.run([...words, "--database", database], { stdin });
+    if (code !== 0) throw new Error(`${words.join(" ")} failed: ${err}`);
+    return out;
+  }
+  const create = async (...words: string[]): Promise<string> =>
+    JSON.parse(await run(["keys", "create", "--json", "--name", ...words])).key;
+  try {
+    const rows = [...setPets, ...batchPets].map((petId) => `{"petId":${petId},"name":"Pet"}`);
+    await run(["pets", "import", "-"], rows.join("\n"));
+    const limits = ["--per-minute", "1000000", "--per-day", "100000000"];
+    return {
+      key: await create("load", "--plan", "enterprise", ...limits),
+      operatorKey: await create("Ada", "--operator"),
+    };
+  } finally {
+    await place.leave();
+  }
 }
 
 export interface Fault {

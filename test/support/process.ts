@@ -5,7 +5,9 @@ import { join, resolve } from "node:path";
 import type { Subprocess } from "bun";
 import { type HereOptions, runHere } from "./commands.ts";
 
-export const petstore = resolve(import.meta.dir, "../../bin/petstore");
+/** `npm run survive -- --release` runs the program of another version. */
+export const petstore =
+  process.env.PETSTORE_PROGRAM ?? resolve(import.meta.dir, "../../bin/petstore");
 
 export interface Ran {
   readonly code: number;
