@@ -6,7 +6,8 @@ import type { Change, LedgerRow, Outcome, Unit } from "../../src/domain/ledger/l
 import { monotonicMs } from "../../src/domain/running/background.ts";
 import { ServiceError } from "../../src/domain/running/errors.ts";
 import { createReplica } from "../../test/support/follower.ts";
-import { createLedger, type Ledger, type Process } from "./ledger.ts";
+import { createLedger, type Ledger } from "./ledger.ts";
+import type { Process } from "./process.ts";
 import type { World } from "./time.ts";
 
 const pets = 6;

@@ -5,12 +5,8 @@ import type { Entry } from "../../src/domain/ledger/inventory.ts";
 import type { LedgerRow, NamedRow, Tip, Unit } from "../../src/domain/ledger/ledger.ts";
 import type { Head, HistoryReader, InventoryStore } from "../../src/domain/ledger/store.ts";
 import { unavailable } from "../../src/domain/running/errors.ts";
+import { call, never, type Process } from "./process.ts";
 import type { World } from "./time.ts";
-
-/** A process that serves the store. Once it has crashed, it changes nothing and gets no answer. */
-export interface Process {
-  isAlive: boolean;
-}
 
 export type Ledger = ReturnType<typeof createLedger>;
 
@@ -19,21 +15,6 @@ export type LedgerPort = InventoryStore & Pick<HistoryReader, "listRows">;
 /** How late the lock may be obtained. Clients of a lost connection get their answer after it. */
 const waitMsMax = 3_000;
 const clockErrorMs = 200;
-
-const never = new Promise<never>(() => {});
-
-/** A round trip to the store. It may fail before and after the work is done. */
-export async function call<T>(world: World, process: Process, work: () => T): Promise<T> {
-  if (!process.isAlive) return never;
-  await world.delay(1, 0.01, 300);
-  if (world.breaks(0.01)) throw unavailable("unreachable");
-  // What a process has sent is done even if it crashes.
-  const result = work();
-  await world.delay(1, 0.01, 300);
-  if (!process.isAlive) return never;
-  if (world.breaks(0.01)) throw unavailable("unreachable");
-  return result;
-}
 
 export function createLedger(
   world: World,

@@ -1,9 +1,13 @@
 import type { Part } from "../part.ts";
 import { committing } from "./committing.ts";
+import { limiting } from "./limiting.ts";
 import { simulate, type World } from "./time.ts";
 
 /** What is simulated. A seed tries all of them. */
-export const stories: Readonly<Record<string, (world: World) => Promise<void>>> = { committing };
+export const stories: Readonly<Record<string, (world: World) => Promise<void>>> = {
+  committing,
+  limiting,
+};
 
 /** Seeds of one round: round 2 of 100 has the seeds from 200 to 299. */
 const seedsPerRound = 100;
