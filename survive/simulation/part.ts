@@ -1,5 +1,6 @@
 import type { Part } from "../part.ts";
 import { committing } from "./committing.ts";
+import { delivering } from "./delivering.ts";
 import { limiting } from "./limiting.ts";
 import { simulate, type World } from "./time.ts";
 
@@ -7,6 +8,7 @@ import { simulate, type World } from "./time.ts";
 export const stories: Readonly<Record<string, (world: World) => Promise<void>>> = {
   committing,
   limiting,
+  delivering,
 };
 
 /** Seeds of one round: round 2 of 100 has the seeds from 200 to 299. */

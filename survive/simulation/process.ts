@@ -4,6 +4,8 @@ import type { World } from "./time.ts";
 /** A process that serves the store. Once it has crashed, it changes nothing and gets no answer. */
 export interface Process {
   isAlive: boolean;
+  /** Until then it cannot reach the store. By `performance.now()`. */
+  isCutUntil?: number;
 }
 
 export const never = new Promise<never>(() => {});
@@ -20,7 +22,8 @@ export async function call<T>(
 ): Promise<T> {
   if (!process.isAlive) return never;
   await world.delay(1, 0.01, 1_500);
-  if (world.breaks(0.01)) throw unavailable("unreachable");
+  const isCut = performance.now() < (process.isCutUntil ?? 0);
+  if (isCut || world.breaks(0.01)) throw unavailable("unreachable");
   const result = work();
   await world.delay(1, 0.01, 1_500);
   const isLost = world.breaks(0.01);
