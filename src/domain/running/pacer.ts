@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { yieldToEventLoop } from "./background.ts";
+import { createAlarm, yieldToEventLoop } from "./background.ts";
 
 /**
  * Limits how much of the event loop long work takes, such as the feed or the deliveries of webhooks. The
@@ -83,7 +82,7 @@ export function createPacer(
     restUntil = Math.max(restUntil, spentAt) + pauseMs;
     const restMs = Math.max(pauseMsMin, restUntil - now);
     // Timers have a resolution of a millisecond. A shorter rest is added to the next one.
-    if (restMs >= 1) await sleep(restMs, undefined, { ref: false });
+    if (restMs >= 1) await createAlarm().wait(restMs);
   }
 
   return {

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { createAlarm, every, inBackground, whileAvailable } from "../running/background.ts";
 import { createPacer, type Pauses } from "../running/pacer.ts";
 import {
@@ -117,7 +116,7 @@ export function startDeliveries(options: DeliveryOptions): Deliveries {
       for (const alarm of [rowsAdded, gathered, ...running.values()]) alarm.wake();
       // A lease that could not be given up ends by itself.
       const finished = finish().catch(() => {});
-      await Promise.race([finished, sleep(stopPatienceMs, undefined, { ref: false })]);
+      await Promise.race([finished, createAlarm().wait(stopPatienceMs)]);
     },
   };
 }
