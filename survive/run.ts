@@ -55,7 +55,7 @@ export async function runRound(
   }
 }
 
-/** Runs rounds with the seeds that follow `seed` until the time is over, but at least one. */
+/** Runs rounds with the seeds that follow `seed`: as many as the part has, or until the time is over. */
 export async function runPart(
   part: Part,
   seed: number,
@@ -67,6 +67,6 @@ export async function runPart(
   do {
     await runRound(part, (seed + tally.rounds) >>> 0, { tally, endsAt, isShort: false });
     onRound(tally, Math.max(0, endsAt - performance.now()));
-  } while (performance.now() < endsAt);
+  } while (part.rounds ? tally.rounds < part.rounds : performance.now() < endsAt);
   return tally;
 }
