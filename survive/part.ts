@@ -23,6 +23,8 @@ export interface Part {
   readonly name: PartName;
   /** Its share of the time of a full run. Parts without a share run only when named. */
   readonly share: number;
+  /** How many rounds a run has, however long they take. Otherwise it has as many as the time allows. */
+  readonly rounds?: number;
   /** Why it cannot run on this machine; undefined if it can. */
   findProblem?(): Promise<string | undefined>;
   round(round: Round): Promise<void>;

@@ -1,5 +1,6 @@
+import { mutation } from "./mutation/part.ts";
 import type { Part } from "./part.ts";
 import { power } from "./power/part.ts";
 import { simulation } from "./simulation/part.ts";
 
-export const parts: readonly Part[] = [power, simulation];
+export const parts: readonly Part[] = [power, simulation, mutation];

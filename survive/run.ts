@@ -56,8 +56,8 @@ export async function runRound(
 }
 
 /**
- * Runs rounds with the seeds that follow `seed` until the time is over, but at least one. `onProgress` is
- * called after each round and every ten seconds.
+ * Runs rounds with the seeds that follow `seed`: as many as the part has, or until the time is over.
+ * `onProgress` is called after each round and every ten seconds.
  */
 export async function runPart(
   part: Part,
@@ -73,7 +73,7 @@ export async function runPart(
     do {
       await runRound(part, (seed + tally.rounds) >>> 0, { tally, endsAt, isShort: false });
       report();
-    } while (performance.now() < endsAt);
+    } while (part.rounds ? tally.rounds < part.rounds : performance.now() < endsAt);
   } finally {
     clearInterval(timer);
   }

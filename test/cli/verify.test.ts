@@ -123,6 +123,11 @@ const wrongs: [name: string, statements: string[], fault: string][] = [
     "ledger row 2: comes after row 0; expected row 1 there",
   ],
   [
+    "a ledger row that is older than the one before it",
+    ["DROP TRIGGER ledger_rows_stay", "UPDATE ledger SET at = 7 WHERE seq = 2"],
+    "ledger row 2: at is 7; expected ",
+  ],
+  [
     "a ledger row that was rewritten",
     ["DROP TRIGGER ledger_rows_stay", "UPDATE ledger SET quantity_before = 1 WHERE seq = 2"],
     "ledger row 2: before is 1 null; expected nothing: pet 2 had no row",

@@ -1,8 +1,10 @@
 import { afterEach, expect, test } from "bun:test";
+import { matchesFilter, noFilter } from "../../src/console/activity/change-filter.ts";
 import { drillCommand } from "../../src/console/backups/state-cards.tsx";
 import { ApiError, request, requestPage } from "../../src/console/client/api.ts";
 import { lookForRenames } from "../../src/console/client/renames.ts";
 import { retryDelayMs } from "../../src/console/client/retries.ts";
+import type { LedgerRow } from "../../src/console/client/types.ts";
 import { loadState, outdatedSince, reload, table } from "../../src/console/stock/state.ts";
 import { changeNumber, formatCount } from "../../src/console/texts/formats.ts";
 import { dayAndTime, withLocalTimes } from "../../src/console/texts/times.ts";
@@ -127,4 +129,11 @@ test("the command for a drill names the whole path, in a form that a shell keeps
     `petstore drill '/mnt/Anna'\\''s disk/${name}'`,
   );
   expect(drillCommand("/var/backups", undefined)).toBe("petstore drill FILE");
+});
+
+test("a new change is in the range that begins with its time, and not in the one that ends with it", () => {
+  const at = "2026-11-03T14:00:00.000Z";
+  const row = { petId: "7", keyId: null, cause: "import", at } as LedgerRow;
+  expect(matchesFilter({ ...noFilter, petId: "7", since: at }, row)).toBe(true);
+  expect(matchesFilter({ ...noFilter, petId: "7", until: at }, row)).toBe(false);
 });
