@@ -20,7 +20,7 @@ const reasonOf = new Map(
 const diskReasons: readonly UnavailableReason[] = ["full", "unreachable", "unwritable"];
 
 /** What docs/outcomes.md says that only an update that may have been stored is told. */
-const notKnown = "It is not known whether the update was stored.";
+export const notKnown = "It is not known whether the update was stored.";
 
 const nameOf = (petId: number, quantity: number) => `${petId} to ${quantity}`;
 
