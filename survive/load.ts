@@ -46,6 +46,22 @@ export const batchPets = [11, 12] as const;
 const importedFrom = 1_000;
 const importedCount = 300;
 
+/** A request that got an answer, but not the one it asked for. */
+export class Refused extends Error {
+  readonly request: string;
+  readonly body: string;
+  readonly response: Response;
+  readonly text: string;
+
+  constructor(request: string, body: string, response: Response, text: string) {
+    super(`${request}: ${response.status} ${text}`);
+    this.request = request;
+    this.body = body;
+    this.response = response;
+    this.text = text;
+  }
+}
+
 /** Sends every kind of write until the time is over or the service is gone. */
 export async function sendLoad(target: Target, random: Random, ms: number): Promise<Load> {
   const told: Told[] = [];
@@ -62,7 +78,7 @@ export async function sendLoad(target: Target, random: Random, ms: number): Prom
       headers: { Authorization: `Bearer ${key}`, ...headers },
     });
     const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    if (!response.ok) throw new Refused(`${method} ${path}`, body, response, text);
     return JSON.parse(text);
   }
 

@@ -1,12 +1,12 @@
 /* Records what the calls of the command change. */
-enum { CREATE = 1, WRITE, TRUNCATE, SYNC, RENAME, LINK, UNLINK, MKDIR, RMDIR };
+enum { CREATE = 1, WRITE, TRUNCATE, SYNC, RENAME, LINK, UNLINK, MKDIR, RMDIR, FAILED_SYNC };
 
 struct record {
   uint32_t op;
   uint32_t path_bytes;   /* of the path that follows */
   uint32_t target_bytes; /* of the second path: the new name in RENAME and LINK */
   uint32_t data_bytes;   /* of the data after both paths, only in WRITE */
-  uint64_t inode;        /* of the file, or of the folder in SYNC */
+  uint64_t inode;        /* of the file, or of the folder in SYNC and FAILED_SYNC */
   uint64_t offset;       /* WRITE: where; TRUNCATE: the new length; SYNC: the length of LOG at its begin */
 };
 
