@@ -1,4 +1,5 @@
 import type { Part } from "./part.ts";
 import { power } from "./power/part.ts";
+import { soak } from "./soak/part.ts";
 
-export const parts: readonly Part[] = [power];
+export const parts: readonly Part[] = [power, soak];
