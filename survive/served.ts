@@ -2,10 +2,12 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { memoryOf, readProc } from "../bench/processes.ts";
+import { verify } from "../src/domain/verification/verify.ts";
 import { startPostgres } from "../test/support/postgres.ts";
 import { openWorkspace, signalUntilEnd } from "../test/support/process.ts";
 import type { Engine } from "../test/support/service.ts";
-import { importPets } from "../test/support/stocking.ts";
+import { importPets, withStoreAt } from "../test/support/stocking.ts";
+import type { Wrong } from "./part.ts";
 import { createStore, type Keys } from "./store.ts";
 
 export interface ServedStore extends Keys {
@@ -70,4 +72,19 @@ export async function serveStore(
     await leave();
     throw error;
   }
+}
+
+/** Stops the service, verifies its store, and hands over the quantities in it. */
+export async function checkStore(
+  { database, stop }: ServedStore,
+  fail: (wrong: Wrong, what: string) => void,
+  compare: (quantities: ReadonlyMap<number, number>) => void,
+): Promise<void> {
+  await stop();
+  await withStoreAt(database, async ({ inventory, transfer }) => {
+    const { faults } = await transfer.snapshot((snapshot) => verify(snapshot));
+    for (const fault of faults) fail("wrong", JSON.stringify(fault));
+    const entries = await inventory.entriesAfter(null, 1_000_000);
+    compare(new Map(entries.map((one) => [Number(one.petId), one.quantity])));
+  });
 }

@@ -1,10 +1,9 @@
-import { verify } from "../../src/domain/verification/verify.ts";
 import { engines } from "../../test/support/service.ts";
-import { withStoreAt } from "../../test/support/stocking.ts";
 import type { Part, Round } from "../part.ts";
 import { createRandom, type Random } from "../random.ts";
-import { type Sample, type ServedStore, serveStore } from "../served.ts";
-import { type Clients, countedPets, createClients } from "./clients.ts";
+import { checkStore, type Sample, type ServedStore, serveStore } from "../served.ts";
+import { countedPets, createShoppers, type Shoppers } from "../shoppers.ts";
+import { createClients, createReceiver } from "./clients.ts";
 import { trendOf } from "./trend.ts";
 
 const sampleEveryMs = 5_000;
@@ -58,42 +57,57 @@ export const soak: Part = {
 };
 
 async function soakOne(round: Round, served: ServedStore, random: Random): Promise<void> {
-  const { engine } = served;
+  const { engine, baseUrl, key } = served;
   let failures = 0;
   // One fault may show in every answer.
-  const report: Round["fail"] = (wrong, what) => void (failures++ < 20 && round.fail(wrong, what));
-  const clients = await createClients(served, random, report);
+  const fail: Round["fail"] = (wrong, what) =>
+    void (failures++ < 20 && round.fail(wrong, `${engine}: ${what}`));
+  const shoppers = createShoppers(served, random, fail);
+  const clients = createClients(shoppers, random, fail);
+  const receiver = createReceiver(fail);
   try {
+    await shoppers.call("POST", "/admin/webhooks", {
+      body: `{"url":"${receiver.url}"}`,
+      status: 201,
+    });
     const perSecond = round.isShort
       ? shortPerSecond
-      : (await clients.sendAll(connections, capacityMs)) / 2;
+      : (await shoppers.sendAll(clients.mix, connections, capacityMs)) / 2;
     const endsAt = Math.max(round.endsAt, performance.now() + shortMs);
-    const watched = watch(served, clients);
+    const watched = watch(served, shoppers);
     const backupEveryMs = Math.min(180_000, (endsAt - performance.now()) / 2);
     await Promise.all([
-      clients.sendPaced(perSecond, endsAt),
-      ...Array.from({ length: 4 }, () => clients.followFeed(endsAt)),
+      shoppers.sendPaced(clients.mix, perSecond, endsAt),
+      ...Array.from({ length: 4 }, () => clients.followFeed(baseUrl, key, endsAt)),
       clients.operate(endsAt, backupEveryMs),
     ]);
     const samples = watched.stop();
-    await checkStore(served, clients, report);
-    round.acknowledged(clients.acknowledged);
+    const { seq } = JSON.parse(await shoppers.call("GET", "/changes/head"));
+    const patientUntil = performance.now() + deliveryMsMax;
+    while (receiver.lastSeq() < seq && performance.now() < patientUntil) await Bun.sleep(50);
+    if (receiver.lastSeq() !== seq)
+      fail("lost", `the webhook got the rows up to ${receiver.lastSeq()} of ${seq}`);
+    await checkStore(served, fail, (quantities) => {
+      shoppers.compare(quantities);
+      clients.compareBatches(quantities);
+    });
+    round.acknowledged(shoppers.acknowledged + clients.acknowledged);
     round.faults(clients.faults);
-    const sent = `${Math.round(perSecond)} requests per second, ${clients.skipped} not sent in time`;
+    const sent = `${Math.round(perSecond)} requests per second, ${shoppers.skipped} not sent`;
     round.figure(`${engine} load`, sent);
     judge(round, engine, samples);
   } finally {
-    await clients.leave();
+    await receiver.stop();
   }
 }
 
 /** Samples the process now and then. Prints a line a minute. */
-function watch({ engine, sample }: ServedStore, clients: Clients) {
+function watch({ engine, sample }: ServedStore, shoppers: Shoppers) {
   const startedAt = performance.now();
   const samples: Sampled[] = [];
   const timer = setInterval(() => {
     const seconds = (performance.now() - startedAt) / 1_000;
-    const p99Ms = clients.latencies().percentileMs(0.99);
+    const p99Ms = shoppers.latencies().percentileMs(0.99);
     const now = { seconds, p99Ms, ...sample() };
     samples.push(now);
     if (samples.length % 12 === 0) console.log(`soak: ${engine}: ${JSON.stringify(now, rounded)}`);
@@ -108,30 +122,6 @@ function watch({ engine, sample }: ServedStore, clients: Clients) {
 
 function rounded(_name: string, value: unknown): unknown {
   return typeof value === "number" ? Number(value.toFixed(1)) : value;
-}
-
-/** Everything that was acknowledged is delivered, stored and verified. */
-async function checkStore(
-  served: ServedStore,
-  clients: Clients,
-  report: Round["fail"],
-): Promise<void> {
-  const { engine, database } = served;
-  const head = await fetch(`${served.baseUrl}/changes/head`, {
-    headers: { Authorization: `Bearer ${served.key}` },
-  });
-  const { seq } = (await head.json()) as { seq: number };
-  const patientUntil = performance.now() + deliveryMsMax;
-  while (clients.deliveredSeq() < seq && performance.now() < patientUntil) await Bun.sleep(50);
-  if (clients.deliveredSeq() !== seq)
-    report("lost", `${engine}: the webhook got rows up to ${clients.deliveredSeq()} of ${seq}`);
-  await served.stop();
-  await withStoreAt(database, async ({ inventory, transfer }) => {
-    const { faults } = await transfer.snapshot((snapshot) => verify(snapshot));
-    for (const fault of faults) report("wrong", `${engine}: ${JSON.stringify(fault)}`);
-    const entries = await inventory.entriesAfter(null, 1_000_000);
-    clients.compare(new Map(entries.map((one) => [Number(one.petId), one.quantity])));
-  });
 }
 
 /** Prints the trend of every figure after the warm-up: the first third of the time. */
