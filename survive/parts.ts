@@ -1,7 +1,9 @@
 import { disk } from "./disk/part.ts";
 import { mutation } from "./mutation/part.ts";
+import { overload } from "./overload/part.ts";
 import type { Part } from "./part.ts";
 import { power } from "./power/part.ts";
 import { simulation } from "./simulation/part.ts";
+import { soak } from "./soak/part.ts";
 
-export const parts: readonly Part[] = [power, disk, simulation, mutation];
+export const parts: readonly Part[] = [power, disk, simulation, overload, soak, mutation];

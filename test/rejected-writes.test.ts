@@ -14,6 +14,7 @@ import { anEntry } from "./support/audit.ts";
 import { operationExamples as apiExamples, type Example } from "./support/operation-examples.ts";
 import { operations as apiOperations } from "./support/operations.ts";
 import { program } from "./support/program.ts";
+import { chunked, counted, rejectedEnds } from "./support/rejected-ends.ts";
 import { engines, startTestService, type TestService } from "./support/service.ts";
 import { connectRaw, type RawClient } from "./support/socket.ts";
 import { contentOf, expectSameContent } from "./support/store-content.ts";
@@ -37,24 +38,6 @@ function hasBody({ basePath, operation: { id } }: Write): boolean {
 }
 
 const importBytesMax = 100_000;
-
-const counted = (body: string) => `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-/** Without the CRLF after the last chunk. */
-const chunked = (body: string) => {
-  const chunk = body && `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n`;
-  return `Transfer-Encoding: chunked\r\n\r\n${chunk}0\r\n`;
-};
-const nextRequest = "GET /healthz HTTP/1.1\r\nHost: shop\r\n\r\n";
-
-/** Ends of requests. The HTTP parser rejects each of them after it has passed on the request. */
-const rejectedEnds: readonly (readonly [what: string, end: (body: string) => string])[] = [
-  ["an extra CRLF", (body) => `${counted(body)}\r\n`],
-  ["garbage after the body", (body) => `${counted(body)}garbage\r\n\r\n`],
-  ["another request", (body) => `${counted(body)}${nextRequest}`],
-  ["a trailer", (body) => `${chunked(body)}X: y\r\n\r\n`],
-  ["garbage after the last chunk", (body) => `${chunked(body)}garbage`],
-  ["an extra CRLF after the last chunk", (body) => `${chunked(body)}\r\n\r\n`],
-];
 
 describe.each(engines)("every operation that writes, on %s", (engine) => {
   let service: TestService;

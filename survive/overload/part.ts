@@ -1,0 +1,158 @@
+import { join } from "node:path";
+import { start, stop } from "../../bench/processes.ts";
+import { engines } from "../../test/support/service.ts";
+import { openCertificateFolder } from "../../test/support/tls.ts";
+import type { Part, Round } from "../part.ts";
+import { checkStore, type ServedStore, serveStore } from "../served.ts";
+import { countedPets, createShoppers, type Shoppers } from "../shoppers.ts";
+import type { AttackReport, Order } from "./attacker.ts";
+import { attackedPets, type ShapeName, shapes } from "./shapes.ts";
+
+/** The good clients send so many updates and reads per second. */
+const goodPerSecond = 100;
+const attackMs = 3_000;
+const shortAttackMs = 150;
+/** The p99 of good clients during an attack: at most three times that of a quiet service, but never judged below this. */
+const p99Factor = 3;
+const p99FloorMs = 10;
+/** How much memory an attack may take. */
+const memoryMbMax = 192;
+/** How many more descriptors than before an attack may be open soon after it. */
+const descriptorsMore = 8;
+const settleMsMax = 15_000;
+
+const overTls: readonly ShapeName[] = ["tlsStalls", "slowHeads", "connections"];
+const plain = (Object.keys(shapes) as ShapeName[]).filter((name) => name !== "tlsStalls");
+const shapesPerRound = 5;
+
+export const overload: Part = {
+  name: "overload",
+  share: 2,
+  async round(round) {
+    const { seed, random, isShort } = round;
+    if (isShort) {
+      await attackService(round, "sqlite", plain, false);
+      return attackService(round, "sqlite", overTls, true);
+    }
+    // Seeds that follow each other try all shapes, each seed the same ones.
+    const groups = Math.ceil(plain.length / shapesPerRound);
+    const group = seed % (groups + 1);
+    const engine = random.pick(engines);
+    if (group === groups) return attackService(round, engine, overTls, true);
+    const first = group * shapesPerRound;
+    await attackService(round, engine, plain.slice(first, first + shapesPerRound), false);
+  },
+};
+
+/** Starts a service, lets good clients use it, and attacks it with one shape after the other. */
+async function attackService(
+  round: Round,
+  engine: ServedStore["engine"],
+  names: readonly ShapeName[],
+  isTls: boolean,
+): Promise<void> {
+  const { random, isShort } = round;
+  const certificate = openCertificateFolder("first");
+  const { certFile, keyFile } = certificate;
+  const flags = isTls ? ["--tls-cert", certFile, "--tls-key", keyFile] : [];
+  const attackers = startAttackers();
+  let served: ServedStore | undefined;
+  try {
+    served = await serveStore(engine, [...countedPets, ...attackedPets], { isShort, flags });
+    const fail: Round["fail"] = (wrong, what) => round.fail(wrong, `${engine}: ${what}`);
+    const shoppers = createShoppers(served, random, fail);
+    const hostile = '{"name":"Hostile","plan":"enterprise","perMinute":1000000,"perDay":100000000}';
+    const made = await shoppers.call("POST", "/admin/keys", { body: hostile, status: 201 });
+    const target = { ...served, key: JSON.parse(made).key as string };
+    const trial = createTrial(round, served, shoppers, async (shape, ms) => {
+      const seed = random.below(2 ** 32);
+      const { connections, malformed } = await attackers.attack({ ...target, shape, ms, seed });
+      round.faults(connections);
+      for (const what of malformed) fail("wrong", `${shape}: ${what}`);
+    });
+    for (const name of names) await trial(name);
+    await checkStore(served, fail, shoppers.compare);
+    round.acknowledged(shoppers.acknowledged);
+  } finally {
+    await attackers.stop();
+    await served?.leave();
+    certificate.remove();
+  }
+}
+
+/** The attackers have a process of their own, so that their work is not counted for the good clients. */
+function startAttackers() {
+  let report = Promise.withResolvers<AttackReport>();
+  const child = start({
+    command: [process.execPath, join(import.meta.dir, "attacker.ts")],
+    onMessage: (message) => report.resolve(message as AttackReport),
+  });
+  void child.exited.then(() =>
+    report.reject(new Error(`the attackers ended: ${child.stderrTail()}`)),
+  );
+  report.promise.catch(() => {});
+  return {
+    attack({ baseUrl, key, operatorKey, shape, seed, ms }: Order): Promise<AttackReport> {
+      report = Promise.withResolvers();
+      child.process.send({ baseUrl, key, operatorKey, shape, seed, ms } satisfies Order);
+      return report.promise;
+    },
+    stop: () => stop(child),
+  };
+}
+
+function createTrial(
+  round: Round,
+  { engine, sample }: ServedStore,
+  shoppers: Shoppers,
+  attack: (name: ShapeName, ms: number) => Promise<void>,
+): (name: ShapeName) => Promise<void> {
+  const ms = round.isShort ? shortAttackMs : attackMs;
+  const mix = [shoppers.update, shoppers.readEntry, shoppers.readList];
+
+  /** Lets good clients work, and returns their p99. */
+  async function p99Of(durationMs: number): Promise<number> {
+    shoppers.latencies();
+    await shoppers.sendPaced(mix, goodPerSecond, performance.now() + durationMs);
+    return shoppers.latencies().percentileMs(0.99);
+  }
+
+  /** Returns the p99 before and during the attack. */
+  async function measure(name: ShapeName) {
+    const quiet = round.isShort ? 0 : await p99Of(ms);
+    const before = sample();
+    let memoryMb = before.memoryMb;
+    const timer = setInterval(() => {
+      memoryMb = Math.max(memoryMb, sample().memoryMb);
+    }, 50);
+    const [attacked] = await Promise.all([p99Of(ms), attack(name, ms)]).finally(() =>
+      clearInterval(timer),
+    );
+    const taken = memoryMb - before.memoryMb;
+    if (taken > memoryMbMax) round.fail("wrong", `${engine}: ${name} took ${Math.round(taken)} MB`);
+    await settle(name, before.descriptors + descriptorsMore);
+    return { quiet, attacked, taken };
+  }
+
+  async function settle(name: ShapeName, descriptors: number): Promise<void> {
+    const endsAt = performance.now() + settleMsMax;
+    while (sample().descriptors > descriptors && performance.now() < endsAt) await Bun.sleep(20);
+    const left = sample().descriptors;
+    if (left > descriptors)
+      round.fail(
+        "wrong",
+        `${engine}: ${left} descriptors are open after ${name}, not ${descriptors}`,
+      );
+  }
+
+  return async (name) => {
+    let { quiet, attacked, taken } = await measure(name);
+    if (round.isShort) return;
+    const isSlow = () => attacked > Math.max(p99FloorMs, p99Factor * quiet);
+    // Other programs of the machine may have made it slow, so it counts only if it happens again.
+    if (isSlow()) ({ quiet, attacked, taken } = await measure(name));
+    const times = `p99 ${quiet.toFixed(1)} ms quiet, ${attacked.toFixed(1)} ms attacked, ${taken.toFixed(0)} MB more`;
+    round.figure(`${engine} ${name}`, times);
+    if (isSlow()) round.fail("wrong", `${engine}: good clients wait during ${name}: ${times}`);
+  };
+}
