@@ -24,8 +24,8 @@ export interface Asked {
 }
 
 export interface Load {
-  readonly told: readonly Told[];
-  readonly asked: readonly Asked[];
+  readonly told: Told[];
+  readonly asked: Asked[];
 }
 
 export interface Target {
@@ -35,8 +35,10 @@ export interface Target {
   readonly operatorKey: string;
   /** A number that never decreases, such as the length of the log of the tracer. */
   position(): number;
-  /** Decides what follows a request that failed: true to go on with the next one. */
-  mayFail(error: Error): boolean;
+  /** Decides what follows a request that failed: true to go on with the next one, once it resolves. */
+  mayFail(error: Error): boolean | Promise<boolean>;
+  /** Ends the load before its time. */
+  isOver?(): boolean;
 }
 
 /** Pets that are set to increasing quantities, one client each. */
@@ -46,12 +48,16 @@ export const batchPets = [11, 12] as const;
 const importedFrom = 1_000;
 const importedCount = 300;
 
-/** Sends every kind of write until the time is over or the service is gone. */
-export async function sendLoad(target: Target, random: Random, ms: number): Promise<Load> {
-  const told: Told[] = [];
-  const asked: Asked[] = [];
+/** Sends every kind of write until the time is over or the service is gone. Adds to `load` as it goes. */
+export async function sendLoad(
+  target: Target,
+  random: Random,
+  ms: number,
+  load: Load = { told: [], asked: [] },
+): Promise<Load> {
+  const { told, asked } = load;
   const endsAt = performance.now() + ms;
-  const isOver = () => performance.now() >= endsAt;
+  const isOver = () => performance.now() >= endsAt || target.isOver?.() === true;
 
   async function send(key: string, method: string, path: string, body: string, headers = {}) {
     const url = target.baseUrl();
@@ -77,7 +83,7 @@ export async function sendLoad(target: Target, random: Random, ms: number): Prom
       await work();
       return true;
     } catch (error) {
-      if (!target.mayFail(error as Error)) throw error;
+      if (!(await target.mayFail(error as Error))) throw error;
       await Bun.sleep(20);
       return false;
     }
@@ -143,7 +149,7 @@ export async function sendLoad(target: Target, random: Random, ms: number): Prom
   }
 
   await Promise.all([...setPets.map(setQuantities), sendBatches(), operate()]);
-  return { told, asked };
+  return load;
 }
 
 /** Returns what is wrong with a store as it was at this position. */
