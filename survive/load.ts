@@ -37,6 +37,8 @@ export interface Target {
   position(): number;
   /** Decides what follows a request that failed: true to go on with the next one, once it resolves. */
   mayFail(error: Error): boolean | Promise<boolean>;
+  /** How long each client waits after a success. 0 unless given. */
+  readonly pauseMs?: number;
   /** Ends the load before its time. */
   isOver?(): boolean;
 }
@@ -81,6 +83,7 @@ export async function sendLoad(
   async function tried(work: () => Promise<void>): Promise<boolean> {
     try {
       await work();
+      if (target.pauseMs) await Bun.sleep(target.pauseMs);
       return true;
     } catch (error) {
       if (!(await target.mayFail(error as Error))) throw error;

@@ -1,5 +1,6 @@
+import { clock } from "./clock/part.ts";
 import { crash } from "./crash/part.ts";
 import type { Part } from "./part.ts";
 import { power } from "./power/part.ts";
 
-export const parts: readonly Part[] = [power, crash];
+export const parts: readonly Part[] = [power, clock, crash];

@@ -4,9 +4,9 @@ import { until } from "../../test/support/instances/fleet.ts";
 import { withDatabase } from "../../test/support/instances/recording.ts";
 import { type PostgresServer, startPostgres } from "../../test/support/postgres.ts";
 import { openWorkspace, type Served } from "../../test/support/process.ts";
+import { createGate } from "../gate.ts";
 import { type Found, findFaults, type Load, sendLoad, setPets } from "../load.ts";
 import { createStore, type Fault, faultsIn, type Keys } from "../store.ts";
-import { createGate } from "./gate.ts";
 import { goesOn, type Lane } from "./lane.ts";
 
 /** One client for every pet, one for the batches, one for the operator API. */
