@@ -24,8 +24,8 @@ export interface Asked {
 }
 
 export interface Load {
-  readonly told: readonly Told[];
-  readonly asked: readonly Asked[];
+  readonly told: Told[];
+  readonly asked: Asked[];
 }
 
 export interface Target {
@@ -35,8 +35,12 @@ export interface Target {
   readonly operatorKey: string;
   /** A number that never decreases, such as the length of the log of the tracer. */
   position(): number;
-  /** Decides what follows a request that failed: true to go on with the next one. */
-  mayFail(error: Error): boolean;
+  /** Decides what follows a request that failed: true to go on with the next one, once it resolves. */
+  mayFail(error: Error): boolean | Promise<boolean>;
+  /** How long each client waits after a success. 0 unless given. */
+  readonly pauseMs?: number;
+  /** Ends the load before its time. */
+  isOver?(): boolean;
 }
 
 /** Pets that are set to increasing quantities, one client each. */
@@ -62,12 +66,16 @@ export class Refused extends Error {
   }
 }
 
-/** Sends every kind of write until the time is over or the service is gone. */
-export async function sendLoad(target: Target, random: Random, ms: number): Promise<Load> {
-  const told: Told[] = [];
-  const asked: Asked[] = [];
+/** Sends every kind of write until the time is over or the service is gone. Adds to `load` as it goes. */
+export async function sendLoad(
+  target: Target,
+  random: Random,
+  ms: number,
+  load: Load = { told: [], asked: [] },
+): Promise<Load> {
+  const { told, asked } = load;
   const endsAt = performance.now() + ms;
-  const isOver = () => performance.now() >= endsAt;
+  const isOver = () => performance.now() >= endsAt || target.isOver?.() === true;
 
   async function send(key: string, method: string, path: string, body: string, headers = {}) {
     const url = target.baseUrl();
@@ -91,9 +99,10 @@ export async function sendLoad(target: Target, random: Random, ms: number): Prom
   async function tried(work: () => Promise<void>): Promise<boolean> {
     try {
       await work();
+      if (target.pauseMs) await Bun.sleep(target.pauseMs);
       return true;
     } catch (error) {
-      if (!target.mayFail(error as Error)) throw error;
+      if (!(await target.mayFail(error as Error))) throw error;
       await Bun.sleep(20);
       return false;
     }
@@ -159,7 +168,7 @@ export async function sendLoad(target: Target, random: Random, ms: number): Prom
   }
 
   await Promise.all([...setPets.map(setQuantities), sendBatches(), operate()]);
-  return { told, asked };
+  return load;
 }
 
 /** Returns what is wrong with a store as it was at this position. */

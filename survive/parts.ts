@@ -1,3 +1,5 @@
+import { clock } from "./clock/part.ts";
+import { crash } from "./crash/part.ts";
 import { disk } from "./disk/part.ts";
 import { mutation } from "./mutation/part.ts";
 import { overload } from "./overload/part.ts";
@@ -6,4 +8,6 @@ import { power } from "./power/part.ts";
 import { simulation } from "./simulation/part.ts";
 import { soak } from "./soak/part.ts";
 
-export const parts: readonly Part[] = [power, disk, simulation, overload, soak, mutation];
+export const parts: readonly Part[] = [
+  ...[power, disk, clock, crash, simulation, overload, soak, mutation],
+];
