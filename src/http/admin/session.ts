@@ -23,7 +23,7 @@ import { sessionCookie, sessionTokenIn } from "./session-cookie.ts";
 const exampleSession = {
   operator: { id: exampleOperatorId, name: "Ada" },
   environment: "production",
-  version: "0.11.0",
+  version: "0.12.0",
   expiresAt: "2026-11-16T20:00:00.000Z",
 };
 
