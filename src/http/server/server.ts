@@ -69,7 +69,7 @@ export async function startServer(
   let front: TlsFront | undefined;
   const socketAddressOf = (request: Request): string | undefined => {
     const peer = server.requestIP(request);
-    return certificate ? front?.findClient(peer?.port) : peer?.address;
+    return certificate ? front?.findClient(peer) : peer?.address;
   };
   const addressOf = (request: Request): string =>
     readAddress(socketAddressOf(request) ?? "unknown", request.headers);
