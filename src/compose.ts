@@ -7,7 +7,7 @@ import { openImports } from "./compose/imports.ts";
 import { listen, openTls } from "./compose/listen.ts";
 import { openMetrics } from "./compose/metrics.ts";
 import type { ServiceOptions } from "./compose/options.ts";
-import { isReady } from "./compose/readiness.ts";
+import { isReady, shareLooks } from "./compose/readiness.ts";
 import { openShop } from "./compose/shop.ts";
 import { openObservers, serveSurfaces } from "./compose/surfaces.ts";
 import { authenticate, createTables, type Table } from "./compose/tables.ts";
@@ -80,8 +80,8 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   opened.defer(usage.stop);
   const stop = new AbortController();
   const stopping = stop.signal;
-  const isServing = async () =>
-    !stopping.aborted && keys.isPrepared && (await isReady(engine, context));
+  const look = shareLooks(() => isReady(engine, context));
+  const isServing = async () => !stopping.aborted && keys.isPrepared && (await look());
   const [imports, backups] = [openImports(options), openBackups(options, store)];
   opened.defer(imports.stop);
   opened.defer(backups.stop);
