@@ -4,7 +4,7 @@ import { openBackups } from "./compose/backups.ts";
 import { openDeliveries } from "./compose/deliveries.ts";
 import { openFeed } from "./compose/feed.ts";
 import { openImports } from "./compose/imports.ts";
-import { listen, openTls } from "./compose/listen.ts";
+import { listen, openTls, warnOfPlainHttp } from "./compose/listen.ts";
 import { openMetrics } from "./compose/metrics.ts";
 import type { ServiceOptions } from "./compose/options.ts";
 import { isReady, shareLooks } from "./compose/readiness.ts";
@@ -113,6 +113,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const server = await listen(config.host, config.port, () =>
     startServer(served, config, certificate),
   );
+  warnOfPlainHttp(options);
   const running = opened.move();
 
   return {

@@ -201,6 +201,25 @@ test("plain HTTP, old versions of TLS and unfinished handshakes get no response,
   await stop();
 });
 
+test("a service that others reach by plain HTTP says so once, unless a trusted proxy is set", async () => {
+  const files = openCertificateFolder("first");
+  const open = { host: "0.0.0.0" };
+  const cases = [
+    [{}, []],
+    [{ host: "localhost" }, []],
+    [{ ...open, ...files.flags }, []],
+    [{ ...open, "trusted-proxies": "10.0.0.0/8" }, []],
+    [open, ['{"event":"no encryption","host":"0.0.0.0"}']],
+  ] as const;
+  for (const [flags, expected] of cases) {
+    const service = await startTestService("sqlite", flags);
+    const logged = service.logged.filter((line) => line.includes("no encryption"));
+    expect(logged).toEqual([...expected]);
+    await service.stop();
+  }
+  files.remove();
+});
+
 test("the port behind the TLS listener refuses what did not arrive by TLS, also from the same port of another address", async () => {
   const serve = spyOn(Bun, "serve");
   const { service, key, stop } = await startTls();

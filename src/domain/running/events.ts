@@ -27,6 +27,10 @@ export const events = {
   started: info(
     "The service accepts requests at `address`. Also has its version, environment, engine and schema.",
   ),
+  "no encryption": warn(
+    "The service listens on `host` with plain HTTP, and no trusted proxy is set. Whoever sees the traffic sees keys.",
+    "Set `--tls-cert` and `--tls-key`, or put a proxy in front and set `--trusted-proxies`. See [TLS](tls.md).",
+  ),
   stopping: info("A signal arrived. The service stops."),
   stopped: info("Every request has its response, and the store is closed. The process ends."),
   "console missing": warn(
