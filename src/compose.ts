@@ -96,7 +96,10 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   await engine.connect();
   opened.defer(openDeliveries(options, engine, tail, metrics).stop);
   const observers = openObservers(options, metrics, traces, engine, opened);
-  const surfaces = [...authenticate(tables, options, store, head), ...(options.surfaces ?? [])];
+  const surfaces = [
+    ...authenticate(tables, options, store, head, opened),
+    ...(options.surfaces ?? []),
+  ];
   head.subscribe({ keysChanged: engine.limiter.refresh });
   if (metrics) opened.defer(metrics.watch({ engine, context, certificate, traces, stopping }));
   const served: Served = {

@@ -98,6 +98,10 @@ export const events = {
     "The clock of the service or of the database server, named in `clock`, moved by `byMs` at once. Rate limits and bans that it started in the future are corrected, and idempotency keys are kept.",
     "Check the time synchronization of that machine.",
   ),
+  "sign-ins failed": warn(
+    "In the last minute, `failures` requests to the operator API from `address` had a wrong key. One line per minute and address; addresses beyond a hundred are `others`.",
+    "If nobody has mistyped a key, find out who sends them. `--sign-in-per-minute` limits them.",
+  ),
   "key banned": warn(
     "The key `keyId` is banned until `until`, because its client ignored 429.",
     "See [Bans](keys.md#rate-limits-and-bans). `petstore keys unban ID` ends the ban.",
