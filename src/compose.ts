@@ -4,10 +4,10 @@ import { openBackups } from "./compose/backups.ts";
 import { openDeliveries } from "./compose/deliveries.ts";
 import { openFeed } from "./compose/feed.ts";
 import { openImports } from "./compose/imports.ts";
-import { listen, openTls } from "./compose/listen.ts";
+import { listen, openTls, warnOfPlainHttp } from "./compose/listen.ts";
 import { openMetrics } from "./compose/metrics.ts";
 import type { ServiceOptions } from "./compose/options.ts";
-import { isReady } from "./compose/readiness.ts";
+import { isReady, shareLooks } from "./compose/readiness.ts";
 import { openShop } from "./compose/shop.ts";
 import { openObservers, serveSurfaces } from "./compose/surfaces.ts";
 import { authenticate, createTables, type Table } from "./compose/tables.ts";
@@ -80,8 +80,8 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   opened.defer(usage.stop);
   const stop = new AbortController();
   const stopping = stop.signal;
-  const isServing = async () =>
-    !stopping.aborted && keys.isPrepared && (await isReady(engine, context));
+  const look = shareLooks(() => isReady(engine, context));
+  const isServing = async () => !stopping.aborted && keys.isPrepared && (await look());
   const [imports, backups] = [openImports(options), openBackups(options, store)];
   opened.defer(imports.stop);
   opened.defer(backups.stop);
@@ -96,7 +96,10 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   await engine.connect();
   opened.defer(openDeliveries(options, engine, tail, metrics).stop);
   const observers = openObservers(options, metrics, traces, engine, opened);
-  const surfaces = [...authenticate(tables, options, store, head), ...(options.surfaces ?? [])];
+  const surfaces = [
+    ...authenticate(tables, options, store, head, opened),
+    ...(options.surfaces ?? []),
+  ];
   head.subscribe({ keysChanged: engine.limiter.refresh });
   if (metrics) opened.defer(metrics.watch({ engine, context, certificate, traces, stopping }));
   const served: Served = {
@@ -113,6 +116,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const server = await listen(config.host, config.port, () =>
     startServer(served, config, certificate),
   );
+  warnOfPlainHttp(options);
   const running = opened.move();
 
   return {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { isReady } from "../src/compose/readiness.ts";
+import { isReady, shareLooks } from "../src/compose/readiness.ts";
 import { createCommitter } from "../src/domain/commits/commits.ts";
 import { createFollower } from "../src/domain/inventory/follower.ts";
 import { unavailable } from "../src/domain/running/errors.ts";
@@ -145,4 +145,22 @@ test("an instance whose database stores nothing in time is not ready, and is aga
   await operator.unsafe("SELECT pg_reload_conf()");
   await until(async () => (await ready()) === 200, patienceMs, "readiness");
   expect(await patch(3)).toBe(200);
+});
+
+test("requests for the readiness share a look while it runs, and the next one looks again", async () => {
+  const looks: PromiseWithResolvers<boolean>[] = [];
+  const ready = shareLooks(() => {
+    looks.push(Promise.withResolvers());
+    return looks.at(-1)!.promise;
+  });
+  const first = [ready(), ready(), ready()];
+  expect(looks).toHaveLength(1);
+  looks[0]!.resolve(true);
+  expect(await Promise.all(first)).toEqual([true, true, true]);
+  const second = ready();
+  expect(looks).toHaveLength(2);
+  looks[1]!.reject(new Error("no answer"));
+  await expect(second).rejects.toThrow("no answer");
+  void ready();
+  expect(looks).toHaveLength(3);
 });

@@ -54,7 +54,7 @@ export async function openService({ kind, database, key }: Job, opened: AsyncDis
   opened.defer((await followTail(store, head, log)).stop);
   const usage = createUsageRecorder(store.usageHistory, systemClock, log);
   opened.defer(usage.stop);
-  const surface = authenticate(createTables(options), options, store, head)[0]!;
+  const surface = authenticate(createTables(options), options, store, head, opened)[0]!;
   const id = kind === "update" ? "updateInventory" : "listInventory";
   const routed = routesOf(surface).flatMap(({ operations }) => [...operations.values()]);
   const operation = routed.find((one) => one.id === id)!;

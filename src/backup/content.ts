@@ -15,8 +15,8 @@ const lineFeed = 0x0a;
 
 /**
  * Decompresses the content of a backup and splits it into lines, in blocks. At most one block and one
- * line are in memory. The size of all lines has no limit: pets with long, repeated texts shrink to less
- * than a thousandth.
+ * line are in memory. The size of all lines has no limit here: pets with long, repeated texts shrink to
+ * less than a thousandth. `src/cli/backups/room.ts` keeps them from filling the disk.
  */
 export async function* readLines(
   file: string,

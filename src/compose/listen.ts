@@ -1,5 +1,6 @@
 import type { MaybePromise } from "../domain/running/clock.ts";
 import { ServiceError } from "../domain/running/errors.ts";
+import { isLoopback } from "../domain/values/networks.ts";
 import { type Certificate, openCertificate } from "../http/tls/certificate.ts";
 import type { ServiceOptions } from "./options.ts";
 
@@ -24,6 +25,13 @@ export async function listen<T>(
     const reason = reasons[code] ?? message;
     throw new ServiceError("unavailable", `cannot listen on ${host}:${port}: ${reason}`);
   }
+}
+
+/** Warns if other machines may send keys to the service unencrypted. */
+export function warnOfPlainHttp({ config, log }: Pick<ServiceOptions, "config" | "log">): void {
+  const { host, tlsCertFile, trustedProxies } = config;
+  if (isLoopback(host) || tlsCertFile !== "" || trustedProxies.length > 0) return;
+  log("no encryption", { host });
 }
 
 /** Loads the certificate if one is set. Call it first, so that a wrong path does not create a store. */

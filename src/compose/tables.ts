@@ -2,6 +2,7 @@ import { createKeyring, createSessionKeyring } from "../domain/keys/keyring.ts";
 import type { HeadWatcher } from "../domain/ledger/head.ts";
 import type { Store } from "../domain/store.ts";
 import { createOperatorAuthenticator } from "../http/admin/authentication.ts";
+import { createFailedSignIns } from "../http/admin/failed-sign-ins.ts";
 import { adminBasePath, adminHeaders, adminOperations } from "../http/admin/operations.ts";
 import { apiBasePath, apiOperations } from "../http/api/operations.ts";
 import { createKeyAuthenticator } from "../http/pipeline/authentication.ts";
@@ -28,22 +29,26 @@ export function createTables({ config, clock }: Pick<ServiceOptions, "config" | 
   };
 }
 
-/** Adds authentication to the surfaces. */
+/** Adds authentication to the surfaces. `opened` closes what it needs. */
 export function authenticate(
   { api, admin }: ReturnType<typeof createTables>,
-  { config, clock }: ServiceOptions,
+  { config, clock, log }: ServiceOptions,
   store: Store,
   head: HeadWatcher,
+  opened: AsyncDisposableStack,
 ): readonly Surface[] {
   const { environment, keysCachedMax: max } = config;
   const keys = createKeyring(store.keys, clock, environment, max);
   const operatorKeys = createKeyring(store.keys, clock, environment, max, "operator");
   const sessions = createSessionKeyring(store.sessions, clock, max);
   for (const { clear } of [keys, operatorKeys, sessions]) head.subscribe({ keysChanged: clear });
+  const failedSignIns = createFailedSignIns(log);
+  opened.defer(failedSignIns.stop);
   return [
     { ...api, authenticator: createKeyAuthenticator(keys, environment) },
     {
       ...admin,
+      refused: failedSignIns.count,
       authenticator: createOperatorAuthenticator(operatorKeys, sessions, environment),
     },
   ];

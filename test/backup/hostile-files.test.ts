@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { constants, createZstdCompress, zstdCompressSync } from "node:zlib";
 import { openBackup } from "../../src/backup/reader.ts";
 import { restoreAndVerify } from "../../src/cli/backups/restored-store.ts";
@@ -63,6 +64,30 @@ test("a backup that expands to more than a thousand times its size is restored",
   expect(40 * 200_000).toBeGreaterThan(1_000 * (bytes as number) + 1_000_000);
   const { verification } = await restoreAndVerify(file, place.path("long-restored.db"), config);
   expect(verification).toMatchObject({ pets: 40, faultCount: 0 });
+});
+
+test("a restore stops before the content of a backup fills the disk, and the message does not blame the file", async () => {
+  const block = 4_096;
+  let path = "";
+  /** A restore on a disk with this many free bytes at first, and as many less as the log has. */
+  const restoreWith = (free: number, bytes: number) => {
+    restored += 1;
+    path = place.path(`restored-${restored}.db`);
+    const readDisk = () => {
+      const used = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+      return { bavail: (free - used) / block, blocks: bytes / block, bsize: block };
+    };
+    return restoreAndVerify(good, path, config, readDisk);
+  };
+  const mebibyte = 2 ** 20;
+  await expect(restoreWith(63 * mebibyte, 2 ** 40)).rejects.toThrow(
+    `cannot write to ${dirname(path)}: the content of the backup would fill the disk`,
+  );
+  const { verification } = await restoreWith(70 * mebibyte, 2 ** 40);
+  expect(verification.pets).toBe(41);
+  // Of a small disk, a twentieth is enough.
+  expect((await restoreWith(20 * mebibyte, 100 * mebibyte)).verification.pets).toBe(41);
+  await expect(restoreWith(4 * mebibyte, 100 * mebibyte)).rejects.toThrow("would fill the disk");
 });
 
 test("a file that was cut off anywhere is rejected", async () => {

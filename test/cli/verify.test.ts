@@ -138,6 +138,16 @@ const wrongs: [name: string, statements: string[], fault: string][] = [
     "trigger ledger_rows_stay: is missing; expected its definition in this version of petstore",
   ],
   [
+    "a trigger that was added",
+    ["CREATE TRIGGER more AFTER UPDATE ON pets BEGIN DELETE FROM orders; END"],
+    "trigger more: was added; expected none with this name",
+  ],
+  [
+    "a view that was added",
+    ["CREATE VIEW more AS SELECT 1"],
+    "view more: was added; expected none with this name",
+  ],
+  [
     "a table that was altered",
     ["ALTER TABLE inventory ADD COLUMN shelf TEXT"],
     "table inventory: was altered; expected its definition in this version of petstore",

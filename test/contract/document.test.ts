@@ -16,6 +16,7 @@ import {
 import { adminChecker, apiChecker } from "../support/contract/response-check.ts";
 import { operations } from "../support/operations.ts";
 import { startTestService } from "../support/service.ts";
+import { openCertificateFolder } from "../support/tls.ts";
 
 describe("openapi.json", () => {
   test("is up to date with the table of operations", () => {
@@ -149,10 +150,8 @@ test("both documents are served without a key, with the origin of the request as
   const { servers: _servers, paths: _paths, ...rest } = served;
   const { servers: _, paths: __, ...committed } = JSON.parse(documentText);
   expect(rest).toEqual(committed);
-  const proxied = await service.call("GET", "~/openapi.json", {
-    headers: { Host: "shop.example", "X-Forwarded-Proto": "https" },
-  });
-  expect((proxied.json as typeof apiDocument).servers[0]!.url).toBe("https://shop.example/v1");
+  const named = await service.call("GET", "~/openapi.json", { headers: { Host: "shop.example" } });
+  expect((named.json as typeof apiDocument).servers[0]!.url).toBe("http://shop.example/v1");
   const crafted = await service.call("GET", "~/openapi.json", { headers: { Host: "a'b" } });
   expect((crafted.json as typeof apiDocument).servers[0]!.url).toBe("http://localhost/v1");
   const older = await service.call("GET", "~/openapi-3.0.json");
@@ -167,4 +166,30 @@ test("both documents are served without a key, with the origin of the request as
     servers: served.servers,
   });
   await service.stop();
+});
+
+test("the documents and the page have https in their base URL under our own TLS, or if a trusted proxy says so", async () => {
+  const files = openCertificateFolder("first");
+  const cases = [
+    [{}, "http://shop.example/v1"],
+    [{ "trusted-proxies": "127.0.0.1" }, "https://public.example/v1"],
+    [files.flags, "https://shop.example/v1"],
+  ] as const;
+  for (const [flags, expected] of cases) {
+    const service = await startTestService("sqlite", flags);
+    const headers = {
+      Host: "shop.example",
+      "X-Forwarded-Host": "public.example",
+      "X-Forwarded-Proto": "https",
+    };
+    for (const path of ["~/docs", "~/openapi.json", "~/openapi-3.0.json"]) {
+      const { text } = await service.call("GET", path, { headers });
+      expect([path, /https?:..(?:shop|public)[.]example.v1/.exec(text)?.[0]]).toEqual([
+        path,
+        expected,
+      ]);
+    }
+    await service.stop();
+  }
+  files.remove();
 });

@@ -203,6 +203,25 @@ test("only GET and HEAD of /metrics are served, and neither port serves what the
   await without.stop();
 });
 
+test("a listener on this machine serves only addresses and localhost, so no page can lead its own name there", async () => {
+  const service = await startTestService("sqlite", withMetrics);
+  const { port } = new URL(service.metricsUrl!);
+  const statusFor = async (host: string) =>
+    (await fetch(service.metricsUrl!, { headers: { Host: host } })).status;
+  for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, "LOCALHOST", `[::1]:${port}`]) {
+    expect([host, await statusFor(host)]).toEqual([host, 200]);
+  }
+  for (const host of [`shop.example:${port}`, "localhost.example", "127.0.0.1.example"]) {
+    expect([host, await statusFor(host)]).toEqual([host, 421]);
+  }
+  await service.stop();
+  const open = await startTestService("sqlite", { ...withMetrics, "metrics-host": "0.0.0.0" });
+  const { port: openPort } = new URL(open.metricsUrl!);
+  const named = { headers: { Host: "petstore.monitoring.svc" } };
+  expect((await fetch(`http://127.0.0.1:${openPort}/metrics`, named)).status).toBe(200);
+  await open.stop();
+});
+
 test("a port that is taken ends the start with a message that names it", async () => {
   const service = await startTestService("sqlite", withMetrics);
   const { port } = new URL(service.metricsUrl!);

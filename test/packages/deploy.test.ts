@@ -135,6 +135,12 @@ describe("the Kubernetes manifests", () => {
     });
   });
 
+  test("leave room for the file of an import, and more", () => {
+    const { emptyDir } = template.spec.volumes.find((one: { name: string }) => one.name === "tmp");
+    const { importBytesMax } = readConfig({}, {});
+    expect(Number.parseInt(emptyDir.sizeLimit, 10) * 2 ** 20).toBeGreaterThan(importBytesMax);
+  });
+
   test("select the same pods in the deployment, service, budget and network policy", () => {
     const labels = selector.matchLabels;
     expect(template.metadata.labels).toMatchObject(labels);

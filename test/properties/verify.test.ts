@@ -181,6 +181,27 @@ test("verify on postgres finds a disabled trigger", async () => {
   await store.close();
 });
 
+test("verify on postgres finds triggers and functions that were altered or added", async () => {
+  const database = await migratedDatabase();
+  const store = await openStore(readConfig({ database }, {}), createTestClock());
+  await using sql = new SQL(database, { max: 1 });
+  expect((await store.transfer.snapshot(verify)).faults).toEqual([]);
+  await sql.unsafe(`
+    CREATE OR REPLACE FUNCTION petstore_refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RETURN NULL; END $$;
+    CREATE TRIGGER more AFTER INSERT ON orders FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse();
+    DROP TRIGGER audit_rows_stay ON audit;
+    CREATE TRIGGER audit_rows_stay BEFORE TRUNCATE ON audit
+    FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse('audit rows are never changed or deleted');`);
+  const expected = "expected its definition in this version of petstore";
+  expect((await store.transfer.snapshot(verify)).faults).toEqual([
+    `trigger audit_rows_stay: was altered; ${expected}`,
+    "trigger more: was added; expected none with this name",
+    `function petstore_refuse: was altered; ${expected}`,
+  ]);
+  await store.close();
+});
+
 test("verify finds an epoch that exists twice", async () => {
   async function* rows() {
     yield [

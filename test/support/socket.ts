@@ -1,4 +1,4 @@
-import { connect, type Socket } from "node:net";
+import { connect, type Socket, type TcpNetConnectOpts } from "node:net";
 import { connect as connectTls, TLSSocket } from "node:tls";
 import type { TestResponse } from "./service.ts";
 
@@ -20,14 +20,20 @@ export interface RawClient {
   readonly certificateName: string | undefined;
 }
 
-/** Uses TLS if the address does, and accepts any certificate then. */
-export async function connectRaw(baseUrl: string): Promise<RawClient> {
+/**
+ * Uses TLS if the address does, and accepts any certificate then. `end` names the client's own address and
+ * port.
+ */
+export async function connectRaw(
+  baseUrl: string,
+  end: Pick<TcpNetConnectOpts, "localAddress" | "localPort"> = {},
+): Promise<RawClient> {
   const { hostname, port, protocol } = new URL(baseUrl);
   let received = Buffer.alloc(0);
   let isClosed = false;
   let wake = () => {};
   const socket = await new Promise<Socket>((resolve, reject) => {
-    const options = { port: Number(port), host: hostname, rejectUnauthorized: false };
+    const options = { ...end, port: Number(port), host: hostname, rejectUnauthorized: false };
     const opening: Socket =
       protocol === "https:"
         ? connectTls(options, () => resolve(opening))

@@ -1,7 +1,8 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { connect } from "node:tls";
 import { openFeed } from "../support/feed.ts";
 import { until } from "../support/instances/fleet.ts";
+import { listenableAddresses } from "../support/listeners.ts";
 import { sampleOf, scrape } from "../support/metrics.ts";
 import { startTestService } from "../support/service.ts";
 import { connectRaw, type RawClient } from "../support/socket.ts";
@@ -197,5 +198,49 @@ test("plain HTTP, old versions of TLS and unfinished handshakes get no response,
   last.end();
   expect(await last.closed()).toContain('{"status":"ok"}');
   expect((await service.call("GET", "/inventory/1", { key })).status).toBe(200);
+  await stop();
+});
+
+test("a service that others reach by plain HTTP says so once, unless a trusted proxy is set", async () => {
+  const files = openCertificateFolder("first");
+  const open = { host: "0.0.0.0" };
+  const cases = [
+    [{}, []],
+    [{ host: "localhost" }, []],
+    [{ ...open, ...files.flags }, []],
+    [{ ...open, "trusted-proxies": "10.0.0.0/8" }, []],
+    [open, ['{"event":"no encryption","host":"0.0.0.0"}']],
+  ] as const;
+  for (const [flags, expected] of cases) {
+    const service = await startTestService("sqlite", flags);
+    const logged = service.logged.filter((line) => line.includes("no encryption"));
+    expect(logged).toEqual([...expected]);
+    await service.stop();
+  }
+  files.remove();
+});
+
+test("the port behind the TLS listener refuses what did not arrive by TLS, also from the same port of another address", async () => {
+  const serve = spyOn(Bun, "serve");
+  const { service, key, stop } = await startTls();
+  const inner = serve.mock.results[0]!.value as Bun.Server<undefined>;
+  serve.mockRestore();
+  const requestIp = spyOn(inner, "requestIP");
+  const client = await connectRaw(service.baseUrl);
+  const request = `GET /v1/inventory/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+  client.send(request);
+  expect((await client.answer()).status).toBe(200);
+  const own = requestIp.mock.results[0]!.value as Bun.SocketAddress;
+  expect(own).toMatchObject({ address: "127.0.0.1" });
+  const ends = [{}, { localAddress: "127.0.0.2", localPort: own.port }];
+  const possible = await listenableAddresses();
+  for (const end of possible.includes("127.0.0.2") ? ends : ends.slice(0, 1)) {
+    const other = await connectRaw(`http://127.0.0.1:${inner.port}`, end);
+    other.send(request);
+    expect(await other.closed()).toStartWith("HTTP/1.1 421 ");
+  }
+  client.send(request);
+  expect((await client.answer()).status).toBe(200);
+  client.abort();
   await stop();
 });

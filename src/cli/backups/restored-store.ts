@@ -11,6 +11,7 @@ import { openStore } from "../../stores.ts";
 import { counted } from "../paragraphs.ts";
 import { countingRows, createProgress, type Progress } from "../progress.ts";
 import { verifyWithProgress } from "../verify.ts";
+import { type ReadDisk, whileRoom } from "./room.ts";
 
 /** A backup in a SQLite store, in which no fault was found. */
 export interface Restored {
@@ -33,13 +34,14 @@ export async function restoreAndVerify(
   file: string,
   path: string,
   config: Config,
+  readDisk?: ReadDisk,
 ): Promise<Restored> {
   const start = performance.now();
   const backup = await open(file, config);
   const checked = performance.now();
   const store = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
   try {
-    await load(file, backup, store);
+    await load(file, { ...backup, rowsOf: whileRoom(backup.rowsOf, path, readDisk) }, store);
     const loaded = performance.now();
     const verification = await verifyAgainst(file, backup.manifest, store);
     const durations = {

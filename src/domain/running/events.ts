@@ -27,6 +27,10 @@ export const events = {
   started: info(
     "The service accepts requests at `address`. Also has its version, environment, engine and schema.",
   ),
+  "no encryption": warn(
+    "The service listens on `host` with plain HTTP, and no trusted proxy is set. Whoever sees the traffic sees keys.",
+    "Set `--tls-cert` and `--tls-key`, or put a proxy in front and set `--trusted-proxies`. See [TLS](tls.md).",
+  ),
   stopping: info("A signal arrived. The service stops."),
   stopped: info("Every request has its response, and the store is closed. The process ends."),
   "console missing": warn(
@@ -93,6 +97,10 @@ export const events = {
   "clock jumped": warn(
     "The clock of the service or of the database server, named in `clock`, moved by `byMs` at once. Rate limits and bans that it started in the future are corrected, and idempotency keys are kept.",
     "Check the time synchronization of that machine.",
+  ),
+  "sign-ins failed": warn(
+    "In the last minute, `failures` requests to the operator API from `address` had a wrong key. One line per minute and address; addresses beyond a hundred are `others`.",
+    "If nobody has mistyped a key, find out who sends them. `--sign-in-per-minute` limits them.",
   ),
   "key banned": warn(
     "The key `keyId` is banned until `until`, because its client ignored 429.",

@@ -44,6 +44,11 @@ export function isInside(address: Address, network: Network): boolean {
   return address.bits >> rest === network.bits >> rest;
 }
 
+/** Whether only programs on this machine reach a listener on this host. */
+export function isLoopback(host: string): boolean {
+  return /^(?:127(?:\.[0-9]+){3}|::1|localhost)$/i.test(host);
+}
+
 function bitsOf({ family }: Address): number {
   return family === 4 ? 32 : 128;
 }

@@ -66,13 +66,13 @@ export function consolePages({ environment, onMissing }: ConsoleOptions): Pages 
 /** Leads browsers that have signed in to the console, and others to the page with the links. */
 function startOrConsole(environment: Environment, style: string): Page {
   const start = html(startPage(environment, style));
-  return (request) =>
+  return (request, origin) =>
     hasSessionCookie(request, environment)
       ? new Response(null, {
           status: 302,
           headers: { ...securityHeaders, Location: "/console", "Cache-Control": "no-store" },
         })
-      : start(request);
+      : start(request, origin);
 }
 
 const htmlHeaders = { ...securityHeaders, "Content-Type": "text/html; charset=utf-8" };

@@ -6,6 +6,7 @@ import { describeApi } from "../api/contract/document.ts";
 import { asOpenApi30 } from "../api/contract/openapi-3-0.ts";
 import { withSharedParts } from "../api/contract/shared-parts.ts";
 import type { ApiOperation as Operation } from "../api/operation.ts";
+import type { PublicOrigin } from "../messages/public-origin.ts";
 import { createFile, onFirstRequest } from "../pages/files.ts";
 import { type Page, type Pages, pageHeaders } from "../pages/pages.ts";
 import { firstScriptName, referencePage, scriptNames } from "./page.ts";
@@ -55,8 +56,8 @@ const originsMax = 8;
 /** Serves a text that contains the origin of the request. The ETag depends on the origin. */
 function withOrigin(text: string, headers: Readonly<Record<string, string>>): Page {
   const files = new Map<string, Page>();
-  return (request) => {
-    const origin = originOf(request);
+  return (request, reached) => {
+    const origin = originOf(request, reached);
     let file = files.get(origin);
     if (!file) {
       if (files.size >= originsMax) files.clear();
@@ -66,20 +67,19 @@ function withOrigin(text: string, headers: Readonly<Record<string, string>>): Pa
       });
       files.set(origin, file);
     }
-    return file(request);
+    return file(request, reached);
   };
 }
 
 const plainHost = /^[\w.:[\]-]+$/;
 
 /**
- * Returns the origin of the service as the client sees it. A proxy reports TLS in X-Forwarded-Proto.
- * The origin is written into the page and into samples, so an unusual Host is not used.
+ * Returns the origin of the service as the client sees it. It is written into the page and into samples,
+ * so an unusual host is not used.
  */
-function originOf({ headers }: Request): string {
-  const host = headers.get("host") ?? "";
-  const isSecure = headers.get("x-forwarded-proto") === "https";
-  return `${isSecure ? "https" : "http"}://${plainHost.test(host) ? host : "localhost"}`;
+function originOf(request: Request, { isSecure, hostOf }: PublicOrigin): string {
+  const host = hostOf(request) ?? "";
+  return `${isSecure(request) ? "https" : "http"}://${plainHost.test(host) ? host : "localhost"}`;
 }
 
 /** Serves a TypeScript file as JavaScript. */

@@ -41,8 +41,8 @@ export function createFile(
 /** Makes the page when it is first requested, so that the start does not wait for it. */
 export function onFirstRequest(make: () => Page): Page {
   let page: Page | undefined;
-  return (request) => {
+  return (request, origin) => {
     page ??= make();
-    return page(request);
+    return page(request, origin);
   };
 }

@@ -1,21 +1,26 @@
 import type { MaybePromise } from "../../domain/running/clock.ts";
 import { invalidHost, methodNotAllowed } from "../messages/error-messages.ts";
 import { errorReply } from "../messages/errors.ts";
+import type { PublicOrigin } from "../messages/public-origin.ts";
 import type { Reply } from "../messages/reply.ts";
 import { hasValidHost, nextRequestId } from "../messages/requests.ts";
+import type { Connections } from "../pipeline/operation.ts";
 import { type AddressLimiter, rateLimitError } from "../pipeline/rate-limits.ts";
 import { jsonHeaders } from "../pipeline/routes.ts";
 
-/** A resource outside every surface: the API reference, a health check. */
-export type Page = (request: Request) => MaybePromise<Response>;
+/**
+ * A resource outside every surface: the API reference, a health check. `origin` says where the client
+ * reaches the service.
+ */
+export type Page = (request: Request, origin: PublicOrigin) => MaybePromise<Response>;
 /** By path. */
 export type Pages = Readonly<Record<string, Page>>;
 
 /** Returns 400 instead of the page if the request has an invalid Host, or two. */
 export function withValidHost(page: Page): Page {
-  return (request) =>
+  return (request, origin) =>
     hasValidHost(request.headers)
-      ? page(request)
+      ? page(request, origin)
       : toResponse(errorReply("invalid_request", invalidHost));
 }
 
@@ -24,11 +29,11 @@ export function readPage(
   page: Page,
   request: Request,
   limiter: Pick<AddressLimiter, "take">,
-  address: string,
+  { addressOf, origin }: Pick<Connections, "addressOf" | "origin">,
 ): MaybePromise<Response> {
-  const decision = limiter.take(address);
+  const decision = limiter.take(addressOf(request));
   if (decision.outcome !== "admitted") return toResponse(rateLimitError(decision));
-  if (request.method === "GET" || request.method === "HEAD") return page(request);
+  if (request.method === "GET" || request.method === "HEAD") return page(request, origin);
   const allow = "GET, HEAD";
   return toResponse(errorReply("method_not_allowed", methodNotAllowed(allow), { Allow: allow }));
 }

@@ -70,6 +70,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
    */
   function takeFromAddress({ request, route, connections }: RoutedRequest): LimitDecision {
     const address = connections.addressOf(request);
+    surface.refused?.(request, address);
     return cors?.isPreflight(request, route) ? addresses.peek(address) : addresses.take(address);
   }
 

@@ -21,6 +21,8 @@ export interface Surface {
   readonly headers?: Readonly<Record<string, string>>;
   /** Limits requests without valid credentials. By default, surfaces share a limiter. */
   readonly addresses?: AddressLimiter;
+  /** Called for every request without valid credentials, with the address of its client. */
+  readonly refused?: (request: Request, address: string) => void;
   /** True if no page of another origin may read its responses, whatever the settings are. */
   readonly isSameOriginOnly?: boolean;
 }

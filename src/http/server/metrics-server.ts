@@ -1,3 +1,4 @@
+import { isLoopback } from "../../domain/values/networks.ts";
 import { methodNotAllowed, pathNotFound } from "../messages/error-messages.ts";
 
 export interface MetricsServer {
@@ -29,7 +30,10 @@ export function startMetricsServer(options: MetricsServerOptions): MetricsServer
     hostname: host,
     port,
     routes: {
-      [path]: ({ method }) => {
+      [path]: ({ method, headers: sent }) => {
+        if (isLoopback(host) && !isLocalHost(sent.get("host") ?? host)) {
+          return plain(421, "This port is for programs on this machine: use its address.");
+        }
         // Of a response to HEAD, Bun sends the headers only.
         if (method === "GET" || method === "HEAD") return new Response(expose(), { headers });
         const allow = "GET, HEAD";
@@ -40,6 +44,14 @@ export function startMetricsServer(options: MetricsServerOptions): MetricsServer
     error: () => plain(500, "The metrics cannot be read."),
   });
   return { url: new URL(path, server.url).href, stop: () => server.stop(true) };
+}
+
+/**
+ * Whether a Host is an address or `localhost`. Of the listener on this machine, a browser asks for another
+ * name only if a page has made its own name lead here, to read what other pages cannot.
+ */
+function isLocalHost(host: string): boolean {
+  return /^(?:\[[0-9a-f:.]+\]|[0-9.]+|localhost)(?::[0-9]+)?$/i.test(host);
 }
 
 function plain(status: number, text: string, headers: Record<string, string> = {}): Response {

@@ -69,7 +69,7 @@ export async function startServer(
   let front: TlsFront | undefined;
   const socketAddressOf = (request: Request): string | undefined => {
     const peer = server.requestIP(request);
-    return certificate ? front?.findClient(peer?.port) : peer?.address;
+    return certificate ? front?.findClient(peer) : peer?.address;
   };
   const addressOf = (request: Request): string =>
     readAddress(socketAddressOf(request) ?? "unknown", request.headers);
@@ -111,12 +111,12 @@ export async function startServer(
   /** Pages have the same rules for the Host header and for stopping. */
   const outside = (page: Page) =>
     secured(async (request: Request) => {
-      const response = await withValidHost(page)(request);
+      const response = await withValidHost(page)(request, origin);
       if (health.stopping.aborted) response.headers.set("Connection", "close");
       return response;
     });
   const limited = (page: Page) =>
-    outside((request) => readPage(page, request, pageLimiter, addressOf(request)));
+    outside((request) => readPage(page, request, pageLimiter, connections));
 
   const server: Server<undefined> = Bun.serve({
     // In development mode Bun publishes its version and the machine's kernel at /bun:info.

@@ -3,6 +3,12 @@ import { type AddressInfo, connect } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
 import type { Certificate } from "./certificate.ts";
 
+/** The end of a connection to the HTTP server that is not the server's. */
+export interface InnerEnd {
+  readonly address: string;
+  readonly port: number;
+}
+
 export interface TlsFrontOptions {
   readonly host: string;
   readonly port: number;
@@ -18,8 +24,11 @@ export interface TlsFrontOptions {
  */
 export interface TlsFront {
   readonly port: number;
-  /** The client whose bytes arrive from this port. Undefined if the port is not one of ours. */
-  findClient(innerPort: number | undefined): string | undefined;
+  /**
+   * The client whose bytes arrive from this end of a connection. Undefined if the front did not open it.
+   * The port alone does not tell: another program may have the same port at another address.
+   */
+  findClient(innerEnd: InnerEnd | null): string | undefined;
   /** Accepts no more connections. Open ones continue. */
   stopListening(): void;
   /** Closes all connections. */
@@ -49,6 +58,7 @@ export async function startTlsFront(
 ): Promise<TlsFront> {
   const idleTimeoutMs = idleTimeoutSeconds * 1_000;
   const clients = new Set<TLSSocket>();
+  /** The addresses of clients, by the ports of our ends, all of which are on `innerHost`. */
   const addresses = new Map<number, string>();
 
   function accept(client: TLSSocket): void {
@@ -98,7 +108,8 @@ export async function startTlsFront(
 
   return {
     port: (server.address() as AddressInfo).port,
-    findClient: (innerPort) => addresses.get(innerPort ?? 0),
+    findClient: (innerEnd) =>
+      innerEnd?.address === innerHost ? addresses.get(innerEnd.port) : undefined,
     stopListening: () => void server.close(),
     close() {
       for (const client of clients) client.destroy();

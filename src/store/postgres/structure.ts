@@ -1,32 +1,93 @@
 import type { Fault } from "../../domain/verification/store.ts";
-import { expectedDefinition } from "../tables.ts";
+import { expectedDefinition, tables } from "../tables.ts";
 import { textArray } from "./engine/arrays.ts";
 import type { Session } from "./engine/session.ts";
+import { steps } from "./schema/steps.ts";
 
-/** The triggers that keep the ledger append-only and every entry with its pet, and their tables. */
-const triggers = {
-  ledger_rows_stay: "ledger",
-  entries_have_pets: "inventory",
-  entries_keep_pets: "inventory",
-  pets_keep_entries: "pets",
-  removed_pets_have_no_entry: "pets",
-  audit_rows_stay: "audit",
-};
+/**
+ * The triggers, as PostgreSQL writes them after `CREATE TRIGGER` and their names. They keep the ledger
+ * append-only and every entry with its pet.
+ */
+const triggers: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ledger_rows_stay:
+      "BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse('ledger rows are never changed or deleted')",
+    entries_have_pets:
+      "AFTER INSERT ON inventory REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION petstore_entries_have_pets()",
+    entries_keep_pets:
+      "BEFORE UPDATE OF pet_id ON inventory FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse('an entry stays with its pet')",
+    pets_keep_entries:
+      "BEFORE UPDATE OF pet_id OR TRUNCATE ON pets FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse('a pet stays with its entry')",
+    removed_pets_have_no_entry:
+      "AFTER DELETE ON pets REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION petstore_pets_keep_entries()",
+    audit_rows_stay:
+      "BEFORE DELETE OR UPDATE OR TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse('audit rows are never changed or deleted')",
+    refuse_0_1:
+      "BEFORE INSERT OR UPDATE ON usage FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse_0_1_counts()",
+  }),
+);
 
-const missingTriggers = `
-  SELECT name, relation FROM unnest($1::text[], $2::text[]) AS wanted(name, relation)
-  WHERE NOT EXISTS (SELECT FROM pg_trigger
-    WHERE tgname = name AND tgrelid = to_regclass(relation) AND tgenabled IN ('O', 'A'))
-  ORDER BY name`;
+const presentTriggers = `
+  SELECT tgname, regexp_replace(pg_get_triggerdef(oid, true), '^CREATE TRIGGER \\S+ ', '')
+  FROM pg_trigger
+  WHERE NOT tgisinternal AND tgenabled IN ('O', 'A')
+    AND tgrelid IN (SELECT to_regclass(name) FROM unnest($1::text[]) AS ours(name))
+  ORDER BY tgname`;
 
-/** Checks that the triggers of the schema are enabled. The server itself checks its pages. */
+/** Steps are never edited, except their comments. So their texts have the body of every function. */
+const madeFunction =
+  /CREATE (?:OR REPLACE )?(?:FUNCTION|PROCEDURE) (petstore_\w+)\([\s\S]*?AS \$\$([\s\S]*?)\$\$|DROP FUNCTION (petstore_\w+)/g;
+
+function functionBodies(): Map<string, string> {
+  const bodies = new Map<string, string>();
+  for (const { text } of steps) {
+    for (const [, name, body, dropped] of text.matchAll(madeFunction)) {
+      if (dropped !== undefined) bodies.delete(dropped);
+      else bodies.set(name!, withoutComments(body!));
+    }
+  }
+  return bodies;
+}
+
+function withoutComments(body: string): string {
+  return body.replaceAll(/--.*/g, "").replaceAll(/\s+/g, " ");
+}
+
+const presentBodies = `
+  SELECT proname, prosrc FROM unnest($1::text[]) AS ours(name)
+    JOIN pg_proc ON pg_proc.oid = to_regproc(name)`;
+
+/**
+ * Checks that the triggers and functions of the schema do what they did when they were made, and that
+ * nobody has added a trigger. The server itself checks its pages.
+ */
 export async function checkStructure({ query }: Session): Promise<readonly Fault[]> {
-  const names = textArray(Object.keys(triggers));
-  const relations = textArray(Object.values(triggers));
-  const missing = await query(missingTriggers, [names, relations]);
-  return missing.map(([name, relation]) => ({
-    where: `trigger ${name}`,
-    found: `is missing or disabled on the table ${relation}`,
-    expected: expectedDefinition,
-  }));
+  const names = tables.map(({ name }) => name);
+  const present = new Map(
+    (await query(presentTriggers, [textArray(names)])) as readonly [string, string][],
+  );
+  const faults: Fault[] = [];
+  for (const [name, definition] of [...triggers].sort()) {
+    const found = present.get(name);
+    if (found === definition) continue;
+    const [, relation] = / ON (\w+)/.exec(definition)!;
+    const missing = `is missing or disabled on the table ${relation}`;
+    const what = found === undefined ? missing : "was altered";
+    faults.push({ where: `trigger ${name}`, found: what, expected: expectedDefinition });
+  }
+  for (const name of present.keys()) {
+    if (triggers.has(name)) continue;
+    faults.push({ where: `trigger ${name}`, found: "was added", expected: "none with this name" });
+  }
+  const expected = functionBodies();
+  const bodies = new Map(
+    (await query(presentBodies, [textArray([...expected.keys()])])) as readonly [string, string][],
+  );
+  for (const [name, body] of expected) {
+    const found = bodies.get(name);
+    if (found !== undefined && withoutComments(found) === body) continue;
+    const what = found === undefined ? "is missing" : "was altered";
+    faults.push({ where: `function ${name}`, found: what, expected: expectedDefinition });
+  }
+  return faults;
 }

@@ -36,19 +36,25 @@ function isCorrupt(error: unknown): error is SQLiteError {
 }
 
 /**
- * Compares tables and triggers with those of a new store. Without its triggers the ledger is not
- * append-only. An index that an operator added is allowed.
+ * Compares tables, triggers and views with those of a new store. Without its triggers the ledger is not
+ * append-only, and a trigger that was added can change what is stored. An index or a table that an
+ * operator added is allowed.
  */
 function checkSchema(database: Database): Fault[] {
   using model = new Database(":memory:", { safeIntegers: true });
   migrate(model, "production");
   const present = definitionsIn(database);
+  const expected = definitionsIn(model);
   const faults: Fault[] = [];
-  for (const [where, definition] of definitionsIn(model)) {
+  for (const [where, definition] of expected) {
     const found = present.get(where);
     if (found === definition) continue;
     const what = found === undefined ? "is missing" : "was altered";
     faults.push({ where, found: what, expected: expectedDefinition });
+  }
+  for (const where of present.keys()) {
+    if (expected.has(where) || !/^(?:trigger|view) /.test(where)) continue;
+    faults.push({ where, found: "was added", expected: "none with this name" });
   }
   return faults;
 }
