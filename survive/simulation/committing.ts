@@ -6,6 +6,7 @@ import type { Change, LedgerRow, Outcome, Unit } from "../../src/domain/ledger/l
 import { monotonicMs } from "../../src/domain/running/background.ts";
 import { ServiceError } from "../../src/domain/running/errors.ts";
 import { createReplica } from "../../test/support/follower.ts";
+import type { Random } from "../random.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
 import type { Process } from "./process.ts";
 import type { World } from "./time.ts";
@@ -180,20 +181,6 @@ function createChecks(world: World) {
     if (!outcome.isReplayed) lastSentAt = Math.max(lastSentAt, request.sentAt);
   }
 
-  function makeUnit(key: string | undefined): Unit {
-    const changes = Array.from({ length: random.pick([1, 1, 1, 2, 5]) }, (): Change => {
-      const petId = BigInt(1 + random.below(random.chance(0.02) ? pets + 1 : pets));
-      if (random.chance(0.6))
-        return { petId, kind: "set", amount: random.below(1_000), reason: null };
-      return { petId, kind: "add", amount: random.below(20) - 8, reason: null };
-    });
-    if (key === undefined && random.chance(0.1))
-      changes[0] = { ...changes[0]!, expected: [{ seq: random.below(ledger.rows.length + 2) }] };
-    const idempotency = key === undefined ? undefined : { key, request: key, keptMs };
-    const keyId = random.pick(["till", "shop", "bulk"]);
-    return { changes, cause: "api", keyId, requestId: null, idempotency };
-  }
-
   async function send(instance: Instance, made: Unit): Promise<Request> {
     const unit = { ...made, requestId: `request ${requests.size}` };
     const sentAt = performance.now();
@@ -227,7 +214,7 @@ function createChecks(world: World) {
     /** Sends an update. One with an idempotency key is sent again until the outcome is known. */
     async update(first: Instance, pick: () => Instance): Promise<void> {
       const key = random.chance(0.3) ? `key ${requests.size}` : undefined;
-      const unit = makeUnit(key);
+      const unit = makeUnit(random, ledger.rows.length, key);
       let { answer } = await send(first, unit);
       for (let tries = 0; key !== undefined && tries < 5; tries++) {
         if (answer === "stored" && !random.chance(0.1)) return;
@@ -256,4 +243,18 @@ function createChecks(world: World) {
       if (ledger.head().seq !== states.length - 1) fail("lost", "the ledger lacks rows");
     },
   };
+}
+
+function makeUnit(random: Random, rows: number, key: string | undefined): Unit {
+  const changes = Array.from({ length: random.pick([1, 1, 1, 2, 5]) }, (): Change => {
+    const petId = BigInt(1 + random.below(random.chance(0.02) ? pets + 1 : pets));
+    if (random.chance(0.6))
+      return { petId, kind: "set", amount: random.below(1_000), reason: null };
+    return { petId, kind: "add", amount: random.below(20) - 8, reason: null };
+  });
+  if (key === undefined && random.chance(0.1))
+    changes[0] = { ...changes[0]!, expected: [{ seq: random.below(rows + 2) }] };
+  const idempotency = key === undefined ? undefined : { key, request: key, keptMs };
+  const keyId = random.pick(["till", "shop", "bulk"]);
+  return { changes, cause: "api", keyId, requestId: null, idempotency };
 }

@@ -139,7 +139,6 @@ function createReceivers(world: World, ledger: Ledger, webhooks: Webhooks) {
   /** The process that sends to a receiver. */
   const underWay = new Map<string, Process>();
   const bodies = new Map<string, string>();
-  const failing = new Map<string, Failing>();
   let isDownUntil = 0;
 
   /** The rows after one that a webhook wants. */
@@ -154,6 +153,7 @@ function createReceivers(world: World, ledger: Ledger, webhooks: Webhooks) {
   /** After an operator's change, which the process learns later, the next attempt is made at once. */
   const isChanged = (id: string) =>
     performance.now() - webhooks.changedAt(id) < 2 * bounds.renewEveryMs;
+  const waits = createWaits(world, isChanged);
 
   function check(webhook: Webhook, { headers, body }: WebhookRequest): readonly number[] {
     const { id } = webhook;
@@ -178,29 +178,6 @@ function createReceivers(world: World, ledger: Ledger, webhooks: Webhooks) {
     return seqs;
   }
 
-  function failed(process: Process, id: string): WebhookAnswer {
-    const now = performance.now();
-    const retryAfterMs = random.pick([null, null, 10_000]);
-    const times = [...(failing.get(id)?.times ?? []), now].slice(-failuresMax);
-    failing.set(id, { process, times, waitUntil: now + (retryAfterMs ?? 0) });
-    if (times.length === failuresMax && now - times[0]! < 10_000)
-      fail("wrong", `${id} failed ${failuresMax} times within ${now - times[0]!} ms`);
-    return answer(random.pick([500, 404, null]), retryAfterMs);
-  }
-
-  /** A process that can save that it has to wait, waits. */
-  function checkWait(process: Process, id: string): void {
-    const { process: other, waitUntil = 0 } = failing.get(id) ?? {};
-    const isExcused = (process.isCutUntil ?? 0) > waitUntil - attemptMs || isChanged(id);
-    if (process === other && !isExcused && performance.now() < waitUntil - 2)
-      fail("wrong", `${id} is tried again before the time that its receiver asked for`);
-  }
-
-  function answer(status: number | null, retryAfterMs: number | null = null): WebhookAnswer {
-    const error = status === null ? "no response" : null;
-    return { status, error, retryAfterMs, durationMs: 1, text: "" };
-  }
-
   async function receive(
     process: Process,
     request: WebhookRequest,
@@ -209,16 +186,16 @@ function createReceivers(world: World, ledger: Ledger, webhooks: Webhooks) {
     if (!process.isAlive) return never;
     const webhook = webhooks.find(new URL(request.url).pathname.slice(1));
     const seqs = check(webhook, request);
-    checkWait(process, webhook.id);
+    waits.check(process, webhook.id);
     underWay.set(webhook.id, process);
     const aborted = Promise.withResolvers<void>();
     signal.addEventListener("abort", () => aborted.resolve());
     await Promise.race([world.delay(30, 0.05, attemptMs), aborted.promise]);
     if (underWay.get(webhook.id) === process) underWay.delete(webhook.id);
     if (performance.now() < isDownUntil || world.breaks(0.1)) {
-      return failed(process, webhook.id);
+      return waits.failed(process, webhook.id);
     }
-    failing.delete(webhook.id);
+    waits.succeeded(webhook.id);
     received.set(webhook.id, Math.max(received.get(webhook.id) ?? 0, seqs.at(-1)!));
     if (!process.isAlive) return never;
     // The receiver has the changes, but the service does not know it.
@@ -243,4 +220,34 @@ function createReceivers(world: World, ledger: Ledger, webhooks: Webhooks) {
       }
     },
   };
+}
+
+/** Checks that the service waits between attempts that fail. */
+function createWaits({ random, fail }: World, isChanged: (id: string) => boolean) {
+  const failing = new Map<string, Failing>();
+
+  function failed(process: Process, id: string): WebhookAnswer {
+    const now = performance.now();
+    const retryAfterMs = random.pick([null, null, 10_000]);
+    const times = [...(failing.get(id)?.times ?? []), now].slice(-failuresMax);
+    failing.set(id, { process, times, waitUntil: now + (retryAfterMs ?? 0) });
+    if (times.length === failuresMax && now - times[0]! < 10_000)
+      fail("wrong", `${id} failed ${failuresMax} times within ${now - times[0]!} ms`);
+    return answer(random.pick([500, 404, null]), retryAfterMs);
+  }
+
+  /** A process that can save that it has to wait, waits. */
+  function check(process: Process, id: string): void {
+    const { process: other, waitUntil = 0 } = failing.get(id) ?? {};
+    const isExcused = (process.isCutUntil ?? 0) > waitUntil - attemptMs || isChanged(id);
+    if (process === other && !isExcused && performance.now() < waitUntil - 2)
+      fail("wrong", `${id} is tried again before the time that its receiver asked for`);
+  }
+
+  return { failed, check, succeeded: (id: string) => void failing.delete(id) };
+}
+
+function answer(status: number | null, retryAfterMs: number | null = null): WebhookAnswer {
+  const error = status === null ? "no response" : null;
+  return { status, error, retryAfterMs, durationMs: 1, text: "" };
 }
