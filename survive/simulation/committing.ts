@@ -2,7 +2,7 @@
 import { createCommitter } from "../../src/domain/commits/commits.ts";
 import { createFollower } from "../../src/domain/inventory/follower.ts";
 import { createHeadWatcher } from "../../src/domain/ledger/head.ts";
-import type { Change, LedgerRow, Outcome, Unit } from "../../src/domain/ledger/ledger.ts";
+import type { Change, LedgerRow, Stored, Unit } from "../../src/domain/ledger/ledger.ts";
 import { monotonicMs } from "../../src/domain/running/background.ts";
 import { ServiceError } from "../../src/domain/running/errors.ts";
 import { createReplica } from "../../test/support/follower.ts";
@@ -117,8 +117,9 @@ async function succeeds(work: unknown): Promise<boolean> {
   }
 }
 
-function createChecks(world: World) {
-  const { random, fail } = world;
+/** What was asked, told and stored. */
+function createRecords(world: World) {
+  const { fail } = world;
   const requests = new Map<string, Request>();
   /** The first row of each request and of each idempotency key. */
   const firstRows = new Map<string, number>();
@@ -126,11 +127,8 @@ function createChecks(world: World) {
   const states: ReadonlyMap<bigint, number>[] = [
     new Map(Array.from({ length: pets }, (_, at) => [BigInt(at + 1), 0])),
   ];
-  let ledger: Ledger;
-  /** The last row that any client has seen. */
-  let seen = 0;
-  /** When the last request of those that are acknowledged was sent. */
-  let lastSentAt = 0;
+  /** The last row that any client has seen, and when the last request that is acknowledged was sent. */
+  const told = { seen: 0, lastSentAt: 0 };
 
   function stored(rows: readonly LedgerRow[]): void {
     for (const { seq, petId, before, after, requestId } of rows) {
@@ -144,7 +142,8 @@ function createChecks(world: World) {
     }
     const units = new Set(rows.map(({ requestId }) => requestId!));
     for (const id of units) {
-      const { unit } = requests.get(id)!;
+      const unit = requests.get(id)?.unit;
+      if (!unit) continue;
       const own = rows.filter(({ requestId }) => requestId === id).length;
       if (own !== unit.changes.length)
         fail("wrong", `${own} of ${unit.changes.length} changes of ${id}`);
@@ -159,15 +158,15 @@ function createChecks(world: World) {
   function storedOf({ answer, answeredAt, unit }: Request, seq: number): void {
     if (answer === "refused") fail("late", `${unit.requestId} was refused, and is row ${seq}`);
     if (answer === "stored") fail("late", `${unit.requestId} was acknowledged before row ${seq}`);
-    if (answer === "unknown" && lastSentAt > answeredAt)
+    if (answer === "unknown" && told.lastSentAt > answeredAt)
       fail("late", `${unit.requestId}, whose outcome was unknown, is row ${seq}`);
   }
 
-  function acknowledged(request: Request, outcome: Outcome & { kind: "stored" }): void {
+  function acknowledged(request: Request, outcome: Stored, rows: readonly LedgerRow[]): void {
     const { unit, seen: seenBefore } = request;
     world.acknowledged();
     for (const [at, { petId, quantity, version }] of outcome.entries.entries()) {
-      const row = ledger.rows[version - 1];
+      const row = rows[version - 1];
       const isOwn = petId === unit.changes[at]!.petId;
       if (!row) fail("lost", `row ${version} of ${unit.requestId} is not there`);
       else if (!isOwn || row.petId !== petId || row.after!.quantity !== quantity)
@@ -176,15 +175,30 @@ function createChecks(world: World) {
       if (version !== firstRows.get(own)! + at) fail("wrong", `${own} got row ${version}`);
       if (!outcome.isReplayed && version <= seenBefore)
         fail("wrong", `${unit.requestId} is row ${version}, but ${seenBefore} was seen before it`);
-      seen = Math.max(seen, version);
+      told.seen = Math.max(told.seen, version);
     }
-    if (!outcome.isReplayed) lastSentAt = Math.max(lastSentAt, request.sentAt);
+    if (!outcome.isReplayed) told.lastSentAt = Math.max(told.lastSentAt, request.sentAt);
   }
+
+  return { requests, firstRows, states, told, stored, acknowledged };
+}
+
+/** Clients, and the checks of what they see. */
+function createChecks(world: World) {
+  const { random, fail } = world;
+  const { requests, firstRows, states, told, stored, acknowledged } = createRecords(world);
+  let ledger: Ledger;
 
   async function send(instance: Instance, made: Unit): Promise<Request> {
     const unit = { ...made, requestId: `request ${requests.size}` };
     const sentAt = performance.now();
-    const request: Request = { unit, sentAt, seen, answer: "none", answeredAt: Infinity };
+    const request: Request = {
+      unit,
+      sentAt,
+      seen: told.seen,
+      answer: "none",
+      answeredAt: Infinity,
+    };
     requests.set(unit.requestId, request);
     const leaving = new AbortController();
     if (world.breaks(0.02)) setTimeout(() => leaving.abort(), random.below(10));
@@ -192,7 +206,7 @@ function createChecks(world: World) {
       const outcome = await Promise.race([instance.submit(unit, leaving.signal), instance.crashed]);
       if (outcome === "crashed") return request;
       request.answer = outcome.kind === "stored" ? "stored" : "refused";
-      if (outcome.kind === "stored") acknowledged(request, outcome);
+      if (outcome.kind === "stored") acknowledged(request, outcome, ledger.rows);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       request.answer = error.reason === "unknownOutcome" ? "unknown" : "refused";
@@ -222,7 +236,7 @@ function createChecks(world: World) {
       }
     },
     async read(instance: Instance): Promise<void> {
-      const before = seen;
+      const before = told.seen;
       try {
         const shown = await Promise.race([instance.list(), instance.crashed]);
         if (shown === "crashed") return;
@@ -234,7 +248,7 @@ function createChecks(world: World) {
         const isRight =
           state && [...state].every(([id, quantity]) => shown.stocks.get(id) === quantity);
         if (!isRight) fail("wrong", `a read does not show the stock after row ${seq}`);
-        seen = Math.max(seen, seq);
+        told.seen = Math.max(told.seen, seq);
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
       }

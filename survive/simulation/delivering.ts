@@ -133,7 +133,7 @@ async function startInstance(
 }
 
 function createReceivers(world: World, ledger: Ledger, webhooks: Webhooks) {
-  const { random, fail } = world;
+  const { fail } = world;
   /** The last change that each receiver has. */
   const received = new Map<string, number>();
   /** The process that sends to a receiver. */

@@ -79,9 +79,6 @@ export function createLedger(
     return process.isAlive ? committed : never;
   }
 
-  const after = <T extends LedgerRow>(found: readonly T[], seq: number, rowsMax: number) =>
-    found.slice(seq, seq + rowsMax);
-
   return {
     rows: rows as readonly LedgerRow[],
     head,
@@ -96,16 +93,13 @@ export function createLedger(
         readHead: () => read(head),
         cachedHead: () => (isEmbedded ? head() : undefined),
         isOutdated: () => false,
-        ledgerAfter: (seq, rowsMax) => read(() => after(rows, seq, rowsMax)),
-        stockAfter: (seq, rowsMax) => read(() => after(rows, seq, rowsMax)),
+        ledgerAfter: (seq, rowsMax) => read(() => rows.slice(seq, seq + rowsMax)),
+        stockAfter: (seq, rowsMax) => read(() => rows.slice(seq, seq + rowsMax)),
         undoFrom: () => [],
         entriesAfter: (petId, rowsMax) =>
-          read(() => {
-            const found = [...entries.values()].filter(
-              (one) => petId === null || one.petId > petId,
-            );
-            return found.slice(0, rowsMax);
-          }),
+          read(() =>
+            [...entries.values()].filter((one) => one.petId > (petId ?? 0n)).slice(0, rowsMax),
+          ),
         listEpochs: () => read(() => [...epochs]),
         listRows: ({ after: seq, upTo }, rowsMax) =>
           read(() =>
