@@ -2,10 +2,11 @@
 import { createCommitter } from "../../src/domain/commits/commits.ts";
 import { createFollower } from "../../src/domain/inventory/follower.ts";
 import { createHeadWatcher } from "../../src/domain/ledger/head.ts";
-import type { Change, LedgerRow, Outcome, Unit } from "../../src/domain/ledger/ledger.ts";
+import type { Change, LedgerRow, Stored, Unit } from "../../src/domain/ledger/ledger.ts";
 import { monotonicMs } from "../../src/domain/running/background.ts";
 import { ServiceError } from "../../src/domain/running/errors.ts";
 import { createReplica } from "../../test/support/follower.ts";
+import type { Random } from "../random.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
 import type { Process } from "./process.ts";
 import type { World } from "./time.ts";
@@ -116,8 +117,9 @@ async function succeeds(work: unknown): Promise<boolean> {
   }
 }
 
-function createChecks(world: World) {
-  const { random, fail } = world;
+/** What was asked, told and stored. */
+function createRecords(world: World) {
+  const { fail } = world;
   const requests = new Map<string, Request>();
   /** The first row of each request and of each idempotency key. */
   const firstRows = new Map<string, number>();
@@ -125,11 +127,8 @@ function createChecks(world: World) {
   const states: ReadonlyMap<bigint, number>[] = [
     new Map(Array.from({ length: pets }, (_, at) => [BigInt(at + 1), 0])),
   ];
-  let ledger: Ledger;
-  /** The last row that any client has seen. */
-  let seen = 0;
-  /** When the last request of those that are acknowledged was sent. */
-  let lastSentAt = 0;
+  /** The last row that any client has seen, and when the last request that is acknowledged was sent. */
+  const told = { seen: 0, lastSentAt: 0 };
 
   function stored(rows: readonly LedgerRow[]): void {
     for (const { seq, petId, before, after, requestId } of rows) {
@@ -143,7 +142,8 @@ function createChecks(world: World) {
     }
     const units = new Set(rows.map(({ requestId }) => requestId!));
     for (const id of units) {
-      const { unit } = requests.get(id)!;
+      const unit = requests.get(id)?.unit;
+      if (!unit) continue;
       const own = rows.filter(({ requestId }) => requestId === id).length;
       if (own !== unit.changes.length)
         fail("wrong", `${own} of ${unit.changes.length} changes of ${id}`);
@@ -158,15 +158,15 @@ function createChecks(world: World) {
   function storedOf({ answer, answeredAt, unit }: Request, seq: number): void {
     if (answer === "refused") fail("late", `${unit.requestId} was refused, and is row ${seq}`);
     if (answer === "stored") fail("late", `${unit.requestId} was acknowledged before row ${seq}`);
-    if (answer === "unknown" && lastSentAt > answeredAt)
+    if (answer === "unknown" && told.lastSentAt > answeredAt)
       fail("late", `${unit.requestId}, whose outcome was unknown, is row ${seq}`);
   }
 
-  function acknowledged(request: Request, outcome: Outcome & { kind: "stored" }): void {
+  function acknowledged(request: Request, outcome: Stored, rows: readonly LedgerRow[]): void {
     const { unit, seen: seenBefore } = request;
     world.acknowledged();
     for (const [at, { petId, quantity, version }] of outcome.entries.entries()) {
-      const row = ledger.rows[version - 1];
+      const row = rows[version - 1];
       const isOwn = petId === unit.changes[at]!.petId;
       if (!row) fail("lost", `row ${version} of ${unit.requestId} is not there`);
       else if (!isOwn || row.petId !== petId || row.after!.quantity !== quantity)
@@ -175,29 +175,30 @@ function createChecks(world: World) {
       if (version !== firstRows.get(own)! + at) fail("wrong", `${own} got row ${version}`);
       if (!outcome.isReplayed && version <= seenBefore)
         fail("wrong", `${unit.requestId} is row ${version}, but ${seenBefore} was seen before it`);
-      seen = Math.max(seen, version);
+      told.seen = Math.max(told.seen, version);
     }
-    if (!outcome.isReplayed) lastSentAt = Math.max(lastSentAt, request.sentAt);
+    if (!outcome.isReplayed) told.lastSentAt = Math.max(told.lastSentAt, request.sentAt);
   }
 
-  function makeUnit(key: string | undefined): Unit {
-    const changes = Array.from({ length: random.pick([1, 1, 1, 2, 5]) }, (): Change => {
-      const petId = BigInt(1 + random.below(random.chance(0.02) ? pets + 1 : pets));
-      if (random.chance(0.6))
-        return { petId, kind: "set", amount: random.below(1_000), reason: null };
-      return { petId, kind: "add", amount: random.below(20) - 8, reason: null };
-    });
-    if (key === undefined && random.chance(0.1))
-      changes[0] = { ...changes[0]!, expected: [{ seq: random.below(ledger.rows.length + 2) }] };
-    const idempotency = key === undefined ? undefined : { key, request: key, keptMs };
-    const keyId = random.pick(["till", "shop", "bulk"]);
-    return { changes, cause: "api", keyId, requestId: null, idempotency };
-  }
+  return { requests, firstRows, states, told, stored, acknowledged };
+}
+
+/** Clients, and the checks of what they see. */
+function createChecks(world: World) {
+  const { random, fail } = world;
+  const { requests, firstRows, states, told, stored, acknowledged } = createRecords(world);
+  let ledger: Ledger;
 
   async function send(instance: Instance, made: Unit): Promise<Request> {
     const unit = { ...made, requestId: `request ${requests.size}` };
     const sentAt = performance.now();
-    const request: Request = { unit, sentAt, seen, answer: "none", answeredAt: Infinity };
+    const request: Request = {
+      unit,
+      sentAt,
+      seen: told.seen,
+      answer: "none",
+      answeredAt: Infinity,
+    };
     requests.set(unit.requestId, request);
     const leaving = new AbortController();
     if (world.breaks(0.02)) setTimeout(() => leaving.abort(), random.below(10));
@@ -205,7 +206,7 @@ function createChecks(world: World) {
       const outcome = await Promise.race([instance.submit(unit, leaving.signal), instance.crashed]);
       if (outcome === "crashed") return request;
       request.answer = outcome.kind === "stored" ? "stored" : "refused";
-      if (outcome.kind === "stored") acknowledged(request, outcome);
+      if (outcome.kind === "stored") acknowledged(request, outcome, ledger.rows);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       request.answer = error.reason === "unknownOutcome" ? "unknown" : "refused";
@@ -227,7 +228,7 @@ function createChecks(world: World) {
     /** Sends an update. One with an idempotency key is sent again until the outcome is known. */
     async update(first: Instance, pick: () => Instance): Promise<void> {
       const key = random.chance(0.3) ? `key ${requests.size}` : undefined;
-      const unit = makeUnit(key);
+      const unit = makeUnit(random, ledger.rows.length, key);
       let { answer } = await send(first, unit);
       for (let tries = 0; key !== undefined && tries < 5; tries++) {
         if (answer === "stored" && !random.chance(0.1)) return;
@@ -235,7 +236,7 @@ function createChecks(world: World) {
       }
     },
     async read(instance: Instance): Promise<void> {
-      const before = seen;
+      const before = told.seen;
       try {
         const shown = await Promise.race([instance.list(), instance.crashed]);
         if (shown === "crashed") return;
@@ -247,7 +248,7 @@ function createChecks(world: World) {
         const isRight =
           state && [...state].every(([id, quantity]) => shown.stocks.get(id) === quantity);
         if (!isRight) fail("wrong", `a read does not show the stock after row ${seq}`);
-        seen = Math.max(seen, seq);
+        told.seen = Math.max(told.seen, seq);
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
       }
@@ -256,4 +257,18 @@ function createChecks(world: World) {
       if (ledger.head().seq !== states.length - 1) fail("lost", "the ledger lacks rows");
     },
   };
+}
+
+function makeUnit(random: Random, rows: number, key: string | undefined): Unit {
+  const changes = Array.from({ length: random.pick([1, 1, 1, 2, 5]) }, (): Change => {
+    const petId = BigInt(1 + random.below(random.chance(0.02) ? pets + 1 : pets));
+    if (random.chance(0.6))
+      return { petId, kind: "set", amount: random.below(1_000), reason: null };
+    return { petId, kind: "add", amount: random.below(20) - 8, reason: null };
+  });
+  if (key === undefined && random.chance(0.1))
+    changes[0] = { ...changes[0]!, expected: [{ seq: random.below(rows + 2) }] };
+  const idempotency = key === undefined ? undefined : { key, request: key, keptMs };
+  const keyId = random.pick(["till", "shop", "bulk"]);
+  return { changes, cause: "api", keyId, requestId: null, idempotency };
 }

@@ -21,8 +21,6 @@ export function hold(process: CountingProcess, keyId: string, count: number): nu
   return held;
 }
 
-export type Counters = ReturnType<typeof createCounters>;
-
 export function createCounters(world: World, onBan: (keyId: string) => void) {
   const usages = new Map<string, Usage>();
   /** Counted, but neither used nor returned by anybody, because a message or a process was lost. */
@@ -39,30 +37,12 @@ export function createCounters(world: World, onBan: (keyId: string) => void) {
     return usage;
   }
 
-  /** Counts as `petstore_take` does. */
   function take({ keyId, limits, wanted }: TakeRequest): CountedUsage {
     const now = Date.now();
     const usage = usageOf(keyId, now);
-    const windows = [
-      ["minute", minuteMs, limits.perMinute],
-      ["day", dayMs, limits.perDay],
-    ] as const;
-    for (const [name, ms] of windows) {
-      if (now - (now % ms) <= usage[`${name}Start`]) continue;
-      usage[`${name}Start`] = now - (now % ms);
-      usage[`${name}Count`] = 0;
-      usage[`${name}ExceededAt`] = 0;
-    }
-    const left = leftOf(usage, limits);
-    const granted = usage.bannedUntil > now ? 0 : Math.max(0, Math.min(wanted, left));
-    for (const [name, , limit] of windows) {
-      usage[`${name}Count`] += granted;
-      if (granted < wanted && usage[`${name}Count`] >= limit && usage[`${name}ExceededAt`] === 0)
-        usage[`${name}ExceededAt`] = Math.max(now, usage[`${name}Start`]);
-    }
+    const granted = count(usage, limits, wanted, now);
     const minute = `${keyId} ${usage.minuteStart}`;
     counted.set(minute, (counted.get(minute) ?? 0) + granted);
-    if (granted > 0) usage.lastUsedAt = Math.max(usage.lastUsedAt, now);
     return { usage: { ...usage }, now, granted };
   }
 
@@ -131,6 +111,25 @@ export function createCounters(world: World, onBan: (keyId: string) => void) {
   };
 }
 
-export function leftOf({ minuteCount, dayCount }: Usage, { perMinute, perDay }: Limits): number {
-  return Math.min(perMinute - minuteCount, perDay - dayCount);
+/** Counts as `petstore_take` does. Returns how many requests it has counted. */
+function count(usage: Usage, limits: Limits, wanted: number, now: number): number {
+  const windows = [
+    ["minute", minuteMs, limits.perMinute],
+    ["day", dayMs, limits.perDay],
+  ] as const;
+  for (const [name, ms] of windows) {
+    if (now - (now % ms) <= usage[`${name}Start`]) continue;
+    usage[`${name}Start`] = now - (now % ms);
+    usage[`${name}Count`] = 0;
+    usage[`${name}ExceededAt`] = 0;
+  }
+  const left = Math.min(limits.perMinute - usage.minuteCount, limits.perDay - usage.dayCount);
+  const granted = usage.bannedUntil > now ? 0 : Math.max(0, Math.min(wanted, left));
+  for (const [name, , limit] of windows) {
+    usage[`${name}Count`] += granted;
+    if (granted < wanted && usage[`${name}Count`] >= limit && usage[`${name}ExceededAt`] === 0)
+      usage[`${name}ExceededAt`] = Math.max(now, usage[`${name}Start`]);
+  }
+  if (granted > 0) usage.lastUsedAt = Math.max(usage.lastUsedAt, now);
+  return granted;
 }

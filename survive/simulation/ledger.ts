@@ -24,23 +24,16 @@ export function createLedger(
 ) {
   const rows: LedgerRow[] = [];
   const epochs: EpochStart[] = [{ epoch: "epoch-0", fromSeq: 0 }];
-  const entries = new Map<bigint, Entry>();
+  const entries = entriesOf(pets);
   const remembered = new Map<string, Remembered>();
   let tip: Tip = { seq: 0, at: 0, hash: "" };
-  let lock: Promise<void> = Promise.resolve();
-  for (let id = 1; id <= pets; id++) {
-    const petId = BigInt(id);
-    entries.set(petId, { petId, quantity: 0, status: "available", version: 0 });
-  }
+  const lock = createLock();
 
   const head = (): Head => ({ epoch: epochs.at(-1)!.epoch, seq: tip.seq, keysVersion: 0 });
 
   /** Stores units while the lock is held. Nothing is stored if it was obtained too late. */
   async function transact(process: Process, units: readonly Unit[], giveUpAt: number) {
-    const before = lock;
-    const { promise, resolve: unlock } = Promise.withResolvers<void>();
-    lock = promise;
-    await before;
+    const unlock = await lock();
     try {
       if (performance.now() > giveUpAt) throw unavailable("timeout");
       await world.delay(4, 0.02, world.random.pick([50, 3_000, 12_000]));
@@ -86,9 +79,6 @@ export function createLedger(
     return process.isAlive ? committed : never;
   }
 
-  const after = <T extends LedgerRow>(found: readonly T[], seq: number, rowsMax: number) =>
-    found.slice(seq, seq + rowsMax);
-
   return {
     rows: rows as readonly LedgerRow[],
     head,
@@ -99,22 +89,17 @@ export function createLedger(
     connect(process: Process): LedgerPort {
       const read = <T>(work: () => T): T | Promise<T> =>
         isEmbedded && process.isAlive ? work() : call(world, process, work);
-      const isShareable = ({ changes: [first, second], idempotency }: Unit) =>
-        !idempotency && !second && first!.kind === "set" && !first!.expected;
       return {
         readHead: () => read(head),
         cachedHead: () => (isEmbedded ? head() : undefined),
         isOutdated: () => false,
-        ledgerAfter: (seq, rowsMax) => read(() => after(rows, seq, rowsMax)),
-        stockAfter: (seq, rowsMax) => read(() => after(rows, seq, rowsMax)),
+        ledgerAfter: (seq, rowsMax) => read(() => rows.slice(seq, seq + rowsMax)),
+        stockAfter: (seq, rowsMax) => read(() => rows.slice(seq, seq + rowsMax)),
         undoFrom: () => [],
         entriesAfter: (petId, rowsMax) =>
-          read(() => {
-            const found = [...entries.values()].filter(
-              (one) => petId === null || one.petId > petId,
-            );
-            return found.slice(0, rowsMax);
-          }),
+          read(() =>
+            [...entries.values()].filter((one) => one.petId > (petId ?? 0n)).slice(0, rowsMax),
+          ),
         listEpochs: () => read(() => [...epochs]),
         listRows: ({ after: seq, upTo }, rowsMax) =>
           read(() =>
@@ -129,3 +114,25 @@ export function createLedger(
     },
   };
 }
+
+function entriesOf(pets: number): Map<bigint, Entry> {
+  const ids = Array.from({ length: pets }, (_, at) => BigInt(at + 1));
+  return new Map(
+    ids.map((petId) => [petId, { petId, quantity: 0, status: "available", version: 0 }]),
+  );
+}
+
+/** Returns a function that resolves when it is the caller's turn, with a function that ends the turn. */
+function createLock(): () => Promise<() => void> {
+  let last: Promise<void> = Promise.resolve();
+  return () => {
+    const before = last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    last = promise;
+    return before.then(() => resolve);
+  };
+}
+
+/** Whether a unit may be committed while another is under way. */
+const isShareable = ({ changes: [first, second], idempotency }: Unit) =>
+  !idempotency && !second && first!.kind === "set" && !first!.expected;

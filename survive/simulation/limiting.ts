@@ -48,7 +48,7 @@ interface Counting {
 
 export async function limiting(world: World): Promise<void> {
   const { random } = world;
-  const isBusy = random.chance(0.3);
+  const isBusy = random.chance(0.2);
   /** A clock that goes back far starts windows again, so what they admitted cannot be told apart. */
   const jumpsFar = random.chance(0.2);
   // Busy keys either reach their limits, or have large reserves.

@@ -15,6 +15,8 @@ export type Leases = Pick<WebhookStore, "claimWebhooks" | "releaseWebhooks" | "s
 export function createWebhooks(world: World, isEmbedded: boolean, initial: readonly Webhook[]) {
   const webhooks = new Map(initial.map((one) => [one.id, one]));
   const leases = new Map<string, Lease>();
+  /** When an operator last changed a webhook, by `performance.now()`. */
+  const changedAt = new Map<string, number>();
 
   function claim(holder: string, leaseMs: number): readonly Webhook[] {
     const now = Date.now();
@@ -34,9 +36,11 @@ export function createWebhooks(world: World, isEmbedded: boolean, initial: reado
 
   return {
     find: (id: string) => webhooks.get(id)!,
+    changedAt: (id: string) => changedAt.get(id) ?? -Infinity,
     /** What an operator changes. */
     change(id: string, change: Partial<Webhook>): void {
       const before = webhooks.get(id)!;
+      changedAt.set(id, performance.now());
       webhooks.set(id, { ...before, ...change, version: before.version + 1 });
     },
     connect: (process: Process): Leases => ({
