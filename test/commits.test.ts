@@ -82,6 +82,25 @@ test("if a commit fails after more than a second, the updates behind it are reje
   expect(store.transactions.map(({ ids }) => ids)).toEqual([["failing"], ["last"]]);
 });
 
+test("an update that has waited longer than its client is rejected and not stored", async () => {
+  const store = controlledStore();
+  const bounds = { groupMax: 10, queueMax: 40, timeoutMs: 60_000, grouping: oneAtATime };
+  const committer = createCommitter(store, bounds, elapsedMs, () => {});
+  const submit = (id: string) => committer.submit(unitOf(1, id)).catch((error) => error);
+  void submit("slow");
+  await store.begun(1);
+  const expired = submit("expired");
+  advance(30_000);
+  const fresh = submit("fresh");
+  advance(30_000);
+  store.transactions[0]!.end();
+  await store.begun(2);
+  store.transactions[1]!.end();
+  expect(await expired).toMatchObject({ code: "unavailable", reason: "timeout" });
+  expect(await fresh).toMatchObject({ reason: "not_found" });
+  expect(store.transactions.map(({ ids }) => ids)).toEqual([["slow"], ["fresh"]]);
+});
+
 describe("a group", () => {
   const bounds = { groupMax: 4, queueMax: 40, timeoutMs: 1_000, grouping: oneAtATime };
 

@@ -250,7 +250,7 @@ describe.each(engines)("keys in the operator API on %s", (engine) => {
     const all = (await ask("GET", "/audit?limit=1000")).json as { seq: number }[];
     expect(all.map(({ seq }) => seq)).toEqual(all.map(({ seq }) => seq).sort((a, b) => b - a));
     const pages: unknown[] = [];
-    let next: string | undefined = "/audit?limit=3&action=key.created";
+    let next: string | undefined = "/audit?limit=2&action=key.created";
     while (next !== undefined) {
       const { json, headers } = await ask("GET", next);
       expect(json).toBeArray();

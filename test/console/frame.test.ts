@@ -38,6 +38,9 @@ test("every page of the console has a policy without unsafe sources, and cannot 
     expect(policy).toContain("require-trusted-types-for 'script'");
     expect(policy).toContain("trusted-types 'none'");
     expect(policy).not.toMatch(/unsafe|https?:|\*|data:/);
+    for (const name of ["cross-origin-opener-policy", "cross-origin-resource-policy"]) {
+      expect(headers.get(name)).toBe("same-origin");
+    }
     expect(text).not.toMatch(/<script(?! type="module" src="\/console)|<style| on\w+="| style="/);
   }
 });
@@ -136,6 +139,16 @@ describe("the sign-in", () => {
     await page.unroute("**/admin/stock/7");
     await page.getByLabel("Sign out").click();
     await page.getByText("You have signed out.").waitFor();
+  });
+
+  test("takes the Undo of an edit along, so that nobody else can press it", async () => {
+    await enterOperatorKey(page, (await issueOperator(service, "Grace")).text);
+    await page.locator("[data-pet='7'] .cell-quantity").click();
+    await page.keyboard.type("9\n");
+    await page.locator(".toast").getByText("Undo").waitFor();
+    await page.getByLabel("Sign out").click();
+    await page.getByText("You have signed out.").waitFor();
+    expect(await page.locator(".toast").count()).toBe(0);
   });
 
   test("is asked for again when the key is revoked, and another key continues in the same view without its edit", async () => {

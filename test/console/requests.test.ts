@@ -5,7 +5,9 @@ import { ApiError, request, requestPage } from "../../src/console/client/api.ts"
 import { lookForRenames } from "../../src/console/client/renames.ts";
 import { retryDelayMs } from "../../src/console/client/retries.ts";
 import type { LedgerRow } from "../../src/console/client/types.ts";
+import { compareWithNow, isDifferent } from "../../src/console/history/moment-rows.ts";
 import { loadState, outdatedSince, reload, table } from "../../src/console/stock/state.ts";
+import { StockTable } from "../../src/console/stock/table.ts";
 import { changeNumber, formatCount } from "../../src/console/texts/formats.ts";
 import { dayAndTime, withLocalTimes } from "../../src/console/texts/times.ts";
 
@@ -136,4 +138,13 @@ test("a new change is in the range that begins with its time, and not in the one
   const row = { petId: "7", keyId: null, cause: "import", at } as LedgerRow;
   expect(matchesFilter({ ...noFilter, petId: "7", since: at }, row)).toBe(true);
   expect(matchesFilter({ ...noFilter, petId: "7", until: at }, row)).toBe(false);
+});
+
+test("of an earlier inventory, the pets are shown whose stock is another one now, or that came or went", () => {
+  const entry = (petId: string, quantity: number) => ({ petId, quantity, status: "sold" }) as const;
+  const details = { name: "Rex", category: null, version: 9 };
+  const now = [entry("1", 4), entry("2", 6), entry("4", 0)].map((one) => ({ ...one, ...details }));
+  const past = { seq: 3, entries: [entry("1", 4), entry("2", 5), entry("3", 0)] };
+  const rows = compareWithNow(past, new StockTable(now)).filter(isDifferent);
+  expect(rows.map(({ petId }) => petId)).toEqual(["2", "3", "4"]);
 });

@@ -68,7 +68,8 @@ test("no line has a secret or a raw control character, whatever surrounds them, 
   fc.assert(
     fc.property(hostile, secretIn, hostile, (before, [secret, quoted], after) => {
       const value = `${before} ${quoted} ${after}`;
-      const details = { error: value, errors: [value, { inner: value }], count: 5n };
+      const errors = [value, { inner: value }, new Error(value)];
+      const details = { error: value, errors, count: 5n };
       for (const line of [json("bug", details), text("bug", details)]) {
         expect(line).not.toContain(secret);
         expect(line.indexOf("\n")).toBe(line.length - 1);

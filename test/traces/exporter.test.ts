@@ -83,6 +83,7 @@ test("spans that the collector rejects are dropped and counted, and not sent aga
   exporter.add([span()]);
   await collector.received(1);
   expect(collector.requests).toHaveLength(2);
+  expect(collector.spans).toHaveLength(1);
   await exporter.stop();
   await collector.stop();
 });
