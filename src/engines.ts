@@ -11,6 +11,7 @@ import type { Store } from "./domain/store.ts";
 import {
   type ClockWatchOptions,
   createClockWatch,
+  gapBeforePeriod,
   watchClock,
 } from "./domain/usage/clock-watch.ts";
 import { createLocalLimiter } from "./limits/local.ts";
@@ -173,23 +174,23 @@ async function watchOwnClock(
   store: Store,
   opened: AsyncDisposableStack,
 ) {
-  const options: ClockWatchOptions = {
-    name: "service",
-    periodMs: config.idempotencyKeptMs,
-    lastKnown: await lastRowAt(store),
-    log,
-  };
+  const periodMs = config.idempotencyKeptMs;
+  const options = { name: "service", periodMs, ...(await lastTimes(store, periodMs)), log };
   const { reachMs, stop } = watchClock(clock, options);
   opened.defer(stop);
   return { options, reachMs };
 }
 
-/** The time of the last ledger row. 0 if it cannot be read: for some days then no key is forgotten. */
-async function lastRowAt({ history }: Store): Promise<number> {
+/** What the ledger tells of the clock. If it cannot be read, no key is forgotten for some days. */
+async function lastTimes(
+  { history }: Store,
+  periodMs: number,
+): Promise<Pick<ClockWatchOptions, "lastKnown" | "skipped">> {
   try {
-    return (await history.readTip()).at;
+    const lastKnown = (await history.readTip()).at;
+    return { lastKnown, skipped: await gapBeforePeriod(history, periodMs) };
   } catch (error) {
-    if (isUnavailable(error)) return 0;
+    if (isUnavailable(error)) return { lastKnown: 0 };
     throw error;
   }
 }

@@ -13,6 +13,8 @@ import {
 } from "../support/webhooks/receiver.ts";
 import { range, startWebhookService, type WebhookService } from "../support/webhooks/service.ts";
 
+const hourMs = 3_600_000;
+
 describe.each(engines)("deliveries on %s", (engine) => {
   let service: WebhookService;
   let receivers: Receiver[] = [];
@@ -148,10 +150,15 @@ describe.each(engines)("deliveries on %s", (engine) => {
     const first = await service.change(1);
     await service.becomes(async () => (await service.find(id)).failures === 1);
     const since = (await service.find(id)).failingSince!;
-    service.clock.set(since + 72 * 3_600_000 - 1);
+    // A jump of the clock is not a time of failures.
+    service.clock.jump(400 * 24 * hourMs);
     await service.becomes(async () => (await service.find(id)).failures === 2);
-    expect((await service.find(id)).state).toBe("active");
+    const jumpedAt = service.clock.now();
     await service.retriedUntil([id], async () => (await service.find(id)).state === "paused");
+    const failedMs = service.clock.now() - jumpedAt;
+    expect(failedMs).toBeGreaterThan(70 * hourMs);
+    expect(failedMs).toBeLessThan(77 * hourMs);
+    expect((await service.find(id)).failingSince).toBeGreaterThan(since);
     const { stateReason } = await service.find(id);
     expect(stateReason).toContain("status 500");
     await service.becomes(() => service.events(id).length === 2);

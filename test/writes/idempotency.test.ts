@@ -217,6 +217,17 @@ onEveryEngine("an idempotency key", (service, engine) => {
     });
   });
 
+  test("is remembered after the clock has jumped, an update and a restart", async () => {
+    const key = await issue();
+    await service().addPets({ petId: 1n });
+    const first = await update(key, "jump", 5);
+    service().clock.jump(400 * dayMs);
+    await update(key, "after the jump", 6);
+    await service().restart();
+    const again = await update(key, "jump", 5);
+    expect([again.text, isReplay(again)]).toEqual([first.text, true]);
+  });
+
   test("is applied once when the first response is cut off at any moment", async () => {
     const key = await issue();
     await service().addPets({ petId: 1n, quantity: 1_000 });

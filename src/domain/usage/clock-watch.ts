@@ -1,3 +1,4 @@
+import type { HistoryReader } from "../ledger/store.ts";
 import { setBackMsMax } from "../limits/limits.ts";
 import { every } from "../running/background.ts";
 import type { Clock } from "../running/clock.ts";
@@ -23,19 +24,33 @@ export interface ClockWatchOptions {
    * then to the first one that is observed counts as skipped.
    */
   readonly lastKnown: number;
+  /** What the clock may have skipped before the last time that is known. */
+  readonly skipped?: Skip | undefined;
   readonly log: Log;
 }
 
 /** Times that the clock did not show. */
-interface Skip {
+export interface Skip {
   readonly from: number;
   readonly to: number;
 }
 
+/**
+ * The gap between two ledger rows in which the period before the last row begins. The clock may have skipped
+ * it: an earlier process knew, but not this one.
+ */
+export async function gapBeforePeriod(history: HistoryReader, periodMs: number): Promise<Skip> {
+  const begin = (await history.readTip()).at - periodMs;
+  const seq = await history.seqAt(begin);
+  const rows = await history.listRows({ after: Math.max(0, seq - 1), upTo: seq + 1 }, 2);
+  const [from, to] = seq === 0 ? [begin, begin] : [rows[0]?.at ?? begin, rows[1]?.at ?? begin];
+  return { from, to };
+}
+
 export function createClockWatch(options: ClockWatchOptions): ClockWatch {
-  const { name, periodMs, lastKnown, log } = options;
+  const { name, periodMs, lastKnown, skipped, log } = options;
   /** The latest first. */
-  let skips: readonly Skip[] = [];
+  let skips: readonly Skip[] = skipped ? [skipped] : [];
   let last: { readonly now: number; readonly elapsedMs: number } | undefined;
 
   /** The skips within the period that ends at `now`, and how far back they make it reach. */

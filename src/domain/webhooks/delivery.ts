@@ -14,7 +14,7 @@ import type { Log } from "../running/events.ts";
 import type { Pacer } from "../running/pacer.ts";
 import { matcherOf } from "./filter.ts";
 import { headersOf, type Message, scanLedger } from "./message.ts";
-import { endingOf, retryDelayMaxMs, retryDelayMs } from "./retries.ts";
+import { endingOf, failingSinceAt, retryDelayMaxMs, retryDelayMs } from "./retries.ts";
 import type { WebhookAnswer, WebhookSender } from "./sender.ts";
 import { type DeliveryState, initialState, nextStep, type Step } from "./steps.ts";
 import type { Delivered, WebhookStore } from "./store.ts";
@@ -328,7 +328,7 @@ function failed(work: Work, answer: WebhookAnswer): void {
   const { id, name } = state.webhook;
   const now = parts.clock.now();
   const failures = state.progress.failures + 1;
-  const failingSince = Math.min(state.progress.failingSince ?? now, now);
+  const failingSince = failingSinceAt(state.progress, now);
   const delayMs = retryDelayMs(failures, answer.retryAfterMs, parts.random);
   state.progress = { ...state.progress, failures, failingSince, nextAttemptAt: now + delayMs };
   state.retryAt = parts.monotonicMs() + delayMs;

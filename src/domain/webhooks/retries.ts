@@ -1,6 +1,6 @@
 import type { WebhookAnswer } from "./sender.ts";
 import type { Delivered } from "./store.ts";
-import { resultOf } from "./webhook.ts";
+import { resultOf, type WebhookProgress } from "./webhook.ts";
 
 /** When a failed delivery is tried again. Times in milliseconds. */
 
@@ -11,6 +11,9 @@ const retryAfterMaxMs = 24 * hourMs;
 
 /** The longest delay. A stored time that is further ahead is wrong. */
 export const retryDelayMaxMs = Math.max(delayMaxMs, retryAfterMaxMs);
+
+/** An attempt that is later than this was not made when it was due. */
+const overdueMsMax = hourMs;
 
 /** A webhook whose attempts have failed for this long is paused. */
 const failingMaxMs = 72 * hourMs;
@@ -27,6 +30,19 @@ export function retryDelayMs(
   const bound = Math.min(delayMaxMs, firstDelayMs * 2 ** (failures - 1));
   const asked = Math.min(retryAfterMs ?? 0, retryAfterMaxMs);
   return Math.ceil(Math.max(random() * bound, asked));
+}
+
+/**
+ * Since when attempts have failed, after one that fails now. Time in which no attempt was due does not count:
+ * the service was stopped, or its clock has jumped.
+ */
+export function failingSinceAt(
+  { failingSince, nextAttemptAt }: Pick<WebhookProgress, "failingSince" | "nextAttemptAt">,
+  now: number,
+): number {
+  if (failingSince === null) return now;
+  const overdueMs = nextAttemptAt === 0 ? 0 : Math.max(0, now - nextAttemptAt - overdueMsMax);
+  return Math.min(failingSince + overdueMs, now);
 }
 
 /** The state in which this failure ends the deliveries. Undefined if they go on. */
