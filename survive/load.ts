@@ -6,6 +6,8 @@ export interface Found {
   /** Whether a key is revoked, by its id. */
   readonly keys: ReadonlyMap<string, boolean>;
   readonly webhooks: ReadonlySet<string>;
+  /** The ids of keys that are or were banned. */
+  readonly bans: ReadonlySet<string>;
 }
 
 /** Something that the service has acknowledged. It must be in the store from then on. */
@@ -46,12 +48,21 @@ export const batchPets = [11, 12] as const;
 const importedFrom = 1_000;
 const importedCount = 300;
 
+/** The pets of an import, each with a quantity of 7. */
+export function rowsToImport(round: number): { ids: readonly number[]; rows: string } {
+  const first = importedFrom + round * importedCount;
+  const ids = Array.from({ length: importedCount }, (_, at) => first + at);
+  const rows = ids.map((petId) => `{"petId":${petId},"name":"Imported","quantity":7}`).join("\n");
+  return { ids, rows };
+}
+
 /** Sends every kind of write until the time is over or the service is gone. */
 export async function sendLoad(target: Target, random: Random, ms: number): Promise<Load> {
   const told: Told[] = [];
   const asked: Asked[] = [];
   const endsAt = performance.now() + ms;
   const isOver = () => performance.now() >= endsAt;
+  let failures = 0;
 
   async function send(key: string, method: string, path: string, body: string, headers = {}) {
     const url = target.baseUrl();
@@ -78,6 +89,7 @@ export async function sendLoad(target: Target, random: Random, ms: number): Prom
       return true;
     } catch (error) {
       if (!target.mayFail(error as Error)) throw error;
+      failures += 1;
       await Bun.sleep(20);
       return false;
     }
@@ -134,15 +146,34 @@ export async function sendLoad(target: Target, random: Random, ms: number): Prom
     }
   }
 
+  /** A key that does not stop at its limit is banned, after a second of that. */
+  async function provokeBans(): Promise<void> {
+    const create = (terms: object) =>
+      send(target.operatorKey, "POST", "/admin/keys", JSON.stringify({ name: "Eager", ...terms }));
+    while (!isOver()) {
+      await tried(async () => {
+        const before = failures;
+        const made = await create({ plan: "enterprise", perMinute: 1, perDay: 1_000 });
+        const headers = { Authorization: `Bearer ${made.key}` };
+        for (let isBanned = false; !isBanned; await Bun.sleep(50)) {
+          if (isOver()) return;
+          const response = await fetch(`${target.baseUrl()}/inventory/1`, { headers });
+          isBanned = (await response.text()).includes("key_banned");
+        }
+        // Nobody waits for the store to have the ban, but it has it before the second write after it.
+        for (let write = 0; write < 2; write++) await create({ plan: "free" });
+        if (failures === before) tell(`ban of ${made.id}`, ({ bans }) => bans.has(made.id));
+      });
+    }
+  }
+
   async function importPets(round: number): Promise<void> {
-    const first = importedFrom + round * importedCount;
-    const ids = Array.from({ length: importedCount }, (_, at) => first + at);
-    const rows = ids.map((petId) => `{"petId":${petId},"name":"Imported","quantity":7}`).join("\n");
+    const { ids, rows } = rowsToImport(round);
     await send(target.operatorKey, "POST", "/admin/pets/import?format=ndjson", rows);
     tell(`import ${round}`, ({ quantities }) => ids.every((petId) => quantities.get(petId) === 7));
   }
 
-  await Promise.all([...setPets.map(setQuantities), sendBatches(), operate()]);
+  await Promise.all([...setPets.map(setQuantities), sendBatches(), operate(), provokeBans()]);
   return { told, asked };
 }
 

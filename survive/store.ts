@@ -1,6 +1,7 @@
 // The store of a round: what is in it before the load, and what is found in it afterwards.
 import { byCommand } from "../src/domain/audit/audit.ts";
 import { issueOperatorKey } from "../src/domain/keys/lifecycle.ts";
+import type { Store } from "../src/domain/store.ts";
 import { verify } from "../src/domain/verification/verify.ts";
 import { systemClock } from "../src/engines.ts";
 import { createKey, importPets, unlimited, withStoreAt } from "../test/support/stocking.ts";
@@ -12,10 +13,13 @@ export interface Keys {
   readonly operatorKey: string;
 }
 
-/** Creates a store with the pets of the load, a key without practical limits and an operator key. */
-export async function createStore(database: string): Promise<Keys> {
+/**
+ * Creates a store with the pets of the load and others, a key without practical limits and an operator
+ * key.
+ */
+export async function createStore(database: string, ...others: string[]): Promise<Keys> {
   const rows = [...setPets, ...batchPets].map((petId) => `{"petId":${petId},"name":"Pet"}`);
-  await importPets(database, ...rows);
+  await importPets(database, ...rows, ...others);
   const { key } = await createKey(database, { name: "load", ...unlimited });
   const operatorKey = await withStoreAt(database, async (store) => {
     const entry = byCommand(systemClock.now());
@@ -29,6 +33,19 @@ export interface Fault {
   readonly what: string;
 }
 
+/** Verifies a store and reads what the load is about. */
+export async function contentOf({ inventory, keys, usage, webhooks, transfer }: Store) {
+  const { faults } = await transfer.snapshot((snapshot) => verify(snapshot));
+  const entries = await inventory.entriesAfter(null, 1_000_000);
+  const found: Found = {
+    quantities: new Map(entries.map((one) => [Number(one.petId), one.quantity])),
+    keys: new Map((await keys.listKeys()).map((one) => [one.id, one.revokedAt !== null])),
+    webhooks: new Set((await webhooks.listWebhooks()).map(({ id }) => id)),
+    bans: new Set((await usage.loadBans()).map(({ keyId }) => keyId)),
+  };
+  return { faults, found };
+}
+
 /** Opens a store, verifies it and compares it with what clients were told until this position. */
 export async function faultsIn(
   database: string,
@@ -36,19 +53,11 @@ export async function faultsIn(
   position: number,
 ): Promise<readonly Fault[]> {
   try {
-    return await withStoreAt(database, async ({ inventory, keys, webhooks, transfer }) => {
-      const { faults } = await transfer.snapshot((snapshot) => verify(snapshot));
-      const entries = await inventory.entriesAfter(null, 1_000_000);
-      const found: Found = {
-        quantities: new Map(entries.map((one) => [Number(one.petId), one.quantity])),
-        keys: new Map((await keys.listKeys()).map((one) => [one.id, one.revokedAt !== null])),
-        webhooks: new Set((await webhooks.listWebhooks()).map(({ id }) => id)),
-      };
-      return [
-        ...faults.map((what) => ({ wrong: "wrong", what: JSON.stringify(what) }) as const),
-        ...findFaults(load, found, position),
-      ];
-    });
+    const { faults, found } = await withStoreAt(database, contentOf);
+    return [
+      ...faults.map((what) => ({ wrong: "wrong", what }) as const),
+      ...findFaults(load, found, position),
+    ];
   } catch (error) {
     return [{ wrong: "wrong", what: `the store cannot be opened: ${error}` }];
   }

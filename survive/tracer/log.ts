@@ -11,6 +11,7 @@ const operations = [
   "unlink",
   "mkdir",
   "rmdir",
+  "failed sync",
 ] as const;
 
 /** One change to a file or folder, in the order in which they ended. */

@@ -78,7 +78,7 @@ static void handle_call(pid_t id) {
   } else if (info.op == PTRACE_SYSCALL_INFO_EXIT && thread->is_inside) {
     thread->is_inside = 0;
     if (thread->is_failing) set_result(id, -thread->is_failing);
-    else end(thread, info.exit.rval);
+    end(thread, thread->is_failing ? -thread->is_failing : info.exit.rval);
   }
 }
 
