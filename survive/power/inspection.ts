@@ -15,6 +15,8 @@ import { contentOf } from "../store.ts";
 export interface Things {
   readonly stores: readonly string[];
   readonly backup?: string;
+  /** Whether a digest is made of all. */
+  readonly areCompared: boolean;
 }
 
 export interface Inspection {
@@ -30,7 +32,7 @@ export interface Inspection {
 /** What counts as the content of a store: not what every start adds, such as an epoch. */
 const compared = ["pets", "inventory", "ledger", "orders", "keys", "secrets", "bans", "webhooks"];
 
-async function inspectStore(path: string): Promise<Inspection> {
+async function inspectStore(path: string, isCompared = true): Promise<Inspection> {
   const isThere = existsSync(path);
   try {
     // As a service does, which removes what a restore has left.
@@ -39,7 +41,7 @@ async function inspectStore(path: string): Promise<Inspection> {
     const store = await openSqlite({ ...options, threaded: false });
     try {
       const { faults, found } = await contentOf(store);
-      return { isThere, faults, found, digest: await digestOf(store) };
+      return { isThere, faults, found, ...(isCompared && { digest: await digestOf(store) }) };
     } finally {
       await store.close();
     }
@@ -72,9 +74,10 @@ async function inspectBackup(path: string): Promise<Inspection> {
 }
 
 /** What the image of a recording has: its stores, and then its backup. */
-export async function inspect(folder: string, { stores, backup }: Things): Promise<Inspection[]> {
+export async function inspect(folder: string, things: Things): Promise<Inspection[]> {
+  const { stores, backup, areCompared } = things;
   const found: Inspection[] = [];
-  for (const store of stores) found.push(await inspectStore(join(folder, store)));
+  for (const store of stores) found.push(await inspectStore(join(folder, store), areCompared));
   if (backup !== undefined) found.push(await inspectBackup(join(folder, backup)));
   return found;
 }

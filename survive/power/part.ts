@@ -49,7 +49,7 @@ const order = [
 
 /** The figures of all rounds so far. */
 const images = new Map<string, number>();
-const log = { restarts: 0, moved: 0 };
+const log = { restarts: 0, moved: 0, failures: 0 };
 
 export const power: Part = {
   name: "power",
@@ -69,13 +69,14 @@ export const power: Part = {
     round.figure("images", texts.join(", "));
     round.figure(
       "write-ahead log",
-      `${log.restarts} times begun, ${log.moved} writes to the database file`,
+      `${log.restarts} times begun, ${log.moved} writes to the database file, ${log.failures} failed flushes`,
     );
   },
 };
 
 function countLog({ operations }: Recording): void {
   for (const { kind, path, offset } of operations) {
+    if (kind === "failed sync") log.failures += 1;
     if (kind !== "write") continue;
     if (path.endsWith("-wal") && offset === 0) log.restarts += 1;
     if (path.endsWith("production.db")) log.moved += 1;

@@ -48,7 +48,7 @@ export async function serveLoad(stage: Stage, isFailing = false): Promise<Judged
   // Recovers the store if the service was killed. The power may fail meanwhile, too.
   await stage.run("verify", "--database", address);
   return {
-    things: { stores: [store] },
+    things: { stores: [store], areCompared: false },
     acknowledged: load.told.length,
     judge: ([one], position) => findFaults(load, one!.found!, position),
   };
@@ -109,7 +109,7 @@ export async function createAnew(stage: Stage): Promise<Judged> {
   for (const step of round.random.shuffle(Object.values(steps))) await step();
   const load: Load = { told, asked: [] };
   return {
-    things: { stores: [path] },
+    things: { stores: [path], areCompared: false },
     acknowledged: told.length,
     judge: ([one], position) => findFaults(load, one!.found!, position),
   };
@@ -131,7 +131,7 @@ export async function migrate(stage: Stage, release: string): Promise<Judged> {
   await stage.run("verify", "--database", address);
   const position = stage.position();
   const copies = readdirSync(folder).filter((name) => name.includes(".before-"));
-  const things = { stores: ["store.db", ...copies] };
+  const things = { stores: ["store.db", ...copies], areCompared: true };
   const [{ digest } = {} as Inspection] = await inspect(folder, things);
   if (!Bun.deepEquals(await readLedger(address), ledger))
     throw new Error(`the migration of ${release} has changed the ledger`);
@@ -156,7 +156,7 @@ export async function restoreBackup(stage: Stage): Promise<Judged> {
   await stage.run("restore", file, "--database", addressOf(place.folder, path));
   const position = stage.position();
   return {
-    things: { stores: [path] },
+    things: { stores: [path], areCompared: true },
     acknowledged: 1,
     judge: ([one], at) => judgeNew(one!, digest, at >= position, "the restored store"),
   };
@@ -173,7 +173,7 @@ export async function makeBackup(stage: Stage): Promise<Judged> {
   await stage.run("backup", backup, "--database", address);
   const position = stage.position();
   return {
-    things: { stores: [store], backup },
+    things: { stores: [store], backup, areCompared: true },
     acknowledged: 1,
     *judge([source, made], at) {
       if (source!.digest !== digest) yield lost("content of the store");
@@ -194,7 +194,7 @@ export async function copyStore(stage: Stage): Promise<Judged> {
   await stage.run("migrate-store", "--from", address, "--to", addressOf(folder, copy));
   const position = stage.position();
   return {
-    things: { stores: [store, copy] },
+    things: { stores: [store, copy], areCompared: true },
     acknowledged: 1,
     *judge([source, target], at) {
       if (source!.digest !== digest) yield lost("content of the source");
@@ -220,6 +220,6 @@ function* judgeNew(
 async function filledStore(folder: string) {
   const address = addressOf(folder);
   await createStore(address, rowsToImport(0).rows);
-  const [found] = await inspect(folder, { stores: [store] });
+  const [found] = await inspect(folder, { stores: [store], areCompared: true });
   return { address, digest: found!.digest };
 }
