@@ -117,8 +117,11 @@ function report(
 ): void {
   if (rest !== "control") {
     round.faults(1);
-    for (const { wrong, what } of faults)
-      round.fail(wrong, `${what} (power lost at ${position}, ${rest} of the rest)`);
+    // One line for each image and kind of fault: thousands of updates may be lost together.
+    for (const [wrong, [first, ...others]] of Map.groupBy(faults, (one) => one.wrong)) {
+      const more = others.length > 0 ? `, and ${others.length} more` : "";
+      round.fail(wrong, `${first!.what}${more} (power lost at ${position}, ${rest} of the rest)`);
+    }
   } else if (faults.length === 0 && recording.acknowledged > 0) {
     round.fail("wrong", "the control, a disk that ignores flushes, lost nothing");
   }

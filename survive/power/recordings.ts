@@ -33,18 +33,23 @@ export async function serveLoad(stage: Stage, isFailing = false): Promise<Judged
     ...keys,
     baseUrl: () => served.baseUrl,
     position: stage.position,
+    tellsBans: !isFailing,
     mayFail: ({ message }: Error) => isFailing && message.includes(": 503 "),
   };
-  const loadMs = isShort ? 1_000 : 3_000;
+  // Flushes fail for a while, or until the service is killed: then its last commit is in memory only.
+  // That matters most while the log is short, because an older version of a page is not in it then.
+  const isFailingLast = isFailing && random.chance(0.5);
+  const loadMs = isFailingLast ? 400 : isShort ? 1_000 : 3_000;
+  const beginsMs = random.below(loadMs / 2);
   const loading = sendLoad(target, random, loadMs);
   if (isFailing) {
-    await Promise.race([loading, Bun.sleep(random.below(loadMs / 2))]);
-    setFaults(stage.faultFile, 1 + random.below(4));
+    await Promise.race([loading, Bun.sleep(beginsMs)]);
+    setFaults(stage.faultFile, isFailingLast ? 1 : 1 + random.below(4));
     await Promise.race([loading, Bun.sleep(random.below(loadMs / 4))]);
-    setFaults(stage.faultFile, 0);
+    if (!isFailingLast) setFaults(stage.faultFile, 0);
   }
   const load = await loading;
-  await end(served, random.chance(0.5));
+  await end(served, isFailingLast || random.chance(0.5));
   // Recovers the store if the service was killed. The power may fail meanwhile, too.
   await stage.run("verify", "--database", address);
   return {
