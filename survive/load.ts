@@ -146,34 +146,52 @@ export async function sendLoad(target: Target, random: Random, ms: number): Prom
     }
   }
 
-  /** A key that does not stop at its limit is banned, after a second of that. */
-  async function provokeBans(): Promise<void> {
-    const create = (terms: object) =>
-      send(target.operatorKey, "POST", "/admin/keys", JSON.stringify({ name: "Eager", ...terms }));
-    while (!isOver()) {
-      await tried(async () => {
-        const made = await create({ plan: "enterprise", perMinute: 1, perDay: 1_000 });
-        const headers = { Authorization: `Bearer ${made.key}` };
-        for (let isBanned = false; !isBanned; await Bun.sleep(50)) {
-          if (isOver()) return;
-          const response = await fetch(`${target.baseUrl()}/inventory/1`, { headers });
-          isBanned = (await response.text()).includes("key_banned");
-        }
-        // Nobody waits for the store to have the ban, but it has it before the second write after it.
-        for (let write = 0; write < 2; write++) await create({ plan: "free" });
-        if (target.tellsBans) tell(`ban of ${made.id}`, ({ bans }) => bans.has(made.id));
-      });
-    }
-  }
-
   async function importPets(round: number): Promise<void> {
     const { ids, rows } = rowsToImport(round);
     await send(target.operatorKey, "POST", "/admin/pets/import?format=ndjson", rows);
     tell(`import ${round}`, ({ quantities }) => ids.every((petId) => quantities.get(petId) === 7));
   }
 
-  await Promise.all([...setPets.map(setQuantities), sendBatches(), operate(), provokeBans()]);
+  const work = { send, tell, tried, isOver };
+  await Promise.all([
+    ...setPets.map(setQuantities),
+    sendBatches(),
+    operate(),
+    provokeBans(target, work),
+  ]);
   return { told, asked };
+}
+
+interface Work {
+  send(
+    key: string,
+    method: string,
+    path: string,
+    body: string,
+  ): Promise<{ id: string; key: string }>;
+  tell(what: string, isIn: Told["isIn"]): void;
+  tried(work: () => Promise<void>): Promise<boolean>;
+  isOver(): boolean;
+}
+
+/** A key that does not stop at its limit is banned, after a second of that. */
+async function provokeBans(target: Target, { send, tell, tried, isOver }: Work): Promise<void> {
+  const create = (terms: object) =>
+    send(target.operatorKey, "POST", "/admin/keys", JSON.stringify({ name: "Eager", ...terms }));
+  while (!isOver()) {
+    await tried(async () => {
+      const made = await create({ plan: "enterprise", perMinute: 1, perDay: 1_000 });
+      const headers = { Authorization: `Bearer ${made.key}` };
+      for (let isBanned = false; !isBanned; await Bun.sleep(50)) {
+        if (isOver()) return;
+        const response = await fetch(`${target.baseUrl()}/inventory/1`, { headers });
+        isBanned = (await response.text()).includes("key_banned");
+      }
+      // Nobody waits for the store to have the ban, but it has it before the second write after it.
+      for (let write = 0; write < 2; write++) await create({ plan: "free" });
+      if (target.tellsBans) tell(`ban of ${made.id}`, ({ bans }) => bans.has(made.id));
+    });
+  }
 }
 
 /** Returns what is wrong with a store as it was at this position. */

@@ -1,5 +1,5 @@
 // What is recorded, and how an image of it is judged.
-import { closeSync, openSync, readdirSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { ledger } from "../../test/fixtures/expected.ts";
 import { type Served, signalUntilEnd } from "../../test/support/process.ts";
@@ -64,11 +64,9 @@ function setFaults(file: string, every: number): void {
   const [fail, flushes, ioError] = [1, 2, 5];
   const words = new Uint32Array([every > 0 ? fail : 0, flushes, every, ioError, 0, 0]);
   // The tracer has the file in its memory, so it must not become shorter.
-  const handle = openSync(file, "a+");
+  const handle = openSync(file, constants.O_RDWR | constants.O_CREAT);
+  writeSync(handle, words, 0, words.byteLength, 0);
   closeSync(handle);
-  const same = openSync(file, "r+");
-  writeSync(same, words, 0, words.byteLength, 0);
-  closeSync(same);
 }
 
 /** Stops the service, or kills it. The tracer ends in order, because its last record must be whole. */
