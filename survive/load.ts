@@ -47,6 +47,7 @@ export interface Target {
 export const setPets = [1, 2, 3, 4, 5, 6, 7, 8];
 /** Pets that batches increase by one, always both. */
 export const batchPets = [11, 12] as const;
+const webhookBody = '{"url":"http://127.0.0.1:1999/"}';
 const importedFrom = 1_000;
 const importedCount = 300;
 
@@ -67,8 +68,7 @@ export async function sendLoad(target: Target, random: Random, ms: number): Prom
 
   async function send(key: string, method: string, path: string, body: string, headers = {}) {
     const url = target.baseUrl();
-    const base = path.startsWith("/admin") ? new URL(url).origin : url;
-    const response = await fetch(base + path, {
+    const response = await fetch((path.startsWith("/admin") ? new URL(url).origin : url) + path, {
       method,
       body,
       headers: { Authorization: `Bearer ${key}`, ...headers },
@@ -136,8 +136,7 @@ export async function sendLoad(target: Target, random: Random, ms: number): Prom
           tell(`key ${made.id} is revoked`, ({ keys }) => keys.get(made.id) === true);
         }
         if (random.chance(0.3)) {
-          const body = '{"url":"http://127.0.0.1:1999/"}';
-          const webhook = await send(key, "POST", "/admin/webhooks", body);
+          const webhook = await send(key, "POST", "/admin/webhooks", webhookBody);
           tell(`webhook ${webhook.id}`, ({ webhooks }) => webhooks.has(webhook.id));
         }
         if (random.chance(0.3)) await importPets(round);
