@@ -6,6 +6,8 @@ export interface Found {
   /** Whether a key is revoked, by its id. */
   readonly keys: ReadonlyMap<string, boolean>;
   readonly webhooks: ReadonlySet<string>;
+  /** The ids of keys that are or were banned. */
+  readonly bans: ReadonlySet<string>;
 }
 
 /** Something that the service has acknowledged. It must be in the store from then on. */
@@ -41,12 +43,15 @@ export interface Target {
   readonly pauseMs?: number;
   /** Ends the load before its time. */
   isOver?(): boolean;
+  /** Whether bans count as told. If flushes fail, the service stores a ban later than it begins. */
+  readonly tellsBans?: boolean;
 }
 
 /** Pets that are set to increasing quantities, one client each. */
 export const setPets = [1, 2, 3, 4, 5, 6, 7, 8];
 /** Pets that batches increase by one, always both. */
 export const batchPets = [11, 12] as const;
+const webhookBody = '{"url":"http://127.0.0.1:1999/"}';
 const importedFrom = 1_000;
 const importedCount = 300;
 
@@ -66,6 +71,14 @@ export class Refused extends Error {
   }
 }
 
+/** The pets of an import, each with a quantity of 7. */
+export function rowsToImport(round: number): { ids: readonly number[]; rows: string } {
+  const first = importedFrom + round * importedCount;
+  const ids = Array.from({ length: importedCount }, (_, at) => first + at);
+  const rows = ids.map((petId) => `{"petId":${petId},"name":"Imported","quantity":7}`).join("\n");
+  return { ids, rows };
+}
+
 /** Sends every kind of write until the time is over or the service is gone. Adds to `load` as it goes. */
 export async function sendLoad(
   target: Target,
@@ -79,8 +92,7 @@ export async function sendLoad(
 
   async function send(key: string, method: string, path: string, body: string, headers = {}) {
     const url = target.baseUrl();
-    const base = path.startsWith("/admin") ? new URL(url).origin : url;
-    const response = await fetch(base + path, {
+    const response = await fetch((path.startsWith("/admin") ? new URL(url).origin : url) + path, {
       method,
       body,
       headers: { Authorization: `Bearer ${key}`, ...headers },
@@ -149,8 +161,7 @@ export async function sendLoad(
           tell(`key ${made.id} is revoked`, ({ keys }) => keys.get(made.id) === true);
         }
         if (random.chance(0.3)) {
-          const body = '{"url":"http://127.0.0.1:1999/"}';
-          const webhook = await send(key, "POST", "/admin/webhooks", body);
+          const webhook = await send(key, "POST", "/admin/webhooks", webhookBody);
           tell(`webhook ${webhook.id}`, ({ webhooks }) => webhooks.has(webhook.id));
         }
         if (random.chance(0.3)) await importPets(round);
@@ -160,15 +171,51 @@ export async function sendLoad(
   }
 
   async function importPets(round: number): Promise<void> {
-    const first = importedFrom + round * importedCount;
-    const ids = Array.from({ length: importedCount }, (_, at) => first + at);
-    const rows = ids.map((petId) => `{"petId":${petId},"name":"Imported","quantity":7}`).join("\n");
+    const { ids, rows } = rowsToImport(round);
     await send(target.operatorKey, "POST", "/admin/pets/import?format=ndjson", rows);
     tell(`import ${round}`, ({ quantities }) => ids.every((petId) => quantities.get(petId) === 7));
   }
 
-  await Promise.all([...setPets.map(setQuantities), sendBatches(), operate()]);
+  const work = { send, tell, tried, isOver };
+  await Promise.all([
+    ...setPets.map(setQuantities),
+    sendBatches(),
+    operate(),
+    provokeBans(target, work),
+  ]);
   return load;
+}
+
+interface Work {
+  send(
+    key: string,
+    method: string,
+    path: string,
+    body: string,
+  ): Promise<{ id: string; key: string }>;
+  tell(what: string, isIn: Told["isIn"]): void;
+  tried(work: () => Promise<void>): Promise<boolean>;
+  isOver(): boolean;
+}
+
+/** A key that does not stop at its limit is banned, after a second of that. */
+async function provokeBans(target: Target, { send, tell, tried, isOver }: Work): Promise<void> {
+  const create = (terms: object) =>
+    send(target.operatorKey, "POST", "/admin/keys", JSON.stringify({ name: "Eager", ...terms }));
+  while (!isOver()) {
+    await tried(async () => {
+      const made = await create({ plan: "enterprise", perMinute: 1, perDay: 1_000 });
+      const headers = { Authorization: `Bearer ${made.key}` };
+      for (let isBanned = false; !isBanned; await Bun.sleep(50)) {
+        if (isOver()) return;
+        const response = await fetch(`${target.baseUrl()}/inventory/1`, { headers });
+        isBanned = (await response.text()).includes("key_banned");
+      }
+      // Nobody waits for the store to have the ban, but it has it before the second write after it.
+      for (let write = 0; write < 2; write++) await create({ plan: "free" });
+      if (target.tellsBans) tell(`ban of ${made.id}`, ({ bans }) => bans.has(made.id));
+    });
+  }
 }
 
 /** Returns what is wrong with a store as it was at this position. */

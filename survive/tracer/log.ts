@@ -11,7 +11,7 @@ const operations = [
   "unlink",
   "mkdir",
   "rmdir",
-  "failedSync",
+  "failed sync",
 ] as const;
 
 /** One change to a file or folder, in the order in which they ended. */

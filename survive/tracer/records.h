@@ -6,8 +6,8 @@ struct record {
   uint32_t path_bytes;   /* of the path that follows */
   uint32_t target_bytes; /* of the second path: the new name in RENAME and LINK */
   uint32_t data_bytes;   /* of the data after both paths, only in WRITE */
-  uint64_t inode;        /* of the file, or of the folder in SYNC and FAILED_SYNC */
-  uint64_t offset;       /* WRITE: where; TRUNCATE: the new length; SYNC: the length of LOG at its begin */
+  uint64_t inode;        /* of the file, or of the folder in SYNC */
+  uint64_t offset;       /* WRITE: where; TRUNCATE: the new length; SYNC: length of LOG at its begin */
 };
 
 static const char *folder;
@@ -219,6 +219,9 @@ static int begin(struct thread *thread) {
 static void end(struct thread *thread, int64_t result) {
   const uint64_t *args = (const uint64_t *)thread->call.entry.args;
   const pid_t id = thread->id;
+  const int64_t call = thread->call.entry.nr;
+  if (result < 0 && (call == SYS_fsync || call == SYS_fdatasync))
+    append(FAILED_SYNC, thread, NULL, 0, thread->log_length);
   if (result < 0) return;
   switch (thread->call.entry.nr) {
 #ifdef SYS_open

@@ -77,11 +77,8 @@ static void handle_call(pid_t id) {
     if (thread->is_inside) inject(thread);
   } else if (info.op == PTRACE_SYSCALL_INFO_EXIT && thread->is_inside) {
     thread->is_inside = 0;
-    if (thread->is_failing) {
-      set_result(id, -thread->is_failing);
-      if (kind_of(thread->call.entry.nr) == FLUSHES)
-        append(FAILED_SYNC, thread, NULL, 0, thread->log_length);
-    } else end(thread, info.exit.rval);
+    if (thread->is_failing) set_result(id, -thread->is_failing);
+    end(thread, thread->is_failing ? -thread->is_failing : info.exit.rval);
   }
 }
 
