@@ -1,7 +1,7 @@
 // Calls of the service or of a command fail, are short or take long.
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { petstore } from "../../test/support/process.ts";
+import { petstore, type Workspace } from "../../test/support/process.ts";
 import { withStoreAt } from "../../test/support/stocking.ts";
 import type { Load } from "../load.ts";
 import type { Round } from "../part.ts";
@@ -12,10 +12,11 @@ import { positionIn, traced } from "../tracer/trace.ts";
 import { notKnown } from "./answers.ts";
 import { chooseFault, createFaultFile } from "./faults.ts";
 import { createForgetfulDisk } from "./lost-pages.ts";
-import { type Site, withLoad } from "./site.ts";
+import { createSite, type Site, withLoad } from "./site.ts";
 
 /** Calls of the service fail while it has load. */
-export async function breakService(round: Round, site: Site): Promise<void> {
+export async function breakService(round: Round, place: Workspace): Promise<void> {
+  const site = await createSite(place, join(round.folder, "data"));
   const { random, isShort } = round;
   const log = join(round.folder, "log");
   const faults = createFaultFile(join(round.folder, "faults"));
@@ -80,9 +81,10 @@ const importedFrom = 3_001_000;
 const importedCount = 3_000;
 
 /** Calls of imports, backups and restores fail while the service has load. */
-export async function breakCommands(round: Round, site: Site): Promise<void> {
+export async function breakCommands(round: Round, place: Workspace): Promise<void> {
   const { random, isShort, folder } = round;
-  const { place, database } = site;
+  const site = await createSite(place, join(folder, "data"));
+  const { database } = site;
   const faults = createFaultFile(join(folder, "faults"));
   const ends: ((load: Load) => Promise<void>)[] = [];
 

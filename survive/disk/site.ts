@@ -1,4 +1,5 @@
 // A served store with load, whose disk a round breaks.
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { RunOptions, Workspace } from "../../test/support/process.ts";
 import { importPets } from "../../test/support/stocking.ts";
@@ -17,6 +18,7 @@ export interface Site {
 }
 
 export async function createSite(place: Workspace, data: string): Promise<Site> {
+  mkdirSync(data);
   const file = join(data, "production.db");
   const database = `sqlite:${file}`;
   const keys = await createStore(database);
