@@ -3,6 +3,7 @@ import type { Part, Round } from "../part.ts";
 import { compileTracer } from "../tracer/trace.ts";
 import { breakCommands, breakService } from "./calls.ts";
 import { fillFileSystem, stopWrites } from "./file-systems.ts";
+import { damagePages } from "./pages.ts";
 
 /** What a round breaks: the one with the number of its seed. */
 const kinds: readonly ((round: Round, place: Workspace) => Promise<void>)[] = [
@@ -10,6 +11,7 @@ const kinds: readonly ((round: Round, place: Workspace) => Promise<void>)[] = [
   breakCommands,
   fillFileSystem,
   stopWrites,
+  damagePages,
 ];
 
 export const disk: Part = {
