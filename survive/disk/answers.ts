@@ -61,6 +61,7 @@ export function createAnswers(round: Round, keys: Keys, baseUrl: () => string) {
         failed.set(nameOf(JSON.parse(line).petId, 7), mayBeStored);
   }
 
+  /** Sends one update. Returns whether it is stored. */
   async function probe(): Promise<boolean> {
     const quantity = probes.length + 1;
     probes.push({ position: 0, petId: probePet, quantity });
@@ -74,6 +75,7 @@ export function createAnswers(round: Round, keys: Keys, baseUrl: () => string) {
   }
 
   return {
+    probe,
     mayFail(error: Error): boolean {
       if (error instanceof Refused) refused(error);
       else round.fail("wrong", `no answer: ${error.message}`);

@@ -10,7 +10,7 @@ import { faultsIn } from "../store.ts";
 import { type Operation, readLog } from "../tracer/log.ts";
 import { positionIn, traced } from "../tracer/trace.ts";
 import { notKnown } from "./answers.ts";
-import { chooseFault, createFaultFile } from "./faults.ts";
+import { chooseFault, createFaultFile, failingFlushes } from "./faults.ts";
 import { createForgetfulDisk } from "./lost-pages.ts";
 import { createSite, type Site, withLoad } from "./site.ts";
 
@@ -27,20 +27,19 @@ export async function breakService(round: Round, place: Workspace): Promise<void
     options: { command },
     position: () => positionIn(log),
     async work(isOver, answers) {
-      // Some services are killed while calls still fail.
-      const isKilledMidway = random.chance(0.5);
-      for (;;) {
+      while (!isOver()) {
         const fault = chooseFault(random, isShort);
         await Bun.sleep(random.below(100));
         faults.begin(fault);
         for (let n = 0; n < 20 && faults.injected() === 0; n++) await Bun.sleep(20);
         await Bun.sleep(random.below(300));
-        round.faults(faults.injected());
-        if (isOver() && isKilledMidway) return;
-        faults.end();
+        round.faults(faults.end());
         await answers.recover(fault.name);
-        if (isOver()) return;
       }
+      // It is killed now: the updates whose flushes failed are complete in the log, so some come back.
+      faults.begin(failingFlushes);
+      for (let n = 0; n < 3; n++) await answers.probe();
+      round.faults(faults.injected());
     },
   });
   await checkImages(round, site, readLog(log), load, disk);
