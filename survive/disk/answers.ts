@@ -36,8 +36,8 @@ export function createAnswers(round: Round, keys: Keys, baseUrl: () => string) {
 
   /** Records an answer to a write that is not a success. */
   function refused({ request, body, response, text, message }: Refused): void {
-    // The first attempt of the same batch may still be under way.
-    if (response.status === 409 && request === "POST /changes") return;
+    // The first attempt of the same batch, or another import, may still be under way.
+    if (response.status === 409 && request.startsWith("POST /")) return;
     let json: Record<string, unknown> = {};
     try {
       json = JSON.parse(text);

@@ -26,7 +26,8 @@ export async function breakService(round: Round, place: Workspace): Promise<void
     ms: isShort ? 1_200 : 6_000,
     options: { command },
     position: () => positionIn(log),
-    async work(isOver, answers) {
+    async work(isOver, answers, baseUrl) {
+      const filling = isShort ? undefined : fillLog(site, baseUrl);
       while (!isOver()) {
         const fault = chooseFault(random, isShort);
         await Bun.sleep(random.below(100));
@@ -36,6 +37,7 @@ export async function breakService(round: Round, place: Workspace): Promise<void
         round.faults(faults.end());
         await answers.recover(fault.name);
       }
+      await filling;
       // It is killed now: the updates whose flushes failed are complete in the log, so some come back.
       faults.begin(failingFlushes);
       for (let n = 0; n < 3; n++) await answers.probe();
@@ -43,6 +45,18 @@ export async function breakService(round: Round, place: Workspace): Promise<void
     },
   });
   await checkImages(round, site, readLog(log), load, disk);
+}
+
+/** Imports so many pets that SQLite soon moves the log into the database, while calls fail. */
+async function fillLog({ keys }: Site, baseUrl: string): Promise<void> {
+  const ids = Array.from({ length: 30_000 }, (_, at) => importedFrom + at);
+  const response = await fetch(new URL("/admin/pets/import?format=ndjson", baseUrl), {
+    method: "POST",
+    headers: { Authorization: `Bearer ${keys.operatorKey}` },
+    body: ids.map((petId) => `{"petId":${petId},"name":"Imported"}`).join("\n"),
+  });
+  // It may fail, or another import may be under way. The next round has another chance.
+  await response.text();
 }
 
 /** After a failed flush, its pages may be lost although later flushes succeed. Nothing may depend on them. */

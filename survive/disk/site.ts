@@ -35,7 +35,7 @@ interface LoadOptions {
   readonly options?: RunOptions;
   position?(): number;
   /** Breaks something while the service has load. */
-  work(isOver: () => boolean, answers: Answers): Promise<void>;
+  work(isOver: () => boolean, answers: Answers, baseUrl: string): Promise<void>;
   /** Done after the service is killed and before its store is opened again. */
   mend?(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export async function withLoad(
   const answers = createAnswers(round, site.keys, baseUrl);
   const endsAt = performance.now() + ms;
   let isWorking = true;
-  const working = work(() => performance.now() >= endsAt, answers).finally(() => {
+  const working = work(() => performance.now() >= endsAt, answers, baseUrl()).finally(() => {
     isWorking = false;
   });
   const reading = answers.read(() => !isWorking);
