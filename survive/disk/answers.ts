@@ -128,32 +128,41 @@ export function createAnswers(round: Round, keys: Keys, baseUrl: () => string) {
         );
     },
     /** Compares every row of a stopped store with the answers. */
-    checkLedger(file: string, { asked }: Load): void {
-      using database = new Database(file, { readonly: true });
-      const counts = new Map<string, number>();
-      const select = "SELECT pet_id, quantity_after FROM ledger WHERE quantity_after > 0";
-      for (const [petId, quantity] of database.query(select).values() as [number, number][]) {
-        const name = nameOf(petId, quantity);
-        counts.set(name, (counts.get(name) ?? 0) + 1);
-      }
-      const sets = [...asked, ...probes].filter((one) => isSet(one.petId));
-      const known = new Set(sets.map((one) => nameOf(one.petId, one.quantity)));
-      for (const name of known) {
-        const count = counts.get(name) ?? 0;
-        if (count > 1) round.fail("doubled", `pet ${name} is stored ${count} times`);
-        if (count === 0 && !failed.has(name)) round.fail("lost", `pet ${name} is not stored`);
-      }
-      for (const [name, mayBeStored] of failed)
-        if (!mayBeStored && counts.has(name)) round.fail("late", `pet ${name} is stored`);
-      for (const name of counts.keys())
-        if (isSet(Number.parseInt(name, 10)) && !known.has(name))
-          round.fail("phantom", `pet ${name} is stored`);
-      for (const name of seen)
-        if (!counts.has(name)) round.fail("lost", `pet ${name} was read, and is not stored`);
-    },
+    checkLedger: (file: string, { asked }: Load) =>
+      compareLedger(round, file, { asked: [...asked, ...probes], failed, seen }),
   };
 }
 
 const isSet = (petId: number) => petId === probePet || setPets.includes(petId);
+
+interface Known {
+  readonly asked: readonly Asked[];
+  readonly failed: ReadonlyMap<string, boolean>;
+  readonly seen: ReadonlySet<string>;
+}
+
+function compareLedger(round: Round, file: string, { asked, failed, seen }: Known): void {
+  using database = new Database(file, { readonly: true });
+  const counts = new Map<string, number>();
+  const select = "SELECT pet_id, quantity_after FROM ledger WHERE quantity_after > 0";
+  for (const [petId, quantity] of database.query(select).values() as [number, number][]) {
+    const name = nameOf(petId, quantity);
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const sets = asked.filter((one) => isSet(one.petId));
+  const known = new Set(sets.map((one) => nameOf(one.petId, one.quantity)));
+  for (const name of known) {
+    const count = counts.get(name) ?? 0;
+    if (count > 1) round.fail("doubled", `pet ${name} is stored ${count} times`);
+    if (count === 0 && !failed.has(name)) round.fail("lost", `pet ${name} is not stored`);
+  }
+  for (const [name, mayBeStored] of failed)
+    if (!mayBeStored && counts.has(name)) round.fail("late", `pet ${name} is stored`);
+  for (const name of counts.keys())
+    if (isSet(Number.parseInt(name, 10)) && !known.has(name))
+      round.fail("phantom", `pet ${name} is stored`);
+  for (const name of seen)
+    if (!counts.has(name)) round.fail("lost", `pet ${name} was read, and is not stored`);
+}
 
 export type Answers = ReturnType<typeof createAnswers>;
