@@ -117,15 +117,7 @@ export function createAnswers(round: Round, keys: Keys, baseUrl: () => string) {
       );
       if (diskReasons.some((reason) => updateReasons.has(reason)))
         wanted.push('"event":"store not writable"');
-      for (const line of wanted) {
-        for (let n = 0; n < 100 && !service.written().includes(line); n++) await sleep(20);
-        if (!service.written().includes(line)) round.fail("wrong", `the log lacks ${line}`);
-      }
-      if (service.written().includes('"event":"bug"'))
-        round.fail(
-          "wrong",
-          `the log has a bug: ${/.*"event":"bug".*/.exec(service.written())![0]}`,
-        );
+      await findLines(round, service, wanted);
     },
     /** Compares every row of a stopped store with the answers. */
     checkLedger: (file: string, { asked }: Load) =>
@@ -134,6 +126,19 @@ export function createAnswers(round: Round, keys: Keys, baseUrl: () => string) {
 }
 
 const isSet = (petId: number) => petId === probePet || setPets.includes(petId);
+
+async function findLines(
+  round: Round,
+  service: Pick<Served, "written">,
+  wanted: readonly string[],
+): Promise<void> {
+  for (const line of wanted) {
+    for (let n = 0; n < 100 && !service.written().includes(line); n++) await sleep(20);
+    if (!service.written().includes(line)) round.fail("wrong", `the log lacks ${line}`);
+  }
+  if (service.written().includes('"event":"bug"'))
+    round.fail("wrong", `the log has a bug: ${/.*"event":"bug".*/.exec(service.written())![0]}`);
+}
 
 interface Known {
   readonly asked: readonly Asked[];
