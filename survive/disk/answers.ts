@@ -36,8 +36,8 @@ export function createAnswers(round: Round, keys: Keys, baseUrl: () => string) {
 
   /** Records an answer to a write that is not a success. */
   function refused({ request, body, response, text, message }: Refused): void {
-    // The first attempt of the same batch may still be under way.
-    if (response.status === 409 && request === "POST /changes") return;
+    // The first attempt of the same batch, or another import, may still be under way.
+    if (response.status === 409 && request.startsWith("POST /")) return;
     let json: Record<string, unknown> = {};
     try {
       json = JSON.parse(text);
@@ -61,6 +61,7 @@ export function createAnswers(round: Round, keys: Keys, baseUrl: () => string) {
         failed.set(nameOf(JSON.parse(line).petId, 7), mayBeStored);
   }
 
+  /** Sends one update. Returns whether it is stored. */
   async function probe(): Promise<boolean> {
     const quantity = probes.length + 1;
     probes.push({ position: 0, petId: probePet, quantity });
@@ -74,6 +75,7 @@ export function createAnswers(round: Round, keys: Keys, baseUrl: () => string) {
   }
 
   return {
+    probe,
     mayFail(error: Error): boolean {
       if (error instanceof Refused) refused(error);
       else round.fail("wrong", `no answer: ${error.message}`);
@@ -115,43 +117,57 @@ export function createAnswers(round: Round, keys: Keys, baseUrl: () => string) {
       );
       if (diskReasons.some((reason) => updateReasons.has(reason)))
         wanted.push('"event":"store not writable"');
-      for (const line of wanted) {
-        for (let n = 0; n < 100 && !service.written().includes(line); n++) await sleep(20);
-        if (!service.written().includes(line)) round.fail("wrong", `the log lacks ${line}`);
-      }
-      if (service.written().includes('"event":"bug"'))
-        round.fail(
-          "wrong",
-          `the log has a bug: ${/.*"event":"bug".*/.exec(service.written())![0]}`,
-        );
+      await findLines(round, service, wanted);
     },
     /** Compares every row of a stopped store with the answers. */
-    checkLedger(file: string, { asked }: Load): void {
-      using database = new Database(file, { readonly: true });
-      const counts = new Map<string, number>();
-      const select = "SELECT pet_id, quantity_after FROM ledger WHERE quantity_after > 0";
-      for (const [petId, quantity] of database.query(select).values() as [number, number][]) {
-        const name = nameOf(petId, quantity);
-        counts.set(name, (counts.get(name) ?? 0) + 1);
-      }
-      const sets = [...asked, ...probes].filter((one) => isSet(one.petId));
-      const known = new Set(sets.map((one) => nameOf(one.petId, one.quantity)));
-      for (const name of known) {
-        const count = counts.get(name) ?? 0;
-        if (count > 1) round.fail("doubled", `pet ${name} is stored ${count} times`);
-        if (count === 0 && !failed.has(name)) round.fail("lost", `pet ${name} is not stored`);
-      }
-      for (const [name, mayBeStored] of failed)
-        if (!mayBeStored && counts.has(name)) round.fail("late", `pet ${name} is stored`);
-      for (const name of counts.keys())
-        if (isSet(Number.parseInt(name, 10)) && !known.has(name))
-          round.fail("phantom", `pet ${name} is stored`);
-      for (const name of seen)
-        if (!counts.has(name)) round.fail("lost", `pet ${name} was read, and is not stored`);
-    },
+    checkLedger: (file: string, { asked }: Load) =>
+      compareLedger(round, file, { asked: [...asked, ...probes], failed, seen }),
   };
 }
 
 const isSet = (petId: number) => petId === probePet || setPets.includes(petId);
+
+async function findLines(
+  round: Round,
+  service: Pick<Served, "written">,
+  wanted: readonly string[],
+): Promise<void> {
+  for (const line of wanted) {
+    for (let n = 0; n < 100 && !service.written().includes(line); n++) await sleep(20);
+    if (!service.written().includes(line)) round.fail("wrong", `the log lacks ${line}`);
+  }
+  if (service.written().includes('"event":"bug"'))
+    round.fail("wrong", `the log has a bug: ${/.*"event":"bug".*/.exec(service.written())![0]}`);
+}
+
+interface Known {
+  readonly asked: readonly Asked[];
+  readonly failed: ReadonlyMap<string, boolean>;
+  readonly seen: ReadonlySet<string>;
+}
+
+function compareLedger(round: Round, file: string, { asked, failed, seen }: Known): void {
+  using database = new Database(file, { readonly: true });
+  const counts = new Map<string, number>();
+  const select = "SELECT pet_id, quantity_after FROM ledger WHERE quantity_after > 0";
+  for (const [petId, quantity] of database.query(select).values() as [number, number][]) {
+    const name = nameOf(petId, quantity);
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const sets = asked.filter((one) => isSet(one.petId));
+  const known = new Set(sets.map((one) => nameOf(one.petId, one.quantity)));
+  for (const name of known) {
+    const count = counts.get(name) ?? 0;
+    if (count > 1) round.fail("doubled", `pet ${name} is stored ${count} times`);
+    if (count === 0 && !failed.has(name)) round.fail("lost", `pet ${name} is not stored`);
+  }
+  for (const [name, mayBeStored] of failed)
+    if (!mayBeStored && counts.has(name)) round.fail("late", `pet ${name} is stored`);
+  for (const name of counts.keys())
+    if (isSet(Number.parseInt(name, 10)) && !known.has(name))
+      round.fail("phantom", `pet ${name} is stored`);
+  for (const name of seen)
+    if (!counts.has(name)) round.fail("lost", `pet ${name} was read, and is not stored`);
+}
 
 export type Answers = ReturnType<typeof createAnswers>;

@@ -1,7 +1,7 @@
 // Calls of the service or of a command fail, are short or take long.
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { petstore } from "../../test/support/process.ts";
+import { petstore, type Workspace } from "../../test/support/process.ts";
 import { withStoreAt } from "../../test/support/stocking.ts";
 import type { Load } from "../load.ts";
 import type { Round } from "../part.ts";
@@ -10,12 +10,13 @@ import { faultsIn } from "../store.ts";
 import { type Operation, readLog } from "../tracer/log.ts";
 import { positionIn, traced } from "../tracer/trace.ts";
 import { notKnown } from "./answers.ts";
-import { chooseFault, createFaultFile } from "./faults.ts";
+import { chooseFault, createFaultFile, failingFlushes } from "./faults.ts";
 import { createForgetfulDisk } from "./lost-pages.ts";
-import { type Site, withLoad } from "./site.ts";
+import { createSite, type Site, withLoad } from "./site.ts";
 
 /** Calls of the service fail while it has load. */
-export async function breakService(round: Round, site: Site): Promise<void> {
+export async function breakService(round: Round, place: Workspace): Promise<void> {
+  const site = await createSite(place, join(round.folder, "data"));
   const { random, isShort } = round;
   const log = join(round.folder, "log");
   const faults = createFaultFile(join(round.folder, "faults"));
@@ -25,24 +26,37 @@ export async function breakService(round: Round, site: Site): Promise<void> {
     ms: isShort ? 1_200 : 6_000,
     options: { command },
     position: () => positionIn(log),
-    async work(isOver, answers) {
-      // Some services are killed while calls still fail.
-      const isKilledMidway = random.chance(0.5);
-      for (;;) {
+    async work(isOver, answers, baseUrl) {
+      const filling = isShort ? undefined : fillLog(site, baseUrl);
+      while (!isOver()) {
         const fault = chooseFault(random, isShort);
         await Bun.sleep(random.below(100));
         faults.begin(fault);
         for (let n = 0; n < 20 && faults.injected() === 0; n++) await Bun.sleep(20);
         await Bun.sleep(random.below(300));
-        round.faults(faults.injected());
-        if (isOver() && isKilledMidway) return;
-        faults.end();
+        round.faults(faults.end());
         await answers.recover(fault.name);
-        if (isOver()) return;
       }
+      await filling;
+      // It is killed now: the updates whose flushes failed are complete in the log, so some come back.
+      faults.begin(failingFlushes);
+      for (let n = 0; n < 3; n++) await answers.probe();
+      round.faults(faults.injected());
     },
   });
   await checkImages(round, site, readLog(log), load, disk);
+}
+
+/** Imports so many pets that SQLite soon moves the log into the database, while calls fail. */
+async function fillLog({ keys }: Site, baseUrl: string): Promise<void> {
+  const ids = Array.from({ length: 30_000 }, (_, at) => importedFrom + at);
+  const response = await fetch(new URL("/admin/pets/import?format=ndjson", baseUrl), {
+    method: "POST",
+    headers: { Authorization: `Bearer ${keys.operatorKey}` },
+    body: ids.map((petId) => `{"petId":${petId},"name":"Imported"}`).join("\n"),
+  });
+  // It may fail, or another import may be under way. The next round has another chance.
+  await response.text();
 }
 
 /** After a failed flush, its pages may be lost although later flushes succeed. Nothing may depend on them. */
@@ -80,9 +94,10 @@ const importedFrom = 3_001_000;
 const importedCount = 3_000;
 
 /** Calls of imports, backups and restores fail while the service has load. */
-export async function breakCommands(round: Round, site: Site): Promise<void> {
+export async function breakCommands(round: Round, place: Workspace): Promise<void> {
   const { random, isShort, folder } = round;
-  const { place, database } = site;
+  const site = await createSite(place, join(folder, "data"));
+  const { database } = site;
   const faults = createFaultFile(join(folder, "faults"));
   const ends: ((load: Load) => Promise<void>)[] = [];
 

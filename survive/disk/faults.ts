@@ -40,6 +40,8 @@ export function chooseFault(random: Random, isShort: boolean): Fault {
   return { name: `${ms} ms for 1 of ${rarely} ${name}`, fields: [3, mask, rarely, ms] };
 }
 
+export const failingFlushes: Fault = { name: "EIO for all flushes", fields: [1, 2, 1, EIO] };
+
 /** The file that controls a tracer. */
 export function createFaultFile(path: string) {
   function set(fields: Fault["fields"]): void {

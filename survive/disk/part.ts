@@ -1,30 +1,27 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
-import { openWorkspace } from "../../test/support/process.ts";
+import { openWorkspace, type Workspace } from "../../test/support/process.ts";
 import type { Part, Round } from "../part.ts";
 import { compileTracer } from "../tracer/trace.ts";
 import { breakCommands, breakService } from "./calls.ts";
-import { createSite, type Site } from "./site.ts";
+import { fillFileSystem, stopWrites } from "./file-systems.ts";
+import { damagePages } from "./pages.ts";
 
-/** What a round breaks. */
-export const kinds: Readonly<Record<string, (round: Round, site: Site) => Promise<void>>> = {
-  service: breakService,
-  commands: breakCommands,
-};
-
-/** The kind of the round with this seed. */
-export const kindOf = ({ random }: Pick<Round, "random">) => random.pick(Object.keys(kinds));
+/** What a round breaks: the one with the number of its seed. */
+const kinds: readonly ((round: Round, place: Workspace) => Promise<void>)[] = [
+  breakService,
+  breakCommands,
+  fillFileSystem,
+  stopWrites,
+  damagePages,
+];
 
 export const disk: Part = {
   name: "disk",
   share: 3,
   findProblem: compileTracer,
   async round(round) {
-    const data = join(round.folder, "data");
-    mkdirSync(data);
     const place = openWorkspace();
     try {
-      await kinds[kindOf(round)]!(round, await createSite(place, data));
+      await kinds[round.seed % kinds.length]!(round, place);
     } finally {
       await place.leave();
     }

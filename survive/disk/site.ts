@@ -1,4 +1,5 @@
 // A served store with load, whose disk a round breaks.
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { RunOptions, Workspace } from "../../test/support/process.ts";
 import { importPets } from "../../test/support/stocking.ts";
@@ -17,6 +18,7 @@ export interface Site {
 }
 
 export async function createSite(place: Workspace, data: string): Promise<Site> {
+  mkdirSync(data);
   const file = join(data, "production.db");
   const database = `sqlite:${file}`;
   const keys = await createStore(database);
@@ -33,7 +35,7 @@ interface LoadOptions {
   readonly options?: RunOptions;
   position?(): number;
   /** Breaks something while the service has load. */
-  work(isOver: () => boolean, answers: Answers): Promise<void>;
+  work(isOver: () => boolean, answers: Answers, baseUrl: string): Promise<void>;
   /** Done after the service is killed and before its store is opened again. */
   mend?(): Promise<void>;
 }
@@ -49,7 +51,7 @@ export async function withLoad(
   const answers = createAnswers(round, site.keys, baseUrl);
   const endsAt = performance.now() + ms;
   let isWorking = true;
-  const working = work(() => performance.now() >= endsAt, answers).finally(() => {
+  const working = work(() => performance.now() >= endsAt, answers, baseUrl()).finally(() => {
     isWorking = false;
   });
   const reading = answers.read(() => !isWorking);
