@@ -45,7 +45,7 @@ export async function flood(round: Round, engine: ServedStore["engine"]): Promis
       if (stored > told) fail("late", `${told} updates acknowledged, ${stored} stored`);
       round.acknowledged(report.good.requests);
       round.faults(report.refused.requests + report.unsent);
-      return { ...report, perSecond: report.good.requests / report.seconds };
+      return report;
     }
 
     for (const method of ["PATCH", "GET"] as const) {
@@ -64,7 +64,7 @@ export async function flood(round: Round, engine: ServedStore["engine"]): Promis
 
 type Offering = (
   one: Pick<Offer, "method" | "connections" | "perSecond" | "ms">,
-) => Promise<OfferReport & { readonly perSecond: number }>;
+) => Promise<OfferReport>;
 
 /** Returns what was too slow. Other programs of the machine may be the reason, so it is tried again. */
 async function tryFlood(
@@ -82,13 +82,13 @@ async function tryFlood(
   const flooded = await offer({
     method,
     connections,
-    perSecond: offeredFactor * first.perSecond,
+    perSecond: offeredFactor * first.goodPerSecond,
     ms: ms * 2,
   });
   const recovered = await quietly();
   const second = await fully();
-  const peak = (first.perSecond + second.perSecond) / 2;
-  const share = flooded.perSecond / peak;
+  const peak = (first.goodPerSecond + second.goodPerSecond) / 2;
+  const share = flooded.goodPerSecond / peak;
   const { refused } = flooded;
   round.figure(
     `${engine} ${method} flood`,

@@ -26,7 +26,8 @@ export interface OfferReport {
   readonly unsent: number;
   /** Other answers, and refusals without Retry-After. */
   readonly wrong: readonly string[];
-  readonly seconds: number;
+  /** Until the offer ended. What was answered later is not counted. */
+  readonly goodPerSecond: number;
 }
 
 async function run(offer: Offer): Promise<OfferReport> {
@@ -51,6 +52,7 @@ async function run(offer: Offer): Promise<OfferReport> {
   async function open(index: number): Promise<void> {
     let sentAt = 0;
     let isGood = false;
+    let isWaiting = false;
     const petId = countedPets[index % countedPets.length]!;
     const reader = new ResponseReader(
       {
@@ -63,6 +65,7 @@ async function run(offer: Offer): Promise<OfferReport> {
         body() {},
         end() {
           (isGood ? good : refused).add(performance.now() - sentAt);
+          isWaiting = false;
           underWay -= 1;
           if (perSecond >= asFastAsPossible && performance.now() < endsAt) send();
           else idle.push(send);
@@ -75,12 +78,16 @@ async function run(offer: Offer): Promise<OfferReport> {
       port,
       socket: {
         data: (_socket, bytes) => reader.push(bytes),
-        close: () => void wrong.push("a connection was closed"),
+        close() {
+          wrong.push("a connection was closed");
+          if (isWaiting) underWay -= 1;
+        },
       },
     });
     socket.setNoDelay(true);
     sockets.push(socket);
     function send(): void {
+      isWaiting = true;
       underWay += 1;
       sentAt = performance.now();
       socket.write(request(petId));
@@ -102,16 +109,16 @@ async function run(offer: Offer): Promise<OfferReport> {
       else unsent += 1;
     }
   }
-  const seconds = (performance.now() - begunAt) / 1_000;
-  while (underWay > 0 && wrong.length === 0) await Bun.sleep(5);
+  const goodPerSecond = (good.count * 1_000) / (performance.now() - begunAt);
+  while (underWay > 0) await Bun.sleep(5);
   const closed = wrong.length;
   for (const socket of sockets) socket.terminate();
   return {
     good: good.summary(),
     refused: refused.summary(),
     unsent,
-    wrong: wrong.slice(0, closed),
-    seconds,
+    wrong: wrong.slice(0, Math.min(5, closed)),
+    goodPerSecond,
   };
 }
 

@@ -18,7 +18,7 @@ const deliveryMsMax = 30_000;
 const judgedSeconds = 300;
 const flags = [
   ...["--webhooks-allow-insecure", "--webhooks-allowed-networks", "127.0.0.0/8"],
-  ...["--backup-keep", "2", "--idle-timeout-seconds", "30"],
+  ...["--backup-keep", "2"],
 ];
 
 /** What is sampled; p99 is that of the last few seconds. */
