@@ -63,7 +63,7 @@ export async function serveStore(
       pid,
       sample: () => ({
         memoryMb: memoryOf(pid)?.residentMb ?? 0,
-        descriptors: readdirSync(`/proc/${pid}/fd`).length,
+        descriptors: countIn(`/proc/${pid}/fd`),
         threads: Number(/Threads:\s+(\d+)/.exec(readProc(pid, "status") ?? "")?.[1]),
         walMb: (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) / 2 ** 20,
       }),
@@ -73,6 +73,15 @@ export async function serveStore(
   } catch (error) {
     await leave();
     throw error;
+  }
+}
+
+/** 0 without /proc, or if the process has ended. */
+function countIn(folder: string): number {
+  try {
+    return readdirSync(folder).length;
+  } catch {
+    return 0;
   }
 }
 
