@@ -18,8 +18,8 @@ const p99Factor = 3;
 const p99FloorMs = 10;
 /** Others wait while a body of 250 KB is parsed, and while a batch of 1,000 changes is stored. */
 const p99FloorsMs: Partial<Record<ShapeName, number>> = { largeBodies: 60, largeBatches: 100 };
-/** How much memory an attack may take. */
-const memoryMbMax = 192;
+/** How much memory an attack may take: what old lists for slow readers may take, the largest documented limit. */
+const memoryMbMax = 128;
 /** How many more descriptors than before an attack may be open soon after it. */
 const descriptorsMore = 8;
 const settleMsMax = 15_000;
