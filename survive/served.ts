@@ -30,6 +30,9 @@ export interface Sample {
   readonly walMb: number;
 }
 
+/** For clients that may send nothing for a while on a slow machine, and count what is closed as a fault. */
+export const patient = ["--idle-timeout-seconds", "60"];
+
 /** Starts a service whose store has the pets of `createStore` and these ones. */
 export async function serveStore(
   engine: Engine,
@@ -51,9 +54,7 @@ export async function serveStore(
     }
     const keys = await createStore(database);
     await importPets(database, ...petIds.map((petId) => `{"petId":${petId},"name":"Pet"}`));
-    // Clients on a slow machine may send nothing for a while, and count what is closed as a fault.
-    const patient = ["--idle-timeout-seconds", "60"];
-    const served = await place.serve(["serve", "--database", database, ...patient, ...flags]);
+    const served = await place.serve(["serve", "--database", database, ...flags]);
     const { pid, baseUrl } = served;
     return {
       ...keys,

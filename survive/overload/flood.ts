@@ -1,6 +1,6 @@
 // Offers five times what the service can do.
 import type { Round } from "../part.ts";
-import { checkStore, type ServedStore, serveStore } from "../served.ts";
+import { checkStore, patient, type ServedStore, serveStore } from "../served.ts";
 import { countedPets, createShoppers } from "../shoppers.ts";
 import { asFastAsPossible, type Offer, type OfferReport } from "./offering.ts";
 import { startWorker } from "./worker.ts";
@@ -21,7 +21,7 @@ const peakConnections = 256;
 
 export async function flood(round: Round, engine: ServedStore["engine"]): Promise<void> {
   const { isShort, random } = round;
-  const flags = ["--writes-waiting-max", String(waitingMax)];
+  const flags = ["--writes-waiting-max", String(waitingMax), ...patient];
   const worker = startWorker<Offer, OfferReport>("offering.ts");
   let served: ServedStore | undefined;
   try {

@@ -1,7 +1,7 @@
 import { engines } from "../../test/support/service.ts";
 import type { Part, Round } from "../part.ts";
 import { createRandom, type Random } from "../random.ts";
-import { checkStore, type Sample, type ServedStore, serveStore } from "../served.ts";
+import { checkStore, patient, type Sample, type ServedStore, serveStore } from "../served.ts";
 import { countedPets, createShoppers, type Shoppers } from "../shoppers.ts";
 import { createClients, createReceiver } from "./clients.ts";
 import { trendOf } from "./trend.ts";
@@ -18,7 +18,7 @@ const deliveryMsMax = 30_000;
 const judgedSeconds = 300;
 const flags = [
   ...["--webhooks-allow-insecure", "--webhooks-allowed-networks", "127.0.0.0/8"],
-  ...["--backup-keep", "2"],
+  ...["--backup-keep", "2", ...patient],
 ];
 
 /** What is sampled; p99 is that of the last few seconds. */
