@@ -44,7 +44,7 @@ export interface Shoppers {
 }
 
 export function createShoppers(
-  { baseUrl, key, operatorKey }: ServedStore,
+  served: ServedStore,
   random: Random,
   fail: (wrong: Wrong, what: string) => void,
 ): Shoppers {
@@ -55,25 +55,7 @@ export function createShoppers(
   let skipped = 0;
   let underWay = 0;
   let histogram = new Histogram();
-
-  const call: Shoppers["call"] = async (
-    method,
-    path,
-    { status = 200, body, headers, ...more } = {},
-  ) => {
-    const isOperator = path.startsWith("/admin");
-    const url = (isOperator ? new URL(baseUrl).origin : baseUrl) + path;
-    const by = more.key ?? (isOperator ? operatorKey : key);
-    const response = await fetch(url, {
-      method,
-      headers: { Authorization: `Bearer ${by}`, ...headers },
-      ...(body === undefined ? {} : { body }),
-      ...fetchTrust(url),
-    });
-    const text = await response.text();
-    if (response.status === status) return text;
-    throw new Error(`${method} ${path}: ${response.status} ${text}`);
-  };
+  const call = createCaller(served);
 
   /** A quantity that was read must be at least what was told before, and at most what was asked. */
   function checkQuantity(petId: number, quantity: number | undefined, before: number): void {
@@ -130,15 +112,7 @@ export function createShoppers(
       );
       compare(new Map(list.map(({ petId, quantity }) => [petId, quantity])), before);
     },
-    async sendAll(mix, connections, ms) {
-      const endsAt = performance.now() + ms;
-      let sent = 0;
-      const send = async () => {
-        for (; performance.now() < endsAt; sent++) await sendOne(mix);
-      };
-      await Promise.all(Array.from({ length: connections }, send));
-      return (sent * 1_000) / ms;
-    },
+    sendAll: (mix, connections, ms) => repeat(connections, ms, () => sendOne(mix)),
     async sendPaced(mix, perSecond, endsAt) {
       for (let dueAt = performance.now(); performance.now() < endsAt; await Bun.sleep(3)) {
         for (; dueAt <= performance.now(); dueAt += 1_000 / perSecond) {
@@ -161,4 +135,32 @@ export function createShoppers(
     },
     compare,
   };
+}
+
+function createCaller({ baseUrl, key, operatorKey }: ServedStore): Shoppers["call"] {
+  return async (method, path, { status = 200, body, headers, ...more } = {}) => {
+    const isOperator = path.startsWith("/admin");
+    const url = (isOperator ? new URL(baseUrl).origin : baseUrl) + path;
+    const by = more.key ?? (isOperator ? operatorKey : key);
+    const response = await fetch(url, {
+      method,
+      headers: { Authorization: `Bearer ${by}`, ...headers },
+      ...(body === undefined ? {} : { body }),
+      ...fetchTrust(url),
+    });
+    const text = await response.text();
+    if (response.status === status) return text;
+    throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  };
+}
+
+/** Repeats work on this many connections. Returns how often it was done per second. */
+async function repeat(connections: number, ms: number, work: Work): Promise<number> {
+  const endsAt = performance.now() + ms;
+  let done = 0;
+  const one = async () => {
+    for (; performance.now() < endsAt; done++) await work();
+  };
+  await Promise.all(Array.from({ length: connections }, one));
+  return (done * 1_000) / ms;
 }

@@ -51,7 +51,8 @@ async function run({ shape, seed, ms, ...target }: Order): Promise<AttackReport>
       const url = target.baseUrl + path;
       const headers = { Authorization: `Bearer ${target.key}`, ...options.headers };
       connections += 1;
-      const response = await fetch(url, { ...options, headers, ...fetchTrust(url) });
+      const once = { ...options, headers, keepalive: false };
+      const response = await fetch(url, { ...once, ...fetchTrust(url) });
       const text = await response.text();
       check({ status: response.status, headers: response.headers, text, json: JSON.parse(text) });
     },

@@ -186,7 +186,7 @@ async function snapshots(attack: Attack): Promise<void> {
 
 async function largeBatches(attack: Attack): Promise<void> {
   const body = JSON.stringify({ changes: attackedPets.map((petId) => ({ petId, delta: 1 })) });
-  await repeat(attack, 2, 100, () => attack.fetch("/changes", { method: "POST", body }));
+  await repeat(attack, 1, 200, () => attack.fetch("/changes", { method: "POST", body }));
 }
 
 async function streams(attack: Attack): Promise<void> {
@@ -216,7 +216,7 @@ async function largeBodies(attack: Attack): Promise<void> {
     `${patch(attack)}Content-Length: 80000000\r\n\r\n`,
     head(attack, "POST /v1/changes") + counted(nested),
   ];
-  await repeat(attack, 2, 50, () => ask(attack, [attack.random.pick(texts)]));
+  await repeat(attack, 1, 50, () => ask(attack, [attack.random.pick(texts)]));
 }
 
 async function pipelines(attack: Attack): Promise<void> {

@@ -15,6 +15,8 @@ export interface Clients {
   readonly mix: readonly Work[];
   /** Opens and closes streams of the feed. Each continues where the last one ended. */
   followFeed(baseUrl: string, key: string, endsAt: number): Promise<void>;
+  /** Reads one snapshot after the other: a key may have only a few at once. */
+  readSnapshots(endsAt: number): Promise<void>;
   /** Creates and revokes keys, imports, and makes backups. */
   operate(endsAt: number, backupEveryMs: number): Promise<void>;
   /** Batches that were acknowledged. */
@@ -77,14 +79,19 @@ export function createClients(shoppers: Shoppers, random: Random, fail: Fail): C
       ...times(28, readEntry),
       ...times(30, update),
       ...times(6, sendBatch),
-      ...times(5, readHistory),
-      readSnapshot,
+      ...times(6, readHistory),
     ],
     async followFeed(baseUrl, key, endsAt) {
       const feed = createFeed(baseUrl, key, fail);
       while (performance.now() < endsAt) {
         faults += 1;
         await tried(feed.read(Math.min(200 + random.below(4_000), endsAt - performance.now() + 1)));
+      }
+    },
+    async readSnapshots(endsAt) {
+      while (performance.now() < endsAt) {
+        await tried(readSnapshot());
+        await Bun.sleep(random.below(1_000));
       }
     },
     async operate(endsAt, backupEveryMs) {

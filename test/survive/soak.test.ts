@@ -1,8 +1,23 @@
 import { expect, test } from "bun:test";
+import { createRandom } from "../../survive/random.ts";
 import { soak } from "../../survive/soak/part.ts";
+import { trendOf } from "../../survive/soak/trend.ts";
 import { expectSurvival } from "../support/survive.ts";
 
 test("both engines keep what they acknowledged in a mixed load with operators, streams and backups", async () => {
   const { acknowledged } = await expectSurvival(soak, 1);
   expect(acknowledged).toBeGreaterThan(0);
+});
+
+test("a trend is found in noise, and noise is not taken for a trend", () => {
+  const random = createRandom(1);
+  const noisy = (perSecond: number) =>
+    Array.from({ length: 240 }, (_, at) => ({
+      seconds: at * 5,
+      value: 100 + perSecond * at * 5 + 30 * random.fraction() + (random.chance(0.05) ? 200 : 0),
+    }));
+  expect(Math.abs(trendOf(noisy(0)).riseMin)).toBeLessThan(10);
+  const rising = trendOf(noisy(0.05));
+  expect(rising.riseMin).toBeGreaterThan(45);
+  expect(rising.perHour).toBeWithin(150, 210);
 });
