@@ -104,7 +104,6 @@ export async function sendLoad(
 
   /** A batch that fails is sent again with the same key, so it is stored once. */
   async function sendBatches(): Promise<void> {
-    const [first, second] = batchPets;
     for (let count = 1; !isOver(); ) {
       for (const petId of batchPets) ask(petId, count);
       const isDone = await tried(async () => {
@@ -112,9 +111,8 @@ export async function sendLoad(
         const headers = { "Idempotency-Key": `batch-${count}` };
         await send(target.key, "POST", "/changes", JSON.stringify({ changes }), headers);
         const stored = count;
-        tell(
-          `batch ${stored}`,
-          ({ quantities }) => quantities.get(first)! >= stored && quantities.get(second)! >= stored,
+        tell(`batch ${stored}`, ({ quantities }) =>
+          batchPets.every((petId) => quantities.get(petId)! >= stored),
         );
       });
       if (isDone) count += 1;
@@ -144,8 +142,7 @@ export async function sendLoad(
   }
 
   async function importPets(round: number): Promise<void> {
-    const first = importedFrom + round * importedCount;
-    const ids = Array.from({ length: importedCount }, (_, at) => first + at);
+    const ids = importedIds(round);
     const rows = ids.map((petId) => `{"petId":${petId},"name":"Imported","quantity":7}`).join("\n");
     await send(target.operatorKey, "POST", "/admin/pets/import?format=ndjson", rows);
     tell(`import ${round}`, ({ quantities }) => ids.every((petId) => quantities.get(petId) === 7));
@@ -153,6 +150,13 @@ export async function sendLoad(
 
   await Promise.all([...setPets.map(setQuantities), sendBatches(), operate()]);
   return load;
+}
+
+function importedIds(round: number): readonly number[] {
+  return Array.from(
+    { length: importedCount },
+    (_, at) => importedFrom + round * importedCount + at,
+  );
 }
 
 /** Returns what is wrong with a store as it was at this position. */
