@@ -1,218 +1,161 @@
-// A service under load whose clocks are moved: one instance on SQLite, or two on PostgreSQL, an hour apart.
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { dayMs, minuteMs } from "../../src/domain/limits/limits.ts";
+// A load on instances whose clocks are moved, and what must be true in the end.
+import { existsSync, readdirSync } from "node:fs";
 import { cookieIn } from "../../test/support/admin/operators.ts";
 import { startConsumer } from "../../test/support/feed-trial/consumer.ts";
-import { startFleet, until } from "../../test/support/instances/fleet.ts";
-import { jumpBy, makeTimeMovable } from "../../test/support/instances/movable-time.ts";
+import { until } from "../../test/support/instances/fleet.ts";
 import type { TrialDatabase } from "../../test/support/instances/trial-database.ts";
-import { createKey, importPets, withStoreAt } from "../../test/support/stocking.ts";
+import { withStoreAt } from "../../test/support/stocking.ts";
 import { answer, startReceiver } from "../../test/support/webhooks/receiver.ts";
 import { createGate } from "../gate.ts";
 import { type Load, sendLoad } from "../load.ts";
 import type { Round } from "../part.ts";
-import { createStore, faultsIn } from "../store.ts";
-import { createMovableClock } from "./movable-clock.ts";
-import { banMinutes, type Caller, checkPromises, keyedUpdate, perMinute } from "./promises.ts";
+import { faultsIn } from "../store.ts";
+import { type Instances, startInstances } from "./instances.ts";
+import { type Caller, checkPromises, keyedUpdate } from "./promises.ts";
 
-/** Longer than a lease of a webhook. `until` waits ten times as long. */
-const patienceMs = 5_000;
+/** `until` waits ten times as long: longer than the lease of a webhook. */
+const patienceMs = 4_000;
 
-export async function startTrial(round: Round, { url, server, instances }: TrialDatabase) {
-  const { random, folder } = round;
-  const keys = await createStore(url);
-  await importPets(url, '{"petId":21,"name":"Pet"}');
-  const small = { plan: "enterprise", perMinute, perDay: 1_000_000 };
-  const sunset = Date.now() + 200 * dayMs;
-  const limited = (await createKey(url, { name: "limited", ...small })).key;
-  const banned = (await createKey(url, { name: "banned", ...small })).key;
-  const ending = { name: "ending", plan: "pro", expiresAt: sunset };
-  const expiring = (await createKey(url, ending)).key;
-  if (server) await makeTimeMovable(url);
-
-  const clocks = Array.from({ length: instances }, (_, index) =>
-    createMovableClock(join(folder, `clock-${index}`), index * 3_600_000),
-  );
-  const backups = join(folder, "backups");
-  const fleet = await startFleet(url, {
-    size: instances,
-    flags: [
-      ...["--webhooks-allow-insecure", "--webhooks-allowed-networks", "127.0.0.0/8"],
-      ...["--ban-grace-ms", "1", "--ban-strikes-min", "10", "--ban-minutes-max", `${banMinutes}`],
-      ...["--pets-sunset", new Date(sunset).toISOString()],
-      ...["--backup-every", "1h", "--backup-folder", backups],
-    ],
-    runOptions: (index) => ({ env: clocks[index]!.env }),
-  });
+export async function startTrial(round: Round, database: TrialDatabase) {
+  await using opened = new AsyncDisposableStack();
+  const instances = await startInstances(round, database);
+  const { fleet, keys, minute } = instances;
+  opened.defer(() => fleet.leave());
   const receiver = await startReceiver();
+  opened.defer(() => receiver.stop());
+  const caller = await startCaller(round, instances, receiver.url);
+  const { anyUrl } = instances;
+  const consumer = startConsumer({ key: keys.load, pickInstance: anyUrl, texts: new Map() });
+  opened.defer(() => consumer.leave());
+
   const load: Load = { told: [], asked: [] };
   const gate = createGate();
-  gate.open();
   let isDown = false;
   let isOver = false;
-  let turn = 0;
-  const anyInstance = () => fleet.instance(turn++ % instances).baseUrl;
-
-  const send: Caller["send"] = (path, key, { isAny, ...init } = {}) => {
-    const base = isAny ? anyInstance() : fleet.instance(0).baseUrl;
-    const headers = { ...(key ? { Authorization: `Bearer ${key}` } : {}), ...init.headers };
-    return fetch(path.startsWith("/admin") ? new URL(path, base) : base + path, {
-      ...init,
-      headers,
-    });
+  const target = {
+    key: keys.load,
+    operatorKey: keys.operator,
+    baseUrl: anyUrl,
+    position: () => 0,
+    pauseMs: 50,
+    async mayFail({ message }: Error) {
+      if (!isDown && !isOver) round.fail("wrong", `a service that runs: ${message}`);
+      await gate.pass();
+      return true;
+    },
+    isOver: () => isOver,
   };
-  const post = async (path: string, body: string) => {
-    const response = await send(path, keys.operatorKey, { method: "POST", body });
-    if (!response.ok) throw new Error(`POST ${path}: ${await response.text()}`);
-    return response;
+  const sending = sendLoad(target, round.random, Number.POSITIVE_INFINITY, load);
+  const stop = () => {
+    isOver = true;
+    gate.open();
+    return sending;
   };
+  opened.defer(async () => void stop());
+  gate.open();
 
-  /** How far the clock is ahead that limits, bans and the times of rows follow. */
-  let databaseAheadMs = 0;
-  const minute = () =>
-    Math.floor((server ? Date.now() + databaseAheadMs : clocks[0]!.now()) / minuteMs);
-  let checkedMinute = 0;
   let jumps = 0;
-  let moment = "";
-
-  const cookie = cookieIn((await post("/admin/session", "")).headers);
-  await post("/admin/webhooks", JSON.stringify({ url: receiver.url }));
-  const consumer = startConsumer({ key: keys.key, pickInstance: anyInstance, texts: new Map() });
-  const caller: Caller = {
-    round,
-    keys: { limited, banned, expiring, load: keys.key },
-    bans: [],
-    cookie,
-    send,
-  };
-
+  let checkedMinute = 0;
   async function check(name: string, movedMs: number, minuteBefore: number): Promise<void> {
-    const aheadMs = clocks[0]!.now() - Date.now();
-    await checkPromises(caller, { name, movedMs, aheadMs, minute, minuteBefore }, moment);
+    const step = { name, movedMs, aheadMs: instances.aheadMs(), minute, minuteBefore };
+    await checkPromises(caller, step);
     checkedMinute = minute();
   }
-
-  /** Each instance has said so often that a clock jumped by about so much. */
-  function logged(ms: number): number {
-    const counts = Array.from({ length: instances }, (_, index) => {
-      const lines = fleet.instance(index).written().split("\n");
-      const jumped = lines.filter((line) => line.includes('"clock jumped"'));
-      return jumped.filter((line) => Math.abs(JSON.parse(line).byMs - ms) < 60_000).length;
-    });
-    return Math.min(...counts);
-  }
-
-  const each = <T>(work: (index: number) => Promise<T>) =>
-    Promise.all(Array.from({ length: instances }, (_, index) => work(index)));
-
-  async function takeDown(manner: "stop" | "kill"): Promise<void> {
-    // The service saves its counts every second. A kill may lose those since then.
-    if (manner === "kill") await Bun.sleep(2_500);
-    isDown = true;
-    gate.close();
-    await each((index) => fleet[manner](index) as Promise<unknown>);
-  }
-
-  async function bringUp(): Promise<void> {
-    await each((index) => fleet.start(index));
-    isDown = false;
-    gate.open();
-  }
-
-  /** Moves the clocks of the instances, that of the database, or all, and returns which. */
-  async function moveClocks(ms: number): Promise<string> {
-    const which = server && ms !== 0 ? random.pick(["instances", "database", "all"]) : "instances";
-    if (which !== "database")
-      await Promise.all(clocks.map((one) => (ms === 0 ? one.standStill(2_000) : one.moveBy(ms))));
-    if (which !== "instances") {
-      await jumpBy(url, `${ms} milliseconds`);
-      databaseAheadMs += ms;
-    }
-    return which;
-  }
-
-  const sending = sendLoad(
-    {
-      ...keys,
-      baseUrl: anyInstance,
-      position: () => 0,
-      pauseMs: 50,
-      async mayFail({ message }) {
-        if (!isDown && !isOver) round.fail("wrong", `a service that runs: ${message}`);
-        await gate.pass();
-        return true;
-      },
-      isOver: () => isOver,
-    },
-    random,
-    Number.POSITIVE_INFINITY,
-    load,
-  );
-  await keyedUpdate(caller);
-  await send("/inventory/21", keys.key, { method: "PATCH", body: '{"quantity":6}' });
-  moment = new Date().toISOString();
-  await Bun.sleep(300);
+  // From then on no row has the time of the moment.
+  await Bun.sleep(100);
   await check("the start", 1, minute());
+  const owned = opened.move();
 
   return {
     /** Moves clocks while the instances run, or are stopped or killed for that time. */
     async move(ms: number, manner: "run" | "stop" | "kill"): Promise<void> {
-      const before = logged(ms);
-      receiver.behaveOnce(answer(500));
-      if (manner !== "run") await takeDown(manner);
-      const which = await moveClocks(ms);
-      const movedMs = which !== "instances" || !server ? ms : 0;
+      const before = instances.logged(ms);
+      // Its time of failure is then in the past or in the future. A second one could pause the webhook.
+      if (jumps === 0 && !round.isShort) receiver.behaveOnce(answer(500));
+      if (manner !== "run") {
+        // Counts of requests are saved every second. A kill may lose those since then.
+        if (manner === "kill") await Bun.sleep(2_500);
+        isDown = true;
+        gate.close();
+        await instances.each((index): Promise<unknown> => fleet[manner](index));
+      }
+      const which = await instances.moveClocks(ms);
+      const movedMs = database.server && which === "instances" ? 0 : ms;
       const minuteBefore = movedMs === 0 ? checkedMinute : minute();
       round.faults(1);
-      if (ms !== 0) jumps += 1;
-      if (manner !== "run") await bringUp();
-      const name = `the clock of ${which} moved by ${ms} ms, instances: ${manner}`;
-      const wait = (isTrue: () => boolean | Promise<boolean>, what: string) =>
+      jumps += 1;
+      if (manner !== "run") {
+        await instances.each((index) => fleet.start(index));
+        isDown = false;
+        gate.open();
+      }
+      const name = `${database.server ? "PostgreSQL" : "SQLite"}, ${which} moved by ${ms} ms, ${manner}`;
+      const wait = (what: string, isTrue: () => boolean | Promise<boolean>) =>
         until(isTrue, patienceMs, what).catch(({ message }) =>
           round.fail("wrong", `${message} (after: ${name})`),
         );
-      await each(async (index) =>
-        wait(async () => (await fleet.call(index, "GET", "~/readyz")).status === 200, "not ready"),
+      await instances.each((index) =>
+        wait("not ready", async () => (await fleet.call(index, "GET", "~/readyz")).status === 200),
       );
-      if (manner === "run" && movedMs !== 0) await wait(() => logged(ms) > before, "not logged");
+      if (manner === "run" && movedMs !== 0)
+        await wait("not logged", () => instances.logged(ms) > before);
       await check(name, movedMs, minuteBefore);
     },
     /** Ends the load, and compares everything with what clients were told. */
     async end(): Promise<void> {
-      isOver = true;
-      await sending;
-      const times = await withStoreAt(url, async ({ history }) =>
-        (await history.listRows({ after: 0, upTo: 1_000_000 }, 1_000_000)).map(({ at }) => at),
-      );
-      if (times.some((at, index) => index > 0 && at < times[index - 1]!))
-        round.fail("wrong", "the time of a row is before that of an earlier row");
-      const arrived = () => [consumer.seqs.at(-1), Math.max(...receiver.confirmed)];
-      const isComplete = () => arrived().every((seq) => seq === times.length);
-      await until(isComplete, patienceMs, "the end").catch(() =>
-        round.fail("lost", `of ${times.length} rows, feed and webhook end at ${arrived()}`),
-      );
-      for (const [what, seqs] of [
-        ["feed", consumer.seqs],
-        ["webhook", receiver.confirmed],
-      ] as const) {
-        const isGap = (seq: number, at: number) =>
-          at > 0 && seq > Math.max(...seqs.slice(0, at)) + 1;
-        if (seqs.some(isGap)) round.fail("lost", `the ${what} left out a row`);
-      }
-      for (const fault of consumer.faults) round.fail("wrong", `the feed: ${fault}`);
-      const made = readdirSync(folder).includes("backups") ? readdirSync(backups).length : 0;
-      if (made > instances + 2 * jumps) round.fail("wrong", `${made} backups for ${jumps} jumps`);
-      await each((index) => fleet.stop(index));
-      for (const { wrong, what } of await faultsIn(url, load, 0)) round.fail(wrong, what);
+      await stop();
       round.acknowledged(load.told.length);
+      await checkRows(round, database.url, consumer.seqs, receiver.confirmed);
+      for (const fault of consumer.faults) round.fail("wrong", `the feed: ${fault}`);
+      const made = existsSync(instances.backups) ? readdirSync(instances.backups).length : 0;
+      if (made > instances.size + 2 * jumps) round.fail("wrong", `${made} backups, ${jumps} jumps`);
+      await instances.each((index) => fleet.stop(index));
+      for (const { wrong, what } of await faultsIn(database.url, load, 0)) round.fail(wrong, what);
     },
-    async [Symbol.asyncDispose]() {
-      isOver = true;
-      gate.open();
-      await consumer.leave();
-      await fleet.leave();
-      await receiver.stop();
-    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** Signs in, creates a webhook, and sends the update that is repeated after the first step. */
+async function startCaller(round: Round, instances: Instances, hook: string): Promise<Caller> {
+  const { fleet, keys } = instances;
+  const send: Caller["send"] = (path, key, { isAny, ...init } = {}) => {
+    const base = isAny ? instances.anyUrl() : fleet.instance(0).baseUrl;
+    const headers = { ...(key ? { Authorization: `Bearer ${key}` } : {}), ...init.headers };
+    const url = path.startsWith("/admin") ? new URL(path, base) : base + path;
+    return fetch(url, { ...init, headers });
+  };
+  const signedIn = await send("/admin/session", keys.operator, { method: "POST" });
+  const body = JSON.stringify({ url: hook });
+  await send("/admin/webhooks", keys.operator, { method: "POST", body });
+  const cookie = cookieIn(signedIn.headers);
+  const moment = new Date().toISOString();
+  const usedMinutes = new Set<number>();
+  const caller = { round, keys, moment, steps: 0, usedMinutes, bans: [], cookie, send };
+  await keyedUpdate(caller, 0);
+  return caller;
+}
+
+/** Rows never go back in time, and feed and webhook have had all of them. */
+async function checkRows(
+  round: Round,
+  url: string,
+  fed: readonly number[],
+  delivered: readonly number[],
+): Promise<void> {
+  const times = await withStoreAt(url, async ({ history }) =>
+    (await history.listRows({ after: 0, upTo: 1_000_000 }, 1_000_000)).map(({ at }) => at),
+  );
+  if (times.some((at, index) => at < (times[index - 1] ?? 0)))
+    round.fail("wrong", "the time of a row is before that of an earlier row");
+  for (const [what, seqs] of Object.entries({ feed: fed, webhook: delivered })) {
+    await until(() => seqs.includes(times.length), patienceMs, what).catch(() =>
+      round.fail("lost", `of ${times.length} rows, the ${what} ends at ${seqs.at(-1)}`),
+    );
+    let last = seqs[0] ?? 0;
+    for (const seq of seqs) {
+      if (seq > last + 1) round.fail("lost", `the ${what} left out the rows after ${last}`);
+      last = Math.max(last, seq);
+    }
+  }
 }

@@ -7,8 +7,11 @@ import { batchPets, setPets } from "../load.ts";
 import { createStore, faultsIn } from "../store.ts";
 import { goesOn, type Lane } from "./lane.ts";
 
+/** Whole imports, as load.ts expects them. */
+const importedCount = 6_000;
 /** More than the rows between two checkpoints, so that a service begins one soon after its start. */
-const importedCount = 51_000;
+const checkpointCount = 51_000;
+const killedCode = 128 + 9;
 const petsCount = setPets.length + batchPets.length;
 
 export async function killCommands(lane: Lane): Promise<void> {
@@ -42,7 +45,9 @@ async function killWithin({ lane }: Trial, started: Started, ms: number): Promis
   await Promise.race([Bun.sleep(random.below(ms)), started.exited]);
   started.kill("SIGKILL");
   round.faults(1);
-  return started.exited;
+  const code = await started.exited;
+  if (code !== 0 && code !== killedCode) round.fail("wrong", `${code}: ${started.written()}`);
+  return code;
 }
 
 async function check({ lane, database }: Trial, what: string): Promise<void> {
@@ -59,14 +64,14 @@ async function firstStart(trial: Trial): Promise<void> {
 async function importing(trial: Trial): Promise<void> {
   const { lane, place, name, database } = trial;
   await createStore(database);
-  writeFileSync(`${name}.ndjson`, importedRows(5_000).join("\n"));
+  writeFileSync(`${name}.ndjson`, importedRows(importedCount).join("\n"));
   const words = ["pets", "import", `${name}.ndjson`, "--format", "ndjson", "--database", database];
   const code = await killWithin(trial, place.start(words, lane), 1_000);
   const stored = await withStoreAt(database, async ({ inventory }) =>
     inventory.entriesAfter(null, 10_000),
   );
   if (code === 0) lane.round.acknowledged(1);
-  if (stored.length !== petsCount + 5_000 && (code === 0 || stored.length !== petsCount)) {
+  if (stored.length !== petsCount + importedCount && (code === 0 || stored.length !== petsCount)) {
     const wrong = code === 0 ? "lost" : "wrong";
     lane.round.fail(wrong, `an import (exit code ${code}) left ${stored.length} entries`);
   }
@@ -76,13 +81,10 @@ async function importing(trial: Trial): Promise<void> {
 async function backup(trial: Trial): Promise<void> {
   const { lane, place, name, database } = trial;
   await createStore(database);
-  await importPets(database, ...importedRows(5_000));
+  await importPets(database, ...importedRows(importedCount));
   const file = `${name}.petstore`;
-  const code = await killWithin(
-    trial,
-    place.start(["backup", file, "--database", database], lane),
-    800,
-  );
+  const started = place.start(["backup", file, "--database", database], lane);
+  const code = await killWithin(trial, started, 800);
   if (code === 0) lane.round.acknowledged(1);
   if (existsSync(file)) {
     const restored = ["restore", file, "--database", `sqlite:${name}.restored`];
@@ -95,7 +97,7 @@ async function backup(trial: Trial): Promise<void> {
 async function checkpoint(trial: Trial): Promise<void> {
   const { lane, place, database } = trial;
   await createStore(database);
-  await importPets(database, ...importedRows(importedCount));
+  await importPets(database, ...importedRows(checkpointCount));
   const service = await place.serve(["serve", "--database", database], lane);
   // The service looks for a checkpoint that is due after five seconds.
   await Bun.sleep(4_900);
@@ -104,6 +106,5 @@ async function checkpoint(trial: Trial): Promise<void> {
 }
 
 function importedRows(count: number): string[] {
-  // From here on, load.ts expects whole imports.
   return Array.from({ length: count }, (_, at) => `{"petId":${1_000 + at},"name":"Imported"}`);
 }

@@ -160,5 +160,6 @@ async function foundBy({ baseUrl }: Served, { key, operatorKey }: Keys): Promise
     quantities: new Map(entries.map(({ petId, quantity }) => [petId, quantity])),
     keys: new Map(keys.map(({ id, revokedAt }) => [id, revokedAt !== null])),
     webhooks: new Set(webhooks.map(({ id }) => id)),
+    bans: new Set(),
   };
 }

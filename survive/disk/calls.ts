@@ -1,17 +1,14 @@
 // Calls of the service or of a command fail, are short or take long.
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { petstore, type Workspace } from "../../test/support/process.ts";
 import { withStoreAt } from "../../test/support/stocking.ts";
 import type { Load } from "../load.ts";
 import type { Round } from "../part.ts";
-import { writeImage } from "../power/disk.ts";
 import { faultsIn } from "../store.ts";
-import { type Operation, readLog } from "../tracer/log.ts";
 import { positionIn, traced } from "../tracer/trace.ts";
 import { notKnown } from "./answers.ts";
 import { chooseFault, createFaultFile, failingFlushes } from "./faults.ts";
-import { createForgetfulDisk } from "./lost-pages.ts";
 import { createSite, type Site, withLoad } from "./site.ts";
 
 /** Calls of the service fail while it has load. */
@@ -20,9 +17,8 @@ export async function breakService(round: Round, place: Workspace): Promise<void
   const { random, isShort } = round;
   const log = join(round.folder, "log");
   const faults = createFaultFile(join(round.folder, "faults"));
-  const disk = createForgetfulDisk(site.data);
   const command = [...traced(site.data, log, faults.path), petstore];
-  const load = await withLoad(round, site, {
+  await withLoad(round, site, {
     ms: isShort ? 1_200 : 6_000,
     options: { command },
     position: () => positionIn(log),
@@ -44,7 +40,6 @@ export async function breakService(round: Round, place: Workspace): Promise<void
       round.faults(faults.injected());
     },
   });
-  await checkImages(round, site, readLog(log), load, disk);
 }
 
 /** Imports so many pets that SQLite soon moves the log into the database, while calls fail. */
@@ -57,36 +52,6 @@ async function fillLog({ keys }: Site, baseUrl: string): Promise<void> {
   });
   // It may fail, or another import may be under way. The next round has another chance.
   await response.text();
-}
-
-/** After a failed flush, its pages may be lost although later flushes succeed. Nothing may depend on them. */
-async function checkImages(
-  round: Round,
-  { data }: Site,
-  operations: readonly Operation[],
-  load: Load,
-  disk: ReturnType<typeof createForgetfulDisk>,
-): Promise<void> {
-  const failures = operations.flatMap(({ kind }, at) => (kind === "failedSync" ? [at] : []));
-  if (failures.length === 0) return;
-  const points = new Set([operations.length - 1]);
-  for (let n = round.isShort ? 3 : 15; n > 0; n--) {
-    const at = round.random.pick(failures) + round.random.below(60);
-    points.add(Math.min(at, operations.length - 1));
-  }
-  const copy = join(round.folder, "image");
-  for (const [at, operation] of operations.entries()) {
-    disk.apply(operation);
-    if (!points.has(at)) continue;
-    rmSync(copy, { recursive: true, force: true });
-    mkdirSync(copy);
-    // SQLite makes the index of the log again.
-    const files = new Map([...disk.image()].filter(([path]) => !path.endsWith("-shm")));
-    writeImage(files, data, copy);
-    const database = `sqlite:${join(copy, "production.db")}`;
-    for (const { wrong, what } of await faultsIn(database, load, operation.position))
-      round.fail(wrong, `${what} (power lost at ${operation.position} after a failed flush)`);
-  }
 }
 
 /** Both fit the imports of the load, whose check sees these pets too. */

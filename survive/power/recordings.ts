@@ -33,7 +33,7 @@ export async function serveLoad(stage: Stage, isFailing = false): Promise<Judged
     ...keys,
     baseUrl: () => served.baseUrl,
     position: stage.position,
-    tellsBans: !isFailing,
+    provokesBans: !isFailing,
     mayFail: ({ message }: Error) => isFailing && message.includes(": 503 "),
   };
   // Flushes fail for a while, or until the service is killed: then its last commit is in memory only.

@@ -53,6 +53,19 @@ test("an instance gets the webhooks of another when their lease expires or is re
   expect(await claim(0)).toEqual(["wh_a", "wh_b", "wh_c"]);
 });
 
+test("a lease that was given while the clock was ahead ends its length after the clock was corrected", async () => {
+  await addWebhooks("wh_a", "wh_b");
+  clock.jump(400 * 86_400_000);
+  expect(await claim(0)).toEqual(["wh_a", "wh_b"]);
+  clock.jump(-400 * 86_400_000);
+  expect(await claim(1)).toEqual([]);
+  expect(await save(0, "wh_a", 5)).toEqual(["wh_a"]);
+  clock.advance(leaseMs - 1);
+  expect(await claim(1)).toEqual([]);
+  clock.advance(1);
+  expect(await claim(1)).toEqual(["wh_a", "wh_b"]);
+});
+
 test("instances that claim at the same time never hold the same webhook, and together hold all", async () => {
   stores.push(...(await Promise.all([open(), open()])));
   const ids = Array.from({ length: 30 }, (_, at) => `wh_${at}`);

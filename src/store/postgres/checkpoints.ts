@@ -27,10 +27,11 @@ export function createCheckpointReader(guard: PrimaryGuard, query: Query): Check
  */
 const silenceMs = 60_000;
 
-/** $1 is the time or null, $2 the writer. */
+/** $1 is the time or null, $2 the writer. A clock that was ahead has given more time than a claim does. */
 const claimText = `
   UPDATE checkpoint_writer SET name = $2, until = ${nowMs} + ${silenceMs}
-  WHERE id = 1 AND (name = $2 OR until <= ${nowMs}) RETURNING id`;
+  WHERE id = 1 AND (name = $2 OR until <= ${nowMs} OR until > ${nowMs} + ${silenceMs})
+  RETURNING id`;
 
 /**
  * Extends the time of the writer, and locks its row until the transaction ends: another instance

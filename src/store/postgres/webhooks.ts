@@ -7,19 +7,22 @@ import { waitForDisk } from "./engine/transaction.ts";
 
 /**
  * $1 is the time or null, $2 the holder, $3 the length of a lease. Every lease is extended: the holder
- * counts on its whole length from the time of the claim. Rows are locked in the order of their ids,
- * so that instances cannot deadlock.
+ * counts on its whole length from the time of the claim. A lease that ends later than one that begins now
+ * was given by a clock that was ahead: it is shortened, and stays with its holder, which may be alive. Rows
+ * are locked in the order of their ids, so that instances cannot deadlock.
  */
 const claimText = `
   WITH due AS (
-    SELECT id, ms FROM webhooks, (SELECT ${nowMs} AS ms) AS moment
-    WHERE state = 'active' AND (lease_holder = $2::text OR lease_until <= ms)
+    SELECT id, ms, CASE WHEN lease_until <= ms THEN $2::text ELSE lease_holder END AS holder
+    FROM webhooks, (SELECT ${nowMs} AS ms) AS moment
+    WHERE state = 'active'
+      AND (lease_holder = $2::text OR lease_until <= ms OR lease_until > ms + $3::int8)
     ORDER BY id FOR UPDATE OF webhooks),
   claimed AS (
-    UPDATE webhooks AS one SET lease_holder = $2::text, lease_until = ms + $3::int8
+    UPDATE webhooks AS one SET lease_holder = holder, lease_until = ms + $3::int8
     FROM due WHERE one.id = due.id
     RETURNING one.*, ${waitForDisk})
-  SELECT ${webhookColumns} FROM claimed ORDER BY created_at, id`;
+  SELECT ${webhookColumns} FROM claimed WHERE lease_holder = $2::text ORDER BY created_at, id`;
 
 const releaseText = `UPDATE webhooks SET lease_holder = NULL, lease_until = 0
   WHERE lease_holder = $1`;

@@ -79,6 +79,15 @@ export function describeCheckpointWrites(suite: StoreSuite): void {
 
     if (!suite.isWhole) return;
 
+    test("have another writer as soon as a clock is corrected that was ahead", async () => {
+      const other = (await suite.place.open()).checkpoints;
+      suite.clock.advance(400 * 86_400_000);
+      await checkpoints().claim("one");
+      suite.clock.advance(-400 * 86_400_000);
+      expect(await other.claim("two")).toBe(true);
+      expect(await checkpoints().removeUnfinished("one", 9)).toBe(false);
+    });
+
     test("are not stored for another epoch, or for a row that the ledger does not have", async () => {
       await add({ petId: 1n });
       const { epoch } = await suite.store.inventory.readHead();

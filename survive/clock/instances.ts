@@ -1,0 +1,85 @@
+// The instances whose clocks are moved: one on SQLite, or two on PostgreSQL that are an hour apart.
+import { join } from "node:path";
+import { dayMs, minuteMs } from "../../src/domain/limits/limits.ts";
+import { startFleet } from "../../test/support/instances/fleet.ts";
+import { jumpBy, makeTimeMovable } from "../../test/support/instances/movable-time.ts";
+import type { TrialDatabase } from "../../test/support/instances/trial-database.ts";
+import { createKey, importPets } from "../../test/support/stocking.ts";
+import type { Round } from "../part.ts";
+import { createStore } from "../store.ts";
+import { createMovableClock } from "./movable-clock.ts";
+import { banMinutes, perMinute } from "./promises.ts";
+
+export type Instances = Awaited<ReturnType<typeof startInstances>>;
+
+export async function startInstances(
+  { folder, random }: Round,
+  { url, server, instances: size }: TrialDatabase,
+) {
+  const load = await createStore(url);
+  await importPets(url, '{"petId":21,"name":"Pet"}');
+  const small = { plan: "enterprise", perMinute, perDay: 1_000_000 };
+  const endsAt = Date.now() + 200 * dayMs;
+  const keys = {
+    load: load.key,
+    operator: load.operatorKey,
+    limited: (await createKey(url, { name: "limited", ...small })).key,
+    banned: (await createKey(url, { name: "banned", ...small })).key,
+    expiring: (await createKey(url, { name: "expiring", plan: "pro", expiresAt: endsAt })).key,
+  };
+  if (server) await makeTimeMovable(url);
+  const clocks = Array.from({ length: size }, (_, index) =>
+    createMovableClock(join(folder, `clock-${index}`), index * 60 * minuteMs),
+  );
+  const backups = join(folder, "backups");
+  const fleet = await startFleet(url, {
+    size,
+    flags: [
+      ...["--webhooks-allow-insecure", "--webhooks-allowed-networks", "127.0.0.0/8"],
+      ...["--ban-grace-ms", "1", "--ban-strikes-min", "10", "--ban-minutes-max", `${banMinutes}`],
+      ...["--pets-sunset", new Date(endsAt).toISOString()],
+      ...["--backup-every", "1h", "--backup-folder", backups],
+    ],
+    runOptions: (index) => ({ env: clocks[index]!.env }),
+  });
+  let databaseAheadMs = 0;
+  let turn = 0;
+
+  /** Moves the clocks of the instances, that of the database, or all. Returns which. */
+  async function moveClocks(ms: number): Promise<"instances" | "database" | "all"> {
+    const choices = ["instances", "database", "all"] as const;
+    const which = server && ms !== 0 ? random.pick(choices) : "instances";
+    if (which !== "database")
+      await Promise.all(clocks.map((one) => (ms === 0 ? one.standStill(2_000) : one.moveBy(ms))));
+    if (which !== "instances") {
+      await jumpBy(url, `${ms} milliseconds`);
+      databaseAheadMs += ms;
+    }
+    return which;
+  }
+
+  return {
+    keys,
+    backups,
+    fleet,
+    size,
+    moveClocks,
+    /** The address of one instance after another. */
+    anyUrl: () => fleet.instance(turn++ % size).baseUrl,
+    /** How far the clock of the first instance is ahead. Sessions and the ends of keys follow it. */
+    aheadMs: () => clocks[0]!.now() - Date.now(),
+    /** The minute of the clock that limits, bans and the times of rows follow. */
+    minute: () => Math.floor((server ? Date.now() + databaseAheadMs : clocks[0]!.now()) / minuteMs),
+    /** How often every instance has said that a clock jumped by about so much. */
+    logged(ms: number): number {
+      const counts = clocks.map((_, index) => {
+        const lines = fleet.instance(index).written().split("\n");
+        const jumped = lines.filter((line) => line.includes('"clock jumped"'));
+        return jumped.filter((line) => Math.abs(JSON.parse(line).byMs - ms) < minuteMs).length;
+      });
+      return Math.min(...counts);
+    },
+    each: (work: (index: number) => Promise<unknown>) =>
+      Promise.all(clocks.map((_, index) => work(index))),
+  };
+}
