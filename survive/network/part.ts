@@ -1,0 +1,137 @@
+import { endureFeedFaults } from "../../test/support/feed-trial/faults.ts";
+import { type AnyFault, endureFaults, faults } from "../../test/support/instances/chaos.ts";
+import { type Disturbance, disturbances } from "../../test/support/instances/disturbances.ts";
+import { failOver, failovers } from "../../test/support/instances/failover.ts";
+import { endureSpending } from "../../test/support/instances/limits-trial.ts";
+import { stalls } from "../../test/support/instances/stalls.ts";
+import { endureRetries } from "../../test/support/safe-writes/trial.ts";
+import { endureWebhookFaults } from "../../test/support/webhook-trial/faults.ts";
+import type { Part, Round, Wrong } from "../part.ts";
+
+/** What a trial found. */
+interface Result {
+  /** How many operations were acknowledged. */
+  readonly acknowledged: number;
+  readonly wrong: readonly string[];
+}
+
+/** Lets clients use instances on PostgreSQL, injects faults, and checks what the clients saw. */
+type Trial = (round: Round, instances: number) => Promise<Result>;
+
+const isRoot = process.getuid?.() === 0;
+
+/** A full disk can be had by root only, and is worth a round of its own. */
+const frequent = disturbances.filter((fault) => fault !== "the disk is full");
+
+/** These lose counts of requests that no commit had waited for, as documented. */
+const crashes: readonly string[] = [
+  "a server process is killed",
+  "the database is killed",
+  "an instance and the database are killed together",
+];
+
+/** These keep a connection to a receiver open while another instance takes over. */
+const sleeps: readonly string[] = ["an instance is stopped and wakes up late"];
+
+function chosen<F>({ random, isShort }: Round, some: readonly F[], count = 20): F[] {
+  return Array.from({ length: isShort ? 3 : count }, () => random.pick(some));
+}
+
+/** Many faults of a moment, and these in between. */
+function mixed<F extends string>(round: Round, rare: readonly F[]): (F | Disturbance)[] {
+  return round.random.shuffle<F | Disturbance>([...chosen(round, frequent), ...rare]);
+}
+
+const without = (some: readonly string[]) => faults.filter((fault) => !some.includes(fault));
+
+const trials: Record<string, Trial> = {
+  async updates(round, instances) {
+    const { random, isShort } = round;
+    const hasSmallDisk = isRoot && !isShort && random.chance(0.25);
+    const rare: AnyFault[] = isShort ? [] : [random.pick(stalls), random.pick(faults)];
+    const full: AnyFault[] = hasSmallDisk ? ["the disk is full", "the disk is full"] : [];
+    return run(round, mixed(round, [...rare, ...full]), (sequence) =>
+      endureFaults({
+        ...{ sequence, instances, hasSmallDisk, random: random.fraction },
+        ...{ updatesBetween: 10, pauseMsMax: 30, isKeyed: random.chance(0.3) },
+      }),
+    );
+  },
+  retries: (round, instances) =>
+    run(round, mixed(round, chosen(round, faults, 2)), (sequence) =>
+      endureRetries("postgres", sequence.length, 10, {
+        ...{ sequence, instances, random: round.random.fraction, pauseMsMax: 30 },
+      }),
+    ),
+  feed: (round, instances) =>
+    run(round, mixed(round, chosen(round, faults, 2)), async (sequence) => {
+      const options = { sequence, instances, random: round.random.fraction };
+      const trial = { ...options, consumers: 8, requestsBetween: 4 };
+      const { rows, wrong } = await endureFeedFaults("postgres", trial);
+      return { acknowledged: rows, wrong };
+    }),
+  webhooks(round, instances) {
+    const cutOff = "an instance cannot reach the database, and the receiver hangs" as const;
+    const rare = [cutOff, "the receiver dies" as const, ...chosen(round, without(sleeps), 2)];
+    return run(round, mixed(round, rare), async (sequence) => {
+      const trial = { webhooks: 4, requestsBetween: 2, random: round.random.fraction };
+      // The lease is lost to another instance.
+      const size = Math.max(2, instances);
+      const options = { ...trial, sequence, instances: size };
+      const { rows, wrong } = await endureWebhookFaults("postgres", options);
+      return { acknowledged: rows, wrong };
+    });
+  },
+  limits(round) {
+    const rare = chosen(round, without(crashes), 2);
+    const sequence = mixed(round, rare).filter((fault) => !crashes.includes(fault));
+    return run(round, sequence, (faults) =>
+      endureSpending({ sequence: faults, random: round.random.fraction }),
+    );
+  },
+  failover: (round, instances) =>
+    run(round, [round.random.pick(failovers)], ([fault]) => failOver(instances, 100, fault!, 30)),
+};
+
+/** Most rounds are of the first kinds. */
+const kinds = ["updates", "updates", "updates", "retries", "retries", "feed", "webhooks"].concat(
+  "limits",
+  "failover",
+);
+
+async function run<F>(
+  round: Round,
+  sequence: readonly F[],
+  trial: (sequence: readonly F[]) => Promise<Result>,
+): Promise<Result> {
+  round.faults(sequence.length);
+  try {
+    return await trial(sequence);
+  } catch (error) {
+    throw new Error(`after some of: ${sequence.join("; ")}`, { cause: error });
+  }
+}
+
+/** What the checkers call it, and what it is. */
+const classes: readonly [RegExp, Wrong][] = [
+  [/^lost update|is lost$|^got \d+ of/, "lost"],
+  [/^duplicated update|exactly once|was executed/, "doubled"],
+  [/^late update|was rejected and is stored/, "late"],
+  [/^unasked row|^nobody asked/, "phantom"],
+];
+
+export const network: Part = {
+  name: "network",
+  share: 8,
+  async round(round) {
+    const kind = round.isShort ? "updates" : round.random.pick(kinds);
+    const instances = 1 + round.random.below(3);
+    const { acknowledged, wrong } = await trials[kind]!(round, instances);
+    round.acknowledged(acknowledged);
+    for (const what of wrong.slice(0, 10)) {
+      const [, found = "wrong"] = classes.find(([pattern]) => pattern.test(what)) ?? [];
+      round.fail(found, `${kind}, ${instances} instances: ${what}`);
+    }
+    if (!isRoot) round.figure("disk full", "not tried: only root can mount a small disk");
+  },
+};
