@@ -14,8 +14,8 @@ export type WebhookFault =
   | Fault
   | Disturbance
   | "the receiver dies"
-  /** It would go on with its attempts, while another one makes its own. */
-  | "an instance cannot reach the database, and the receiver hangs";
+  /** One of them has the leases. It must not go on with its attempts when another one begins. */
+  | "each instance in turn cannot reach the database, while the receiver hangs";
 
 /** On SQLite only faults of an instance or the receiver. */
 export interface WebhookFaultOptions extends Sequence<WebhookFault> {
@@ -26,7 +26,7 @@ export interface WebhookFaultOptions extends Sequence<WebhookFault> {
 
 const receiverDownMs = 300;
 /** Longer than a lease, and than the instance that takes over needs for an attempt. */
-const hangingMs = 3 * trialBounds.leaseMs;
+const hangingMs = 2 * trialBounds.leaseMs;
 
 /**
  * Two instances on PostgreSQL unless told otherwise, or one on SQLite, with a bad receiver, and one fault
@@ -49,14 +49,16 @@ export async function endureWebhookFaults(
   try {
     await trial.changes.more(requestsBetween);
     for (const [turn, fault] of sequence.entries()) {
-      const happen = (one: Fault | Disturbance) =>
-        inflict(one, cluster, turn % fleet.size, async () => {}, random);
+      const happen = (one: Fault | Disturbance, victim = turn % fleet.size) =>
+        inflict(one, cluster, victim, async () => {}, random);
       if (fault === "the receiver dies") await receiver.die(receiverDownMs);
-      else if (fault === "an instance cannot reach the database, and the receiver hangs")
-        await Promise.all([
-          receiver.hang(hangingMs),
-          happen("an instance cannot reach the database"),
-        ]);
+      else if (
+        fault === "each instance in turn cannot reach the database, while the receiver hangs"
+      )
+        for (let index = 0; index < fleet.size; index++) {
+          const isCutOff = happen("an instance cannot reach the database", index);
+          await Promise.all([receiver.hang(hangingMs), isCutOff]);
+        }
       else await happen(fault);
       await trial.changes.more(requestsBetween);
     }
