@@ -79,7 +79,8 @@ export async function disturb(
       return takeConnections(cluster, victim, ms);
     case "the disk is full":
       cluster.disk?.fill();
-      await Bun.sleep(ms);
+      // The tables have some pages left.
+      await Bun.sleep(1_000 + ms);
       cluster.disk?.empty();
       return isBack(cluster);
   }

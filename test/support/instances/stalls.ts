@@ -36,6 +36,7 @@ export async function stall(
   switch (fault) {
     case "commits are held on their way and delivered late": {
       const held = proxy.hold(await portsOfCommits(databaseUrl, proxy));
+      await until(() => held.keptBytes() > 0, patienceMs, "a commit on its way");
       await Bun.sleep(longMs);
       held.release();
       break;
