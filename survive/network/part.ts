@@ -44,7 +44,7 @@ const crashes: readonly string[] = [
 /** These keep a connection to a receiver open while another instance takes over. */
 const sleeps: readonly string[] = ["an instance is stopped and wakes up late"];
 
-function chosen<F>({ random, isShort }: Round, some: readonly F[], count = 20): F[] {
+function chosen<F>({ random, isShort }: Round, some: readonly F[], count = 40): F[] {
   return Array.from({ length: isShort ? 3 : count }, () => random.pick(some));
 }
 
