@@ -9,6 +9,7 @@ test.concurrent.each(["killed", "paused"] as const)(
   "a primary %s under load loses no acknowledged update to its promoted standby, and the instances find it without help",
   async (fault) => {
     const figures = await failOver(2, 60, fault, 100);
+    expect(figures.wrong).toEqual([]);
     expect(figures.acknowledged).toBeGreaterThan(120);
   },
 );

@@ -10,6 +10,7 @@ test("three instances act as one inventory while instances and the database are 
   ];
   // With pauses, because the clients also send while servers start, which takes most of the time.
   const figures = await endureFaults({ sequence, updatesBetween: 20, pauseMsMax: 300 });
+  expect(figures.wrong).toEqual([]);
   expect(figures.acknowledged).toBeGreaterThan(100);
   expect(figures.reads).toBeGreaterThan(50);
 });
@@ -22,6 +23,7 @@ test("one instance whose commits overlap acts as one inventory while it or the d
   ];
   const load = { instances: 1, writers: 48, pauseMsMax: 2 };
   const figures = await endureFaults({ sequence, updatesBetween: 500, ...load });
+  expect(figures.wrong).toEqual([]);
   expect(figures.acknowledged).toBeGreaterThan(2_000);
 });
 
@@ -34,6 +36,7 @@ test.concurrent.each([
   "nothing is stored late while commits are held, delayed, cut or lost, and server processes stopped: %p",
   async (load) => {
     const figures = await endureFaults({ sequence: stalls, updatesBetween: 20, ...load });
+    expect(figures.wrong).toEqual([]);
     expect(figures.acknowledged).toBeGreaterThan(100);
   },
 );

@@ -13,6 +13,7 @@ for (const [engine, sequence] of Object.entries(sequences) as [Engine, WebhookFa
   // Concurrent, because most of the time is spent waiting for retries and leases.
   test.concurrent(`a receiver that fails in every way gets every change in order, from one instance at a time, over kills and restarts (${engine})`, async () => {
     const figures = await endureWebhookFaults(engine, { webhooks, sequence, requestsBetween: 10 });
+    expect(figures.wrong).toEqual([]);
     expect(figures.confirmed).toBeLessThan(figures.requests);
     expect(figures.repeats).toBeGreaterThan(0);
   });

@@ -125,7 +125,7 @@ describe("the checker catches", () => {
   test("a rejected update that was applied, and a row without an update", () => {
     const refused: Update[] = [{ ...updates[0]!, outcome: "refused" }];
     const once = ledger.slice(0, 1);
-    expect(kindsOf(record({ updates: refused, ledger: once }))).toEqual(["unasked row"]);
+    expect(kindsOf(record({ updates: refused, ledger: once }))).toEqual(["late update"]);
     expect(kindsOf(record({ ledger: once }))).toEqual(["unasked row"]);
   });
 

@@ -10,6 +10,7 @@ test.each(engines)(
   async (engine) => {
     const load = { instances: 2, pauseMsMax: 200 };
     const figures = await endureRetries(engine, rounds[engine], writesBetween, load);
+    expect(figures.wrong).toEqual([]);
     // The guarantees are worth little unless answers were lost and results replayed.
     expect(figures.acknowledged).toBeGreaterThan(writesBetween * rounds[engine]);
     expect(figures.replayed).toBeGreaterThan(10);

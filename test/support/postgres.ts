@@ -23,12 +23,16 @@ export type PostgresOptions = {
    * are copies of one cluster.
    */
   hasOwnIdentifier?: boolean;
+  /** The folder for the data, for example on a small disk. */
+  parent?: string;
 };
 
 export type PostgresServer = {
   readonly port: number;
   /** The process id of the running postmaster. */
   readonly pid: number;
+  /** False after it was stopped, was killed or ended by itself. */
+  readonly isRunning: boolean;
   readonly folder: string;
   /** The folder with `initdb` and `postgres`. */
   readonly binaries: string;
@@ -65,7 +69,8 @@ export function sharedPostgres(): Promise<PostgresServer> {
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   initialised ??= initialiseCluster();
   const cluster = await initialised;
-  const folder = options.fsync ? makeServerFolder() : makeDataFolder();
+  const folder =
+    options.fsync || options.parent ? makeServerFolder(options.parent) : makeDataFolder();
   if (options.hasOwnIdentifier) await initialise(folder, cluster.binaries);
   else await runAsServer(folder, ["cp", "-R", join(cluster.folder, "data"), join(folder, "data")]);
   return runPostgres(folder, cluster.binaries, options);
@@ -132,6 +137,9 @@ export async function runPostgres(
     options,
     get pid() {
       return process.pid;
+    },
+    get isRunning() {
+      return process.exitCode === null && process.signalCode === null;
     },
     url: (database = "postgres") => `postgres://postgres@127.0.0.1:${port}/${database}`,
     freshDatabase: (template) => createDatabase(server.url, made, template),
@@ -257,7 +265,7 @@ function parentOf(pid: string): number | undefined {
   }
 }
 
-function signalAll(pids: number[], signal: NodeJS.Signals): void {
+export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
       process.kill(pid, signal);

@@ -1,4 +1,6 @@
 import { type Fleet, until } from "../instances/fleet.ts";
+import { lost } from "../instances/recording.ts";
+import type { TestResponse } from "../service.ts";
 
 /** Clients that change the inventory until `end`. */
 export interface Changes {
@@ -40,9 +42,8 @@ export function startChanges(
   }
 
   async function run(key: string): Promise<void> {
-    while (!isEnded) {
-      // A connection that is lost is a result too.
-      const response = await send(key, ++sent).catch(() => undefined);
+    while (!isEnded && !fleet.isOver) {
+      const response = await send(key, ++sent).catch(lost);
       if (response?.status === 200) acknowledged += 1;
       else if (response && response.status !== 503) surprises.push(response.text);
       await Bun.sleep(pauseMs * Math.random());
@@ -50,11 +51,14 @@ export function startChanges(
   }
 
   const all = Promise.all(keys.map(run));
+  // `more` and `end` report the failure.
+  all.catch(() => {});
   return {
     surprises,
     more(count) {
       const enough = acknowledged + count;
-      return until(() => acknowledged >= enough, patienceMs, `${count} changes`);
+      const isEnough = until(() => acknowledged >= enough, patienceMs, `${count} changes`);
+      return Promise.race([isEnough, all]);
     },
     async end() {
       isEnded = true;
@@ -68,12 +72,23 @@ export async function readLedger(fleet: Fleet, key: string, seq = 0): Promise<st
   const rows: string[] = [];
   let path: string | undefined = `/changes?limit=1000&after=${seq}`;
   while (path) {
-    const { status, text, headers } = await fleet.call(0, "GET", path, { key });
+    const { status, text, headers } = await readPage(fleet, key, path);
     if (status !== 200) throw new Error(text);
     rows.push(...text.slice(1, -1).split(/,(?=\{"seq":)/));
     path = /<\/v1([^>]*)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
   }
   return rows;
+}
+
+/** Reads one page, also if the instance has just lost its connections to the database. */
+async function readPage(fleet: Fleet, key: string, path: string): Promise<TestResponse> {
+  let response = await fleet.call(0, "GET", path, { key });
+  const isThere = async () => {
+    if (response.status === 503) response = await fleet.call(0, "GET", path, { key });
+    return response.status !== 503;
+  };
+  await until(isThere, patienceMs, path);
+  return response;
 }
 
 export const seqOfRow = (row: string) => Number(/^\{"seq":(\d+)/.exec(row)![1]);

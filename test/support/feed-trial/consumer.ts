@@ -21,6 +21,8 @@ export interface ConsumerOptions {
   readonly key: string;
   /** The address of an instance, asked before every attempt to connect. */
   pickInstance(): string;
+  /** Whether there will be no instance any more. */
+  isOver(): boolean;
   /** Query parameters of every request. */
   readonly query?: Readonly<Record<string, string>>;
   /**
@@ -38,7 +40,7 @@ const reconnectMsMin = 20;
 const reconnectMsMax = 250;
 
 export function startConsumer(options: ConsumerOptions): Consumer {
-  const { key, pickInstance, query = {}, savesEvery = 1, texts } = options;
+  const { key, pickInstance, isOver, query = {}, savesEvery = 1, texts } = options;
   const seqs: number[] = [];
   const resets: { seq: number; changesBefore: number }[] = [];
   const faults: string[] = [];
@@ -148,7 +150,7 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   }
 
   const running = (async () => {
-    while (!isLeaving) {
+    while (!isLeaving && !isOver()) {
       // A lost connection is what the trial is about.
       await connect().catch(() => {});
       const waitMs = reconnectMsMin + Math.random() * (reconnectMsMax - reconnectMsMin);

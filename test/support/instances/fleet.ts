@@ -12,6 +12,8 @@ import { importPets } from "../stocking.ts";
 export interface Fleet {
   readonly place: Workspace;
   readonly size: number;
+  /** True from `leave` on: clients that still send stop, also if their trial has failed. */
+  readonly isOver: boolean;
   /** The instance with this number. After a kill it is the dead one until another is started. */
   instance(index: number): Served;
   call(index: number, method: string, path: string, options?: CallOptions): Promise<TestResponse>;
@@ -54,9 +56,14 @@ export async function startFleet(databaseUrl: string, options: FleetOptions = {}
   if (rows.length > 0) await importPets(databaseUrl, ...rows);
   const instances = await Promise.all(Array.from({ length: size }, (_, index) => launch(index)));
 
+  let isOver = false;
+
   return {
     place,
     size,
+    get isOver() {
+      return isOver;
+    },
     instance: (index) => instances[index]!,
     call: (index, ...rest) => call(instances[index]!.baseUrl, ...rest),
     async kill(index) {
@@ -73,7 +80,10 @@ export async function startFleet(databaseUrl: string, options: FleetOptions = {}
     run: (...words) => place.run([...words, ...onDatabase]),
     issueKey: (...terms) =>
       place.json("keys", "create", "--name", "fleet", ...onDatabase, ...terms),
-    leave: () => place.leave(),
+    leave() {
+      isOver = true;
+      return place.leave();
+    },
   };
 }
 

@@ -95,8 +95,8 @@ function outcomeOf(response: TestResponse | undefined): Update["outcome"] {
   return response.text.includes("not known whether the update was stored") ? "unknown" : "refused";
 }
 
-/** A lost connection is a result too. */
-function lost(error: unknown): undefined {
+/** A lost connection is a result too. A response against the contract is not. */
+export function lost(error: unknown): undefined {
   const { code } = error as { code?: string };
   if (code === undefined) throw error;
 }

@@ -15,6 +15,8 @@ export interface SlowProxy {
    * all open connections unless given.
    */
   hold(ports?: readonly number[]): Held;
+  /** Keeps what the server sends to the clients of all open connections. Returns what delivers it. */
+  holdResponses(): () => void;
   close(): void;
 }
 
@@ -35,6 +37,9 @@ interface Traveller {
   /** What is not delivered yet: there is no connection to the server, or it is held. */
   readonly waiting: Uint8Array[];
   isHeld: boolean;
+  /** Responses that are not delivered yet, because they are held. */
+  readonly responses: Uint8Array[];
+  isDeaf: boolean;
   isGone: boolean;
 }
 
@@ -52,6 +57,11 @@ function deliver({ data }: Socket<Traveller>): void {
   for (const chunk of data.waiting.splice(0)) data.server.write(chunk);
 }
 
+function deliverResponses(client: Socket<Traveller>): void {
+  if (client.data.isDeaf) return;
+  for (const chunk of client.data.responses.splice(0)) client.write(chunk);
+}
+
 /**
  * Delays each response of the server on this port, in order. When the server ends, the delayed
  * responses are lost: commits without an acknowledgement.
@@ -64,7 +74,8 @@ export function openSlowProxy(serverPort: number, delayMs: DelayOf): SlowProxy {
     port: 0,
     socket: {
       async open(client) {
-        client.data = { server: undefined, waiting: [], isHeld: false, isGone: false };
+        const nothing = { waiting: [], isHeld: false, responses: [], isDeaf: false };
+        client.data = { server: undefined, ...nothing, isGone: false };
         clients.add(client);
         try {
           client.data.server = await connect(client, target, delayMs);
@@ -114,6 +125,16 @@ export function openSlowProxy(serverPort: number, delayMs: DelayOf): SlowProxy {
         },
       };
     },
+    holdResponses() {
+      const held = [...clients];
+      for (const { data } of held) data.isDeaf = true;
+      return () => {
+        for (const client of held) {
+          client.data.isDeaf = false;
+          deliverResponses(client);
+        }
+      };
+    },
     close: () => listener.stop(true),
   };
 }
@@ -129,7 +150,12 @@ function connect(client: Socket<Traveller>, port: number, delayMs: DelayOf) {
         const copy = Uint8Array.from(chunk);
         const travel = Bun.sleep(delayMs(copy));
         // Never before an earlier response.
-        line = line.then(() => travel).then(() => void server.data.client.write(copy));
+        line = line
+          .then(() => travel)
+          .then(() => {
+            server.data.client.data.responses.push(copy);
+            deliverResponses(server.data.client);
+          });
       },
       close: (server) => void server.data.client.terminate(),
       error: (server) => void server.data.client.terminate(),

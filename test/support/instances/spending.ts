@@ -1,4 +1,5 @@
 import { type Fleet, until } from "./fleet.ts";
+import { lost } from "./recording.ts";
 
 /** What one window admitted, according to the responses. */
 export interface SpentWindow {
@@ -11,7 +12,7 @@ export interface SpentWindow {
 
 /** Clients that exhaust one key's requests on every instance at once. */
 export interface Spending {
-  /** Responses that are neither 200 nor 429. */
+  /** Responses that are neither 200 nor 429, nor during faults 503. */
   readonly surprises: readonly string[];
   window(resetAt: number): SpentWindow;
   windows(): readonly SpentWindow[];
@@ -24,7 +25,12 @@ export interface Spending {
 
 const patienceMs = 20_000;
 
-export function startSpending(fleet: Fleet, key: string, clientsEach: number): Spending {
+export function startSpending(
+  fleet: Fleet,
+  key: string,
+  clientsEach: number,
+  { hasFaults = false } = {},
+): Spending {
   const windows = new Map<number, SpentWindow>();
   const surprises: string[] = [];
   let admitted = 0;
@@ -40,8 +46,14 @@ export function startSpending(fleet: Fleet, key: string, clientsEach: number): S
   }
 
   async function spend(index: number): Promise<void> {
-    while (!ended) {
-      const { status, headers } = await fleet.call(index, "HEAD", "/inventory", { key });
+    while (!ended && !fleet.isOver) {
+      const response = await fleet.call(index, "HEAD", "/inventory", { key }).catch(lost);
+      if (hasFaults && (!response || response.status === 503)) {
+        await Bun.sleep(20);
+        continue;
+      }
+      if (!response) throw new Error(`the connection to instance ${index} was lost`);
+      const { status, headers } = response;
       const spent = window(Number(headers.get("x-ratelimit-reset")));
       if (status === 200) {
         spent.admitted += 1;

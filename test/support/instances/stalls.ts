@@ -1,4 +1,5 @@
-import type { PostgresServer } from "../postgres.ts";
+import { signalAll } from "../postgres.ts";
+import type { Cluster } from "./cluster.ts";
 import { findCommitConnections } from "./commit-connections.ts";
 import { until } from "./fleet.ts";
 import type { SlowProxy } from "./slow-network.ts";
@@ -26,14 +27,16 @@ const patienceMs = 20_000;
 /** Lets one fault happen to the commits of the instance behind the proxy. Resolves once it is over. */
 export async function stall(
   fault: Stall,
-  server: PostgresServer,
-  databaseUrl: string,
-  proxy: SlowProxy,
-  moreUpdates: () => Promise<void>,
+  { server, databaseUrl, proxies }: Cluster,
+  victim: number,
+  moreUpdates: () => Promise<unknown>,
+  random = Math.random,
 ): Promise<void> {
+  const proxy = proxies[victim]!;
   switch (fault) {
     case "commits are held on their way and delivered late": {
       const held = proxy.hold(await portsOfCommits(databaseUrl, proxy));
+      await until(() => held.keptBytes() > 0, patienceMs, "a commit on its way");
       await Bun.sleep(longMs);
       held.release();
       break;
@@ -41,7 +44,7 @@ export async function stall(
     case "commits are delayed again and again":
       for (let turn = 0; turn < 4; turn++) {
         const held = proxy.hold(await portsOfCommits(databaseUrl, proxy));
-        await Bun.sleep(shortMsMax * Math.random());
+        await Bun.sleep(shortMsMax * random());
         held.release();
       }
       break;
@@ -61,15 +64,15 @@ export async function stall(
     }
     case "server processes of commits are stopped and go on late": {
       const pids = (await commitsBehind(databaseUrl, proxy)).map(({ pid }) => pid);
-      signal(pids, "SIGSTOP");
+      signalAll(pids, "SIGSTOP");
       await Bun.sleep(longMs);
-      signal(pids, "SIGCONT");
+      signalAll(pids, "SIGCONT");
       break;
     }
     case "the database is paused and goes on late":
-      server.pause();
+      server!.pause();
       await Bun.sleep(longMs);
-      server.resume();
+      server!.resume();
       break;
   }
 }
@@ -89,14 +92,4 @@ async function commitsBehind(databaseUrl: string, proxy: SlowProxy) {
 
 async function portsOfCommits(databaseUrl: string, proxy: SlowProxy): Promise<number[]> {
   return (await commitsBehind(databaseUrl, proxy)).map(({ port }) => port);
-}
-
-function signal(pids: readonly number[], name: NodeJS.Signals): void {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, name);
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
 }

@@ -29,7 +29,7 @@ export function startTraffic(fleet: Fleet, recorder: Recorder, options: TrafficO
 
   async function repeat(act: () => Promise<boolean>): Promise<void> {
     // A client that failed waits a little, or a dead instance would get most of the requests.
-    while (!ended) {
+    while (!ended && !fleet.isOver) {
       const pauseMs = (await act()) ? pauseMsMax * Math.random() : Math.max(50, pauseMsMax / 2);
       await Bun.sleep(pauseMs);
     }

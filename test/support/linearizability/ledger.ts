@@ -43,7 +43,10 @@ function checkRows({ updates, ledger }: History): Violation[] {
       violations.push({ kind: "lost update", message });
     }
     for (const row of found) {
-      if (update.outcome === "refused" || !rowIsOf(row, update)) {
+      if (update.outcome === "refused") {
+        const message = `Row ${row.seq} has update ${update.id}, whose client was told that it is not stored`;
+        violations.push({ kind: "late update", message });
+      } else if (!rowIsOf(row, update)) {
         const message = `Row ${row.seq} is not what update ${update.id} asked for`;
         violations.push({ kind: "unasked row", message });
       }

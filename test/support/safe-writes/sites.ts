@@ -1,10 +1,8 @@
 import { Database } from "bun:sqlite";
-import { expect } from "bun:test";
-import { type Fault, inflict } from "../instances/chaos.ts";
-import { boundless, startFleet } from "../instances/fleet.ts";
+import { type AnyFault, inflict } from "../instances/chaos.ts";
+import { type ClusterOptions, startCluster } from "../instances/cluster.ts";
+import { boundless } from "../instances/fleet.ts";
 import { withDatabase } from "../instances/recording.ts";
-import { openSlowProxy, upTo } from "../instances/slow-network.ts";
-import { startPostgres } from "../postgres.ts";
 import { openWorkspace, type Ran } from "../process.ts";
 import type { Engine } from "../service.ts";
 import type { Row } from "./history.ts";
@@ -15,7 +13,12 @@ export interface Site extends Target {
   readonly initial: ReadonlyMap<bigint, number>;
   readonly faults: readonly string[];
   /** Lets a fault happen. `more` resolves once more writes were acknowledged. */
-  inflict(fault: string, round: number, more: () => Promise<void>): Promise<void>;
+  inflict(
+    fault: string,
+    round: number,
+    more: () => Promise<void>,
+    random?: () => number,
+  ): Promise<void>;
   /** The rows after those of the import. */
   ledger(): Promise<Row[]>;
   verify(): Promise<Ran>;
@@ -52,8 +55,11 @@ function toRow(values: readonly unknown[]): Row {
   };
 }
 
-/** On PostgreSQL with this many instances. */
-export const openSite: Record<Engine, (size: number) => Promise<Site>> = {
+/** The number of instances counts on PostgreSQL only. */
+export const openSite: Record<
+  Engine,
+  (options: Pick<ClusterOptions, "size" | "hasSmallDisk">) => Promise<Site>
+> = {
   async sqlite() {
     const place = openWorkspace();
     await place.runHere(["pets", "import", "-"], { stdin: importedPets });
@@ -77,7 +83,7 @@ export const openSite: Record<Engine, (size: number) => Promise<Site>> = {
         const isKilled = fault === "the service is killed";
         service.kill(isKilled ? "SIGKILL" : "SIGTERM");
         const code = await service.exited;
-        if (!isKilled) expect(code).toBe(0);
+        if (!isKilled && code !== 0) throw new Error(`the service returned ${code}`);
         service = await place.serve();
       },
       async ledger() {
@@ -91,14 +97,9 @@ export const openSite: Record<Engine, (size: number) => Promise<Site>> = {
     };
   },
 
-  async postgres(size) {
-    const server = await startPostgres();
-    const databaseUrl = await server.freshDatabase();
-    // Commits of one instance are acknowledged late, and some not at all.
-    const proxy = openSlowProxy(server.port, upTo(8));
-    const slowUrl = databaseUrl.replace(`${server.port}`, `${proxy.port}`);
-    const addressOf = (index: number) => (index === 1 ? slowUrl : databaseUrl);
-    const fleet = await startFleet(databaseUrl, { size, addressOf });
+  async postgres(options) {
+    const cluster = await startCluster("postgres", options);
+    const { databaseUrl, fleet } = cluster;
     const onDatabase = ["--database", databaseUrl];
     await fleet.place.runHere(["pets", "import", "-", ...onDatabase], { stdin: importedPets });
     const { key } = await fleet.issueKey(...boundless);
@@ -112,15 +113,13 @@ export const openSite: Record<Engine, (size: number) => Promise<Site>> = {
       faults: [
         "an instance and the database are killed together",
         "an instance is killed",
-        "the connections of an instance are cut",
+        "connections are cut",
         "the database is killed",
         "the database is restarted",
         "an instance is replaced in good order",
       ],
-      async inflict(fault, round, more) {
-        if (fault === "the connections of an instance are cut") proxy.cut();
-        else await inflict(fault as Fault, server, fleet, round % fleet.size, more);
-      },
+      inflict: (fault, round, more, random) =>
+        inflict(fault as AnyFault, cluster, round % fleet.size, more, random),
       ledger: () =>
         withDatabase(databaseUrl, async (sql) => {
           const text = `SELECT ${rowColumns} WHERE seq > ${initial.size} ORDER BY seq`;
@@ -128,11 +127,7 @@ export const openSite: Record<Engine, (size: number) => Promise<Site>> = {
           return rows.map(toRow);
         }),
       verify: () => fleet.place.runHere(["verify", ...onDatabase]),
-      async leave() {
-        await fleet.leave();
-        proxy.close();
-        await server.destroy();
-      },
+      leave: async () => cluster[Symbol.asyncDispose](),
     };
   },
 };

@@ -1,7 +1,6 @@
-import { type Fault, inflict } from "../instances/chaos.ts";
-import { startFleet } from "../instances/fleet.ts";
-import { openSlowProxy } from "../instances/slow-network.ts";
-import { openTrialDatabase } from "../instances/trial-database.ts";
+import { type Fault, inflict, type Sequence } from "../instances/chaos.ts";
+import { startCluster } from "../instances/cluster.ts";
+import type { Disturbance } from "../instances/disturbances.ts";
 import type { Engine } from "../service.ts";
 import { trialBounds } from "./bounds.ts";
 import {
@@ -13,62 +12,59 @@ import {
 
 export type WebhookFault =
   | Fault
+  | Disturbance
   | "the receiver dies"
-  /** It can still reach the receiver. */
-  | "the first instance cannot reach the database";
+  /** One of them has the leases. It must not go on with its attempts when another one begins. */
+  | "each instance in turn cannot reach the database, while the receiver hangs";
 
-export interface WebhookFaultOptions {
+/** On SQLite only faults of an instance or the receiver. */
+export interface WebhookFaultOptions extends Sequence<WebhookFault> {
   readonly webhooks: number;
-  /** On SQLite only faults of an instance or the receiver. */
-  readonly sequence: readonly WebhookFault[];
   /** Requests that change the inventory between two faults. */
   readonly requestsBetween: number;
 }
 
 const receiverDownMs = 300;
-/** Longer than a lease. */
-const cutOffMs = 2 * trialBounds.leaseMs;
-/** Nothing listens there. */
-const closedPort = 1;
+/** Longer than a lease, and than the instance that takes over needs for an attempt. */
+const hangingMs = 2 * trialBounds.leaseMs;
 
-/** Two instances on PostgreSQL, or one on SQLite, with a bad receiver, and one fault after another. */
+/**
+ * Two instances on PostgreSQL unless told otherwise, or one on SQLite, with a bad receiver, and one fault
+ * after another.
+ */
 export async function endureWebhookFaults(
   engine: Engine,
-  { webhooks, sequence, requestsBetween }: WebhookFaultOptions,
+  { webhooks, sequence, requestsBetween, instances = 2, random, hasSmallDisk }: WebhookFaultOptions,
 ): Promise<WebhookFigures> {
-  await using database = await openTrialDatabase(engine);
-  const { url, server, instances: size } = database;
-  const proxy = server && openSlowProxy(server.port, () => 0);
-  const fleet = await startFleet(url, {
-    size,
+  await using cluster = await startCluster(engine, {
+    size: instances,
     pets: webhookTrialPets,
-    addressOf: (index) =>
-      proxy && index === 0 ? url.replace(`${server.port}`, `${proxy.port}`) : url,
+    hasSmallDisk,
     ...quickInstances,
   });
+  const { fleet, databaseUrl } = cluster;
+  const { timeoutMs } = trialBounds;
+  const trial = await startWebhookTrial(fleet, { databaseUrl, webhooks, timeoutMs });
+  const { receiver } = trial;
   try {
-    const trial = await startWebhookTrial(fleet, {
-      databaseUrl: url,
-      webhooks,
-      timeoutMs: trialBounds.timeoutMs,
-    });
     await trial.changes.more(requestsBetween);
-    for (const [round, fault] of sequence.entries()) {
-      if (fault === "the receiver dies") await trial.receiver.die(receiverDownMs);
-      else if (fault === "the first instance cannot reach the database") {
-        proxy!.redirect(closedPort);
-        proxy!.cut();
-        await Bun.sleep(cutOffMs);
-        proxy!.redirect(server!.port);
-      } else await inflict(fault, server!, fleet, round % size, async () => {});
+    for (const [turn, fault] of sequence.entries()) {
+      const happen = (one: Fault | Disturbance, victim = turn % fleet.size) =>
+        inflict(one, cluster, victim, async () => {}, random);
+      if (fault === "the receiver dies") await receiver.die(receiverDownMs);
+      else if (
+        fault === "each instance in turn cannot reach the database, while the receiver hangs"
+      )
+        for (let index = 0; index < fleet.size; index++) {
+          const isCutOff = happen("an instance cannot reach the database", index);
+          await Promise.all([receiver.hang(hangingMs), isCutOff]);
+        }
+      else await happen(fault);
       await trial.changes.more(requestsBetween);
     }
     await trial.end();
-    const figures = await trial.expectLedger();
-    await trial.receiver.stop();
-    return figures;
+    return await trial.compareWithLedger();
   } finally {
-    await fleet.leave();
-    proxy?.close();
+    await receiver.stop();
   }
 }

@@ -29,6 +29,8 @@ export interface BadReceiver {
   readonly followed: number;
   /** Confirms everything from now on. */
   behave(): void;
+  /** Accepts requests for a while without answering them. */
+  hang(ms: number): Promise<void>;
   /** Closes the port and every connection for a while. */
   die(downMs: number): Promise<void>;
   stop(): Promise<void>;
@@ -68,6 +70,7 @@ export async function startBadReceiver(options: ReceiverOptions): Promise<BadRec
   const open = new Map<string, Set<IncomingMessage>>();
   const behaved: Record<string, number> = {};
   let followed = 0;
+  let isHanging = false;
   let isGood = delayMs !== undefined;
   let behaviours: Record<string, Behaviour> = {};
 
@@ -90,6 +93,7 @@ export async function startBadReceiver(options: ReceiverOptions): Promise<BadRec
     };
     response.on("finish", noteStatus);
     const names = Object.keys(behaviours);
+    if (isHanging) return;
     const isConfirmed = isGood || Math.random() < goodShare;
     const name = isConfirmed ? "confirms" : names[Math.floor(Math.random() * names.length)]!;
     behaved[name] = (behaved[name] ?? 0) + 1;
@@ -147,6 +151,11 @@ export async function startBadReceiver(options: ReceiverOptions): Promise<BadRec
     },
     behave() {
       isGood = true;
+    },
+    async hang(ms) {
+      isHanging = true;
+      await Bun.sleep(ms);
+      isHanging = false;
     },
     async die(downMs) {
       await stop();
