@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { dayMs, minuteMs } from "../../src/domain/limits/limits.ts";
 import { startFleet } from "../../test/support/instances/fleet.ts";
 import { jumpBy, makeTimeMovable } from "../../test/support/instances/movable-time.ts";
-import type { TrialDatabase } from "../../test/support/instances/trial-database.ts";
 import { createKey, importPets } from "../../test/support/stocking.ts";
 import type { Round } from "../part.ts";
 import { createStore } from "../store.ts";
+import type { TrialDatabase } from "./database.ts";
 import { createMovableClock } from "./movable-clock.ts";
 import { banMinutes, perMinute } from "./promises.ts";
 

@@ -1,6 +1,6 @@
 import { dayMs } from "../../src/domain/limits/limits.ts";
-import { openTrialDatabase } from "../../test/support/instances/trial-database.ts";
 import type { Part } from "../part.ts";
+import { openTrialDatabase } from "./database.ts";
 import { compileClock } from "./movable-clock.ts";
 import { startTrial } from "./trial.ts";
 

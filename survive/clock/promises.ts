@@ -61,14 +61,13 @@ function fail(
   round.fail(wrong, `${what} (after: ${name})`);
 }
 
-/**
- * Repeats the keyed update that followed the last step, and sends the next one. Older ones are not repeated:
- * at a start, the service does not know of jumps that an earlier process has seen.
- */
+/** Repeats all keyed updates so far, which are minutes old at most, and sends the next one. */
 async function checkReplay(caller: Caller, step: Step): Promise<void> {
-  const again = await keyedUpdate(caller, caller.steps);
-  if (again.headers.get("Idempotent-Replayed") !== "true")
-    fail(caller, step, `a repeated update got ${again.status}, not its first result`, "doubled");
+  for (let number = 0; number <= caller.steps; number++) {
+    const again = await keyedUpdate(caller, number);
+    if (again.headers.get("Idempotent-Replayed") !== "true")
+      fail(caller, step, `repeated update ${number} got ${again.status}, not a replay`, "doubled");
+  }
   await keyedUpdate(caller, ++caller.steps);
 }
 

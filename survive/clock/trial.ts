@@ -3,13 +3,13 @@ import { existsSync, readdirSync } from "node:fs";
 import { cookieIn } from "../../test/support/admin/operators.ts";
 import { startConsumer } from "../../test/support/feed-trial/consumer.ts";
 import { until } from "../../test/support/instances/fleet.ts";
-import type { TrialDatabase } from "../../test/support/instances/trial-database.ts";
 import { withStoreAt } from "../../test/support/stocking.ts";
 import { answer, startReceiver } from "../../test/support/webhooks/receiver.ts";
 import { createGate } from "../gate.ts";
 import { type Load, sendLoad } from "../load.ts";
 import type { Round } from "../part.ts";
 import { faultsIn } from "../store.ts";
+import type { TrialDatabase } from "./database.ts";
 import { type Instances, startInstances } from "./instances.ts";
 import { type Caller, checkPromises, keyedUpdate } from "./promises.ts";
 
@@ -25,13 +25,18 @@ export async function startTrial(round: Round, database: TrialDatabase) {
   opened.defer(() => receiver.stop());
   const caller = await startCaller(round, instances, receiver.url);
   const { anyUrl } = instances;
-  const consumer = startConsumer({ key: keys.load, pickInstance: anyUrl, texts: new Map() });
+  let isOver = false;
+  const consumer = startConsumer({
+    key: keys.load,
+    pickInstance: anyUrl,
+    isOver: () => false,
+    texts: new Map(),
+  });
   opened.defer(() => consumer.leave());
 
   const load: Load = { told: [], asked: [] };
   const gate = createGate();
   let isDown = false;
-  let isOver = false;
   const target = {
     key: keys.load,
     operatorKey: keys.operator,
@@ -70,8 +75,8 @@ export async function startTrial(round: Round, database: TrialDatabase) {
     /** Moves clocks while the instances run, or are stopped or killed for that time. */
     async move(ms: number, manner: "run" | "stop" | "kill"): Promise<void> {
       const before = instances.logged(ms);
-      // Its time of failure is then in the past or in the future. A second one could pause the webhook.
-      if (jumps === 0 && !round.isShort) receiver.behaveOnce(answer(500));
+      // Its time of failure is then in the past or in the future.
+      if (!round.isShort) receiver.behaveOnce(answer(500));
       if (manner !== "run") {
         // Counts of requests are saved every second. A kill may lose those since then.
         if (manner === "kill") await Bun.sleep(2_500);
