@@ -183,12 +183,14 @@ function takeClaim({ parts, state }: Work, read: Webhook, claimedAt: number): vo
   // Another process may have delivered since the lease ended.
   const wasInterrupted = state.isReleased || claimedAt > state.leaseEndsAt;
   if (!state.begunWith || wasInterrupted || read.replays !== state.webhook.replays) {
-    const delayMs = read.nextAttemptAt - parts.clock.now();
+    const now = parts.clock.now();
+    const delayMs = read.nextAttemptAt - now;
+    // Then the clock was ahead when the times were stored.
+    const isWrong = delayMs > retryDelayMaxMs || (read.failingSince ?? now) > now;
     Object.assign(state, {
       ...initialState(read),
       begunWith: read,
-      // A longer delay means that the clock was ahead when the time was stored.
-      retryAt: parts.monotonicMs() + (delayMs > retryDelayMaxMs ? 0 : delayMs),
+      retryAt: parts.monotonicMs() + (isWrong ? 0 : delayMs),
       // Earlier attempts must still be saved.
       attempts: state.attempts,
       saveAt: state.saveAt,
