@@ -148,37 +148,11 @@ export async function sendLoad(
     }
   }
 
-  async function operate(): Promise<void> {
-    const key = target.operatorKey;
-    for (let round = 0; !isOver(); round++) {
-      await tried(async () => {
-        const made = await send(key, "POST", "/admin/keys", '{"name":"Till","plan":"pro"}');
-        tell(`key ${made.id}`, ({ keys }) => keys.has(made.id));
-        if (random.chance(0.5)) {
-          await send(key, "POST", `/admin/keys/${made.id}/revoke`, "{}");
-          tell(`key ${made.id} is revoked`, ({ keys }) => keys.get(made.id) === true);
-        }
-        if (random.chance(0.3)) {
-          const webhook = await send(key, "POST", "/admin/webhooks", webhookBody);
-          tell(`webhook ${webhook.id}`, ({ webhooks }) => webhooks.has(webhook.id));
-        }
-        if (random.chance(0.3)) await importPets(round);
-      });
-      await Bun.sleep(random.below(30));
-    }
-  }
-
-  async function importPets(round: number): Promise<void> {
-    const { ids, rows } = rowsToImport(round);
-    await send(target.operatorKey, "POST", "/admin/pets/import?format=ndjson", rows);
-    tell(`import ${round}`, ({ quantities }) => ids.every((petId) => quantities.get(petId) === 7));
-  }
-
   const work = { send, tell, tried, isOver };
   await Promise.all([
     ...setPets.map(setQuantities),
     sendBatches(),
-    operate(),
+    operate(target, random, work),
     ...(target.provokesBans ? [provokeBans(target, work)] : []),
   ]);
   return load;
@@ -194,6 +168,32 @@ interface Work {
   tell(what: string, isIn: Told["isIn"]): void;
   tried(work: () => Promise<void>): Promise<boolean>;
   isOver(): boolean;
+}
+
+/** Creates and revokes keys, creates webhooks and imports pets. */
+async function operate(target: Target, random: Random, work: Work): Promise<void> {
+  const { send, tell, tried, isOver } = work;
+  const key = target.operatorKey;
+  for (let round = 0; !isOver(); round++) {
+    await tried(async () => {
+      const made = await send(key, "POST", "/admin/keys", '{"name":"Till","plan":"pro"}');
+      tell(`key ${made.id}`, ({ keys }) => keys.has(made.id));
+      if (random.chance(0.5)) {
+        await send(key, "POST", `/admin/keys/${made.id}/revoke`, "{}");
+        tell(`key ${made.id} is revoked`, ({ keys }) => keys.get(made.id) === true);
+      }
+      if (random.chance(0.3)) {
+        const webhook = await send(key, "POST", "/admin/webhooks", webhookBody);
+        tell(`webhook ${webhook.id}`, ({ webhooks }) => webhooks.has(webhook.id));
+      }
+      if (random.chance(0.3)) {
+        const { ids, rows } = rowsToImport(round);
+        await send(key, "POST", "/admin/pets/import?format=ndjson", rows);
+        tell(`import ${round}`, ({ quantities }) => ids.every((id) => quantities.get(id) === 7));
+      }
+    });
+    await Bun.sleep(random.below(30));
+  }
 }
 
 /** A key that does not stop at its limit is banned, after a second of that. */

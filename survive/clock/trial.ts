@@ -25,18 +25,13 @@ export async function startTrial(round: Round, database: TrialDatabase) {
   opened.defer(() => receiver.stop());
   const caller = await startCaller(round, instances, receiver.url);
   const { anyUrl } = instances;
-  let isOver = false;
-  const consumer = startConsumer({
-    key: keys.load,
-    pickInstance: anyUrl,
-    isOver: () => false,
-    texts: new Map(),
-  });
+  const consumer = followFeed(keys.load, anyUrl);
   opened.defer(() => consumer.leave());
 
   const load: Load = { told: [], asked: [] };
   const gate = createGate();
   let isDown = false;
+  let isOver = false;
   const target = {
     key: keys.load,
     operatorKey: keys.operator,
@@ -119,6 +114,10 @@ export async function startTrial(round: Round, database: TrialDatabase) {
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+function followFeed(key: string, pickInstance: () => string) {
+  return startConsumer({ key, pickInstance, isOver: () => false, texts: new Map() });
 }
 
 /** Signs in, creates a webhook, and sends the update that is repeated after the first step. */

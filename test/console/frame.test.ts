@@ -162,7 +162,7 @@ describe("the sign-in", () => {
     await enterOperatorKey(page, (await issueOperator(service, "Ada")).text);
     await page.locator("[data-connection=live]").waitFor();
     expect(page.url()).toBe(consoleUrl(service, "/stock?x=1"));
-    expect(await page.locator("[data-pet='7'] .cell-quantity").textContent()).toBe("8");
+    expect(await page.locator("[data-pet='7'] .cell-quantity").textContent()).toBe("9");
   });
 });
 
