@@ -25,7 +25,8 @@ export const crash: Part = {
   share: 3,
   async round(round) {
     const { random, isShort } = round;
-    const command = [isShort ? petstore : await build()];
+    const isOther = process.env.PETSTORE_PROGRAM !== undefined;
+    const command = [isShort || isOther ? petstore : await build()];
     const rare = [killCommands, killOnPostgres, killOnSqlite];
     const works = isShort
       ? [killOnSqlite, killCommands]
