@@ -22,7 +22,7 @@ async function build(): Promise<string> {
 /** Lanes run in parallel, to use every core. */
 export const crash: Part = {
   name: "crash",
-  share: 3,
+  share: 7,
   async round(round) {
     const { random, isShort } = round;
     const isOther = process.env.PETSTORE_PROGRAM !== undefined;

@@ -136,7 +136,7 @@ const classes: readonly [RegExp, Wrong][] = [
 
 export const network: Part = {
   name: "network",
-  share: 8,
+  share: 5,
   async round(round) {
     const kind = round.isShort ? "updates" : round.random.pick(kinds);
     const instances = round.random.pick(sizesOf[kind] ?? [1, 2, 3]);

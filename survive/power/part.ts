@@ -53,7 +53,7 @@ const log = { restarts: 0, moved: 0, failures: 0 };
 
 export const power: Part = {
   name: "power",
-  share: 11,
+  share: 9,
   findProblem: compileTracer,
   async round(round) {
     const kind = order[round.seed % order.length]!;
