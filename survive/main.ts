@@ -87,7 +87,8 @@ async function runOne(part: Part, seed: number, ms: number, release?: string): P
   let shownAt = 0;
   let shownFailures = 0;
   const tally = await runPart(part, seed, ms, (now, leftMs) => {
-    for (const { seed: failed, wrong, what } of now.failures.slice(shownFailures)) {
+    // One fault can make every answer of a round wrong.
+    for (const { seed: failed, wrong, what } of now.failures.slice(shownFailures).slice(0, 5)) {
       console.log(`${part.name}: ${wrong.toUpperCase()}: ${what}`);
       console.log(`  Repeat it: ${commandFor(part.name, failed, release)}`);
     }

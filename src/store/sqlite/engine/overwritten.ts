@@ -80,6 +80,19 @@ function createLogCheck(files: StoreFiles) {
     return ((header.readUInt32LE(commitsAt) - known.commits) | 0) < 0;
   }
 
+  /** An older copy of the index has another number. Returns false if no file can be written now. */
+  function renumber(): boolean {
+    number[0]! += 1;
+    try {
+      writeSync(index, number, 0, number.byteLength, numberAt);
+      return true;
+    } catch {
+      // A file system became read-only. The next check tries again, and the next commit says why it fails.
+      number[0]! -= 1;
+      return false;
+    }
+  }
+
   function findInLog(): "wal" | "walIndex" | undefined {
     if (isIndexOverwritten()) return "walIndex";
     // The two copies differ while another process commits. The next check decides.
@@ -92,12 +105,10 @@ function createLogCheck(files: StoreFiles) {
     const frameBytes = frameHeaderBytes + (pageBytes === 1 ? 65_536 : pageBytes);
     const lastAt = logHeaderBytes + (frames - 1) * frameBytes;
     if (isLogIntact(lastAt)) {
-      if (last.equals(known.frame)) return undefined;
-      known.at = lastAt;
-      last.copy(known.frame);
-      // An older copy of the index has another number.
-      number[0]! += 1;
-      writeSync(index, number, 0, number.byteLength, numberAt);
+      if (!last.equals(known.frame) && renumber()) {
+        known.at = lastAt;
+        last.copy(known.frame);
+      }
       return undefined;
     }
     // Another process may have begun the log again since the index was read.
