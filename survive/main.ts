@@ -42,7 +42,7 @@ async function main(): Promise<number> {
   const seed =
     values.seed === undefined ? randomInt(2 ** 32) : numberIn("seed", values.seed, 0, 2 ** 32 - 1);
   if (values.release !== undefined)
-    process.env.PETSTORE_PROGRAM = join(await checkoutOf(values.release), "bin/petstore");
+    process.env.SURVIVE_PROGRAM = join(await checkoutOf(values.release), "bin/petstore");
   // After that, because the parts read it when they are loaded.
   const { parts } = await import("./parts.ts");
   const chosen = selectParts(parts, values.only);

@@ -25,7 +25,7 @@ export const crash: Part = {
   share: 7,
   async round(round) {
     const { random, isShort } = round;
-    const isOther = process.env.PETSTORE_PROGRAM !== undefined;
+    const isOther = process.env.SURVIVE_PROGRAM !== undefined;
     const command = [isShort || isOther ? petstore : await build()];
     const rare = [killCommands, killOnPostgres, killOnSqlite];
     const works = isShort

@@ -7,7 +7,7 @@ import { type HereOptions, runHere } from "./commands.ts";
 
 /** `npm run survive -- --release` runs the program of another version. */
 export const petstore =
-  process.env.PETSTORE_PROGRAM ?? resolve(import.meta.dir, "../../bin/petstore");
+  process.env.SURVIVE_PROGRAM ?? resolve(import.meta.dir, "../../bin/petstore");
 
 export interface Ran {
   readonly code: number;
