@@ -1,4 +1,4 @@
-/** Clients wait here while the service is down. */
+/** Clients wait here until they may go on. */
 export function createGate() {
   let waiting = 0;
   let opened = Promise.withResolvers<void>();
@@ -23,3 +23,5 @@ export function createGate() {
     },
   };
 }
+
+export type Gate = ReturnType<typeof createGate>;

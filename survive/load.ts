@@ -43,6 +43,8 @@ export interface Target {
   readonly pauseMs?: number;
   /** Ends the load before its time. */
   isOver?(): boolean;
+  /** Resolves when the next request may be sent. */
+  pass?(): Promise<void>;
   /** Whether keys are banned too. Not if flushes fail: the service then stores a ban later than it begins. */
   readonly provokesBans?: boolean;
 }
@@ -52,6 +54,8 @@ export const setPets = [1, 2, 3, 4, 5, 6, 7, 8];
 /** Pets that batches increase by one, always both. */
 export const batchPets = [11, 12] as const;
 const webhookBody = '{"url":"http://127.0.0.1:1999/"}';
+/** One for each pet that is set, one for batches, and an operator. */
+export const clientsCount = setPets.length + 2;
 const importedFrom = 1_000;
 const importedCount = 300;
 
@@ -110,6 +114,7 @@ export async function sendLoad(
   /** Does one piece of work. Returns false if it failed and the load goes on. */
   async function tried(work: () => Promise<void>): Promise<boolean> {
     try {
+      await target.pass?.();
       await work();
       if (target.pauseMs) await Bun.sleep(target.pauseMs);
       return true;

@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import type { Workspace } from "../../test/support/process.ts";
+import { clientsCount } from "../load.ts";
 import type { Round } from "../part.ts";
 import { createSite, withLoad } from "./site.ts";
 
@@ -110,11 +111,15 @@ export function stopWrites(round: Round, place: Workspace): Promise<void> {
     const site = await createSite(place, join(folder, "data"));
     await withLoad(round, site, {
       ms: isShort ? 1_000 : 3_000,
-      async work(isOver) {
+      async work(isOver, _answers, _baseUrl, gate) {
         await Bun.sleep(200 + random.below(500));
+        // Linux may report a flush as done that was under way when the error came, though its data is lost.
+        gate.close();
+        await gate.hasStopped(clientsCount);
         const device = basename(run("findmnt", "-no", "SOURCE", folder));
         if (!/^loop\d+$/.test(device)) throw new Error(`${device} is not a loop device`);
         writeFileSync(`/sys/fs/ext4/${device}/trigger_fs_error`, "petstore survive");
+        gate.open();
         round.faults(1);
         while (!isOver()) await Bun.sleep(20);
       },

@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { RunOptions, Workspace } from "../../test/support/process.ts";
 import { importPets } from "../../test/support/stocking.ts";
+import { createGate, type Gate } from "../gate.ts";
 import { type Load, sendLoad } from "../load.ts";
 import type { Round } from "../part.ts";
 import { createStore, faultsIn, type Keys } from "../store.ts";
@@ -35,7 +36,7 @@ interface LoadOptions {
   readonly options?: RunOptions;
   position?(): number;
   /** Breaks something while the service has load. */
-  work(isOver: () => boolean, answers: Answers, baseUrl: string): Promise<void>;
+  work(isOver: () => boolean, answers: Answers, baseUrl: string, gate: Gate): Promise<void>;
   /** Done after the service is killed and before its store is opened again. */
   mend?(): Promise<void>;
 }
@@ -51,11 +52,14 @@ export async function withLoad(
   const answers = createAnswers(round, site.keys, baseUrl);
   const endsAt = performance.now() + ms;
   let isWorking = true;
-  const working = work(() => performance.now() >= endsAt, answers, baseUrl()).finally(() => {
+  const gate = createGate();
+  gate.open();
+  const isOver = () => performance.now() >= endsAt;
+  const working = work(isOver, answers, baseUrl(), gate).finally(() => {
     isWorking = false;
   });
   const reading = answers.read(() => !isWorking);
-  const target = { ...site.keys, baseUrl, position, mayFail: answers.mayFail };
+  const target = { ...site.keys, baseUrl, position, mayFail: answers.mayFail, pass: gate.pass };
   const [load] = await Promise.all([sendLoad(target, round.random, ms), working, reading]);
   round.acknowledged(load.told.length);
   await answers.checkLog(service);
