@@ -115,7 +115,7 @@ export function stopWrites(round: Round, place: Workspace): Promise<void> {
         await Bun.sleep(200 + random.below(500));
         // Linux may report a flush as done that was under way when the error came, though its data is lost.
         gate.close();
-        await gate.hasStopped(clientsCount);
+        await Promise.race([gate.hasStopped(clientsCount), Bun.sleep(5_000)]);
         const device = basename(run("findmnt", "-no", "SOURCE", folder));
         if (!/^loop\d+$/.test(device)) throw new Error(`${device} is not a loop device`);
         writeFileSync(`/sys/fs/ext4/${device}/trigger_fs_error`, "petstore survive");
