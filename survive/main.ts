@@ -6,13 +6,14 @@ import { parseArgs } from "node:util";
 import { checkoutOf } from "../bench/release-checkout.ts";
 import { packageVersion } from "../src/version.ts";
 import { type Part, type PartName, partNames, wrongs } from "./part.ts";
-import { runPart, type Tally } from "./run.ts";
+import { type PartRun, runPart, type Tally } from "./run.ts";
 
 const usage = `npm run survive -- [flags]
-  --minutes N   how long the parts run together (60)
+  --minutes N   how long the whole run takes (60)
   --seed S      the seed of the first round of every part; the next rounds have S+1, S+2 ... (random)
   --only a,b    run only these parts: ${partNames.join(", ")}
                 (mutation runs only when named)
+  --rounds N    end each part after N rounds
   --release V   break this release instead, which is installed in dist/releases
 
 Exit code: 0 if nothing was wrong, 1 if something was, 2 if the run could not start.`;
@@ -30,6 +31,7 @@ async function main(): Promise<number> {
       minutes: { type: "string", default: "60" },
       seed: { type: "string" },
       only: { type: "string" },
+      rounds: { type: "string" },
       release: { type: "string" },
       help: { type: "boolean", default: false },
     },
@@ -41,6 +43,8 @@ async function main(): Promise<number> {
   const minutes = numberIn("minutes", values.minutes, 0.1, 10_000);
   const seed =
     values.seed === undefined ? randomInt(2 ** 32) : numberIn("seed", values.seed, 0, 2 ** 32 - 1);
+  const rounds =
+    values.rounds === undefined ? undefined : numberIn("rounds", values.rounds, 1, 1_000_000);
   if (values.release !== undefined)
     process.env.SURVIVE_PROGRAM = join(await checkoutOf(values.release), "bin/petstore");
   // After that, because the parts read it when they are loaded.
@@ -54,7 +58,7 @@ async function main(): Promise<number> {
   const results: Result[] = [];
   for (const part of chosen) {
     const ms = (minutes * 60_000 * (part.share || 1)) / shares;
-    results.push(await runOne(part, seed, ms, values.release));
+    results.push(await runOne(part, { seed, ms, rounds }, values.release));
   }
   return report(results);
 }
@@ -78,7 +82,7 @@ function numberIn(flag: string, text: string, min: number, max: number): number 
   throw new Error(`--${flag} must be a number from ${min} to ${max}, not ${text}.`);
 }
 
-async function runOne(part: Part, seed: number, ms: number, release?: string): Promise<Result> {
+async function runOne(part: Part, run: PartRun, release?: string): Promise<Result> {
   const problem = await part.findProblem?.();
   if (problem !== undefined) {
     console.log(`${part.name}: not run: ${problem}`);
@@ -86,11 +90,11 @@ async function runOne(part: Part, seed: number, ms: number, release?: string): P
   }
   let shownAt = 0;
   let shownFailures = 0;
-  const tally = await runPart(part, seed, ms, (now, leftMs) => {
+  const tally = await runPart(part, run, (now, leftMs) => {
     // One fault can make every answer of a round wrong.
     for (const { seed: failed, wrong, what } of now.failures.slice(shownFailures).slice(0, 5)) {
       console.log(`${part.name}: ${wrong.toUpperCase()}: ${what}`);
-      console.log(`  Repeat it: ${commandFor(part.name, failed, release)}`);
+      console.log(`  Repeat it: ${commandFor(part.name, { ...run, seed: failed }, release)}`);
     }
     shownFailures = now.failures.length;
     if (performance.now() - shownAt < 10_000 && leftMs > 0) return;
@@ -100,9 +104,11 @@ async function runOne(part: Part, seed: number, ms: number, release?: string): P
   return { part, tally };
 }
 
-function commandFor(name: PartName, seed: number, release: string | undefined): string {
-  const words = ["npm run survive --", `--only ${name} --seed ${seed} --minutes 0.1`];
-  return [...words, ...(release === undefined ? [] : [`--release ${release}`])].join(" ");
+/** One round, with as much time as it had: some use all of it. */
+function commandFor(name: PartName, { seed, ms }: PartRun, release: string | undefined): string {
+  const minutes = Math.max(0.1, Math.round(ms / 6_000) / 10);
+  const words = `npm run survive -- --only ${name} --seed ${seed} --rounds 1 --minutes ${minutes}`;
+  return release === undefined ? words : `${words} --release ${release}`;
 }
 
 function lineOf({ rounds, faults, acknowledged, failures }: Tally): string {
@@ -129,6 +135,7 @@ function report(results: readonly Result[]): number {
     for (const [name, value] of tally?.figures ?? [])
       console.log(`${part.name}: ${name}: ${value}`);
   }
+  if (results.every(({ tally }) => !tally)) return 2;
   return results.some(({ tally }) => tally && tally.failures.length > 0) ? 1 : 0;
 }
 

@@ -13,7 +13,7 @@ export interface Tally {
   readonly figures: Map<string, string>;
 }
 
-export interface Failure {
+interface Failure {
   readonly seed: number;
   readonly wrong: Wrong;
   readonly what: string;
@@ -51,18 +51,26 @@ export async function runRound(
     fail("wrong", error instanceof Error ? (error.stack ?? error.message) : String(error));
   } finally {
     tally.rounds += 1;
-    rmSync(folder, { recursive: true, force: true });
+    try {
+      rmSync(folder, { recursive: true, force: true });
+    } catch (error) {
+      fail("wrong", `the folder of the round is still in use: ${error}`);
+    }
   }
 }
 
-/**
- * Runs rounds with the seeds that follow `seed`: as many as the part has, or until the time is over.
- * `onProgress` is called after each round and every ten seconds.
- */
+export interface PartRun {
+  /** The seed of the first round. The next ones have the seeds that follow it. */
+  readonly seed: number;
+  readonly ms: number;
+  /** The number of rounds. Unless given, as many as the part has, or until the time is over. */
+  readonly rounds: number | undefined;
+}
+
+/** Runs rounds. `onProgress` is called after each round and every ten seconds. */
 export async function runPart(
   part: Part,
-  seed: number,
-  ms: number,
+  { seed, ms, rounds = part.rounds }: PartRun,
   onProgress: (tally: Tally, leftMs: number) => void,
 ): Promise<Tally> {
   const tally = createTally();
@@ -73,7 +81,7 @@ export async function runPart(
     do {
       await runRound(part, (seed + tally.rounds) >>> 0, { tally, endsAt, isShort: false });
       report();
-    } while (part.rounds ? tally.rounds < part.rounds : performance.now() < endsAt);
+    } while (rounds ? tally.rounds < rounds : performance.now() < endsAt);
   } finally {
     clearInterval(timer);
   }

@@ -1,11 +1,12 @@
 // The instances whose clocks are moved: one on SQLite, or two on PostgreSQL that are an hour apart.
+
 import { join } from "node:path";
 import { dayMs, minuteMs } from "../../src/domain/limits/limits.ts";
 import { startFleet } from "../../test/support/instances/fleet.ts";
 import { jumpBy, makeTimeMovable } from "../../test/support/instances/movable-time.ts";
 import { createKey, importPets } from "../../test/support/stocking.ts";
 import type { Round } from "../part.ts";
-import { createStore } from "../store.ts";
+import { createStore, localWebhooks } from "../store.ts";
 import type { TrialDatabase } from "./database.ts";
 import { createMovableClock } from "./movable-clock.ts";
 import { banMinutes, perMinute } from "./promises.ts";
@@ -35,7 +36,7 @@ export async function startInstances(
   const fleet = await startFleet(url, {
     size,
     flags: [
-      ...["--webhooks-allow-insecure", "--webhooks-allowed-networks", "127.0.0.0/8"],
+      ...localWebhooks,
       ...["--ban-grace-ms", "1", "--ban-strikes-min", "10", "--ban-minutes-max", `${banMinutes}`],
       ...["--pets-sunset", new Date(endsAt).toISOString()],
       ...["--backup-every", "1h", "--backup-folder", backups],

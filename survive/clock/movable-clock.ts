@@ -41,5 +41,3 @@ export function createMovableClock(file: string, initialMs: number) {
     },
   };
 }
-
-export type MovableClock = ReturnType<typeof createMovableClock>;

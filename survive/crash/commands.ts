@@ -44,8 +44,8 @@ async function killWithin({ lane }: Trial, started: Started, ms: number): Promis
   const { round, random } = lane;
   await Promise.race([Bun.sleep(random.below(ms)), started.exited]);
   started.kill("SIGKILL");
-  round.faults(1);
   const code = await started.exited;
+  if (code === killedCode) round.faults(1);
   if (code !== 0 && code !== killedCode) round.fail("wrong", `${code}: ${started.written()}`);
   return code;
 }

@@ -5,12 +5,9 @@ import { withDatabase } from "../../test/support/instances/recording.ts";
 import { type PostgresServer, startPostgres } from "../../test/support/postgres.ts";
 import { openWorkspace, type Served } from "../../test/support/process.ts";
 import { createGate } from "../gate.ts";
-import { type Found, findFaults, type Load, sendLoad, setPets } from "../load.ts";
-import { createStore, type Fault, faultsIn, type Keys } from "../store.ts";
+import { clientsCount, type Found, findFaults, type Load, sendLoad } from "../load.ts";
+import { createStore, type Fault, faultsIn, type Keys, localWebhooks } from "../store.ts";
 import { goesOn, type Lane } from "./lane.ts";
-
-/** One client for every pet, one for the batches, one for the operator API. */
-const clientsCount = setPets.length + 2;
 
 /** Long enough for several commits, short enough for many kills. */
 const loadMsMax = 100;
@@ -35,8 +32,7 @@ async function killUnderLoad(lane: Lane, database: string, server?: PostgresServ
   const load: Load = { told: [], asked: [] };
   const gate = createGate();
   const place = openWorkspace();
-  const words = ["serve", "--database", database, "--webhooks-allow-insecure"];
-  words.push("--webhooks-allowed-networks", "127.0.0.0/8");
+  const words = ["serve", "--database", database, ...localWebhooks];
   let service: Served | undefined;
   let isOver = false;
   /** True from a kill until the clients may go on. */

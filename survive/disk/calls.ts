@@ -6,9 +6,10 @@ import { withStoreAt } from "../../test/support/stocking.ts";
 import type { Load } from "../load.ts";
 import type { Round } from "../part.ts";
 import { faultsIn } from "../store.ts";
+import { createFaultFile } from "../tracer/faults.ts";
 import { positionIn, traced } from "../tracer/trace.ts";
 import { notKnown } from "./answers.ts";
-import { chooseFault, createFaultFile, failingFlushes } from "./faults.ts";
+import { chooseFault, failingFlushes } from "./faults.ts";
 import { createSite, type Site, withLoad } from "./site.ts";
 
 /** Calls of the service fail while it has load. */
@@ -99,7 +100,7 @@ export async function breakCommands(round: Round, place: Workspace): Promise<voi
     const backup = join(folder, `${name}.petstore`);
     const beganAt = performance.now();
     const wasDone = await isDone(["backup", backup, "--database", database]);
-    if (existsSync(backup) !== wasDone)
+    if (existsSync(backup) !== (wasDone === true))
       round.fail("wrong", `a backup ${wasDone ? "is missing" : "that failed is left"}`);
     if (!wasDone) return;
     mkdirSync(join(folder, name));

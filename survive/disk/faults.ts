@@ -1,17 +1,10 @@
 // Chooses faults for the calls of a traced command.
-import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { constants } from "node:os";
 import type { Random } from "../random.ts";
+import type { Fault } from "../tracer/faults.ts";
 
 const { EIO, ENOSPC, EROFS } = constants.errno;
 const calls = { writes: 1, flushes: 2, truncations: 4 } as const;
-
-/** A fault of the calls of tracer.c: see faults.h. */
-export interface Fault {
-  readonly name: string;
-  /** The first four fields of the file that controls the tracer. */
-  readonly fields: readonly [action: number, calls: number, every: number, value: number];
-}
 
 export function chooseFault(random: Random, isShort: boolean): Fault {
   const every = random.pick([1, 1, 2, 3, 7, 30]);
@@ -41,26 +34,3 @@ export function chooseFault(random: Random, isShort: boolean): Fault {
 }
 
 export const failingFlushes: Fault = { name: "EIO for all flushes", fields: [1, 2, 1, EIO] };
-
-/** The file that controls a tracer. */
-export function createFaultFile(path: string) {
-  function set(fields: Fault["fields"]): void {
-    const file = openSync(path, "r+");
-    writeSync(file, new Uint32Array([...fields, 0, 0]));
-    closeSync(file);
-  }
-  // Divided by `every` even if the tracer reads between two fields.
-  writeFileSync(path, new Uint32Array([0, 0, 1, 0, 0, 0]));
-  const injected = () => readFileSync(path).readUInt32LE(20);
-  return {
-    path,
-    injected,
-    begin: ({ fields }: Fault) => set(fields),
-    /** Ends the fault. Returns how many calls it has hit. */
-    end(): number {
-      const count = injected();
-      set([0, 0, 1, 0]);
-      return count;
-    },
-  };
-}

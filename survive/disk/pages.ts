@@ -55,9 +55,8 @@ export async function damagePages(round: Round, place: Workspace): Promise<void>
     how = `${damagePage(site, round, isLog)}, ${isRunning ? "running" : "stopped"}`;
     round.faults(1);
   };
-  const timer = isRunning ? setTimeout(damage, ms / 2) : undefined;
-  const load = await sendLoad(target, random, ms);
-  clearTimeout(timer);
+  const damaging = isRunning ? Bun.sleep(ms / 2).then(damage) : undefined;
+  const [load] = await Promise.all([sendLoad(target, random, ms), damaging]);
   round.acknowledged(load.told.length);
   service.kill("SIGKILL");
   await service.exited;

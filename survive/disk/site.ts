@@ -6,7 +6,7 @@ import { importPets } from "../../test/support/stocking.ts";
 import { createGate, type Gate } from "../gate.ts";
 import { type Load, sendLoad } from "../load.ts";
 import type { Round } from "../part.ts";
-import { createStore, faultsIn, type Keys } from "../store.ts";
+import { createStore, faultsIn, type Keys, localWebhooks } from "../store.ts";
 import { type Answers, createAnswers, probePet } from "./answers.ts";
 
 export interface Site {
@@ -27,8 +27,12 @@ export async function createSite(place: Workspace, data: string): Promise<Site> 
   return { place, data, file, database, keys };
 }
 
-const insecure = ["--webhooks-allow-insecure", "--webhooks-allowed-networks", "127.0.0.0/8"];
-export const serveWords = ({ database }: Site) => ["serve", "--database", database, ...insecure];
+export const serveWords = ({ database }: Site) => [
+  "serve",
+  "--database",
+  database,
+  ...localWebhooks,
+];
 
 interface LoadOptions {
   readonly ms: number;

@@ -13,8 +13,6 @@ export interface Order extends Pick<Attack, "baseUrl" | "key" | "operatorKey"> {
 
 export interface AttackReport {
   readonly connections: number;
-  /** How many answers had each status. */
-  readonly statuses: Record<number, number>;
   /** Answers that were not well formed. */
   readonly malformed: readonly string[];
 }
@@ -22,14 +20,12 @@ export interface AttackReport {
 async function run({ shape, seed, ms, ...target }: Order): Promise<AttackReport> {
   const endsAt = performance.now() + ms;
   const open = new Set<RawClient>();
-  const statuses: Record<number, number> = {};
   const malformed: string[] = [];
   let connections = 0;
   const isOver = () => performance.now() >= endsAt;
 
   function check(answer: TestResponse): void {
     const { status } = answer;
-    statuses[status] = (statuses[status] ?? 0) + 1;
     const fault = faultOf(answer);
     if (fault !== undefined && malformed.length < 5)
       malformed.push(`${fault}: ${status} ${answer.text}`);
@@ -54,13 +50,19 @@ async function run({ shape, seed, ms, ...target }: Order): Promise<AttackReport>
       const once = { ...options, headers, keepalive: false };
       const response = await fetch(url, { ...once, ...fetchTrust(url) });
       const text = await response.text();
-      check({ status: response.status, headers: response.headers, text, json: JSON.parse(text) });
+      let json: unknown;
+      try {
+        json = JSON.parse(text);
+      } catch {
+        // Then `check` says that the answer has no Error.
+      }
+      check({ status: response.status, headers: response.headers, text, json });
     },
   });
   await Bun.sleep(ms);
   for (const client of open) client.abort();
   await attacking;
-  return { connections, statuses, malformed };
+  return { connections, malformed };
 }
 
 /** What is wrong with an answer. The HTTP parser refuses without a body, the service with an Error. */
@@ -78,7 +80,6 @@ process.on("message", async (order: Order) => {
   process.send!(
     await run(order).catch((error) => ({
       connections: 0,
-      statuses: {},
       malformed: [String(error.stack)],
     })),
   );

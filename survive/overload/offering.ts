@@ -52,6 +52,7 @@ async function run(offer: Offer): Promise<OfferReport> {
   async function open(index: number): Promise<void> {
     let sentAt = 0;
     let isGood = false;
+    let isClosed = false;
     let isWaiting = false;
     const petId = countedPets[index % countedPets.length]!;
     const reader = new ResponseReader(
@@ -80,6 +81,7 @@ async function run(offer: Offer): Promise<OfferReport> {
         data: (_socket, bytes) => reader.push(bytes),
         close() {
           wrong.push("a connection was closed");
+          isClosed = true;
           if (isWaiting) underWay -= 1;
         },
       },
@@ -87,6 +89,7 @@ async function run(offer: Offer): Promise<OfferReport> {
     socket.setNoDelay(true);
     sockets.push(socket);
     function send(): void {
+      if (isClosed) return;
       isWaiting = true;
       underWay += 1;
       sentAt = performance.now();

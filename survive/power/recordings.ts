@@ -1,22 +1,12 @@
 // What is recorded, and how an image of it is judged.
-import {
-  closeSync,
-  constants,
-  cpSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { ledger } from "../../test/fixtures/expected.ts";
 import { type Served, signalUntilEnd } from "../../test/support/process.ts";
 import { readLedger, restore } from "../../test/support/release-stores.ts";
 import { findFaults, type Load, rowsToImport, sendLoad, type Told } from "../load.ts";
-import { createStore, type Fault } from "../store.ts";
+import { createStore, type Fault, localWebhooks } from "../store.ts";
 import { type Inspection, inspect } from "./inspection.ts";
 import type { Judged, Stage } from "./stage.ts";
 
@@ -32,12 +22,8 @@ export async function serveLoad(stage: Stage, isFailing = false): Promise<Judged
   const address = addressOf(place.folder);
   const keys = await createStore(address);
   stage.begin();
-  setFaults(stage.faultFile, 0);
   const served = await stage.serve(
-    [
-      ...["serve", "--database", address, "--ban-strikes-min", "1"],
-      ...["--webhooks-allow-insecure", "--webhooks-allowed-networks", "127.0.0.0/8"],
-    ],
+    [...["serve", "--database", address, "--ban-strikes-min", "1"], ...localWebhooks],
     isFailing,
   );
   const target = {
@@ -55,9 +41,9 @@ export async function serveLoad(stage: Stage, isFailing = false): Promise<Judged
   const loading = sendLoad(target, random, loadMs);
   if (isFailing) {
     await Promise.race([loading, Bun.sleep(beginsMs)]);
-    setFaults(stage.faultFile, isFailingLast ? 1 : 1 + random.below(4));
+    stage.faults.begin(failingFlush(isFailingLast ? 1 : 1 + random.below(4)));
     await Promise.race([loading, Bun.sleep(random.below(loadMs / 4))]);
-    if (!isFailingLast) setFaults(stage.faultFile, 0);
+    if (!isFailingLast) stage.faults.end();
   }
   const load = await loading;
   await end(served, isFailingLast || random.chance(0.5));
@@ -70,15 +56,11 @@ export async function serveLoad(stage: Stage, isFailing = false): Promise<Judged
   };
 }
 
-/** Every Nth flush fails with EIO. 0 for none. */
-function setFaults(file: string, every: number): void {
-  const [fail, flushes, ioError] = [1, 2, 5];
-  const words = new Uint32Array([every > 0 ? fail : 0, flushes, every, ioError, 0, 0]);
-  // The tracer has the file in its memory, so it must not become shorter.
-  const handle = openSync(file, constants.O_RDWR | constants.O_CREAT);
-  writeSync(handle, words, 0, words.byteLength, 0);
-  closeSync(handle);
-}
+/** Every Nth flush fails with EIO. */
+const failingFlush = (every: number) => ({
+  name: `EIO for 1 of ${every} flushes`,
+  fields: [1, 2, every, constants.errno.EIO] as const,
+});
 
 /** Stops the service, or kills it. The tracer ends in order, because its last record must be whole. */
 async function end(served: Served, isKilled: boolean): Promise<void> {

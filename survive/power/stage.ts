@@ -6,6 +6,7 @@ import {
   type Workspace,
 } from "../../test/support/process.ts";
 import type { Round } from "../part.ts";
+import { createFaultFile, type FaultFile } from "../tracer/faults.ts";
 import { readLog } from "../tracer/log.ts";
 import { positionIn, traced } from "../tracer/trace.ts";
 import { createDisk } from "./disk.ts";
@@ -15,8 +16,8 @@ import type { Recording } from "./images.ts";
 export interface Stage {
   readonly round: Round;
   readonly place: Workspace;
-  /** The file with the faults of the tracer. Without it, there are none. */
-  readonly faultFile: string;
+  /** The faults of a service that is started with them. */
+  readonly faults: FaultFile;
   /** Begins to record. What is in the folder is on the disk. */
   begin(): void;
   position(): number;
@@ -34,7 +35,7 @@ export async function record(
 ): Promise<Recording> {
   const place = openWorkspace();
   const log = join(round.folder, "log");
-  const faultFile = join(round.folder, "faults");
+  const faults = createFaultFile(join(round.folder, "faults"));
   const start = (faults?: string) => ({
     command: [...traced(place.folder, log, faults), petstore],
   });
@@ -43,7 +44,7 @@ export async function record(
   const stage: Stage = {
     round,
     place,
-    faultFile,
+    faults,
     begin() {
       const { folder } = place;
       disks = {
@@ -58,7 +59,7 @@ export async function record(
       return out;
     },
     serve: (words, isFailing = false) =>
-      place.serve(words, start(isFailing ? faultFile : undefined)),
+      place.serve(words, start(isFailing ? faults.path : undefined)),
   };
   try {
     const judged = await act(stage);

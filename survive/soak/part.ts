@@ -3,6 +3,7 @@ import type { Part, Round } from "../part.ts";
 import { createRandom, type Random } from "../random.ts";
 import { checkStore, patient, type Sample, type ServedStore, serveStore } from "../served.ts";
 import { countedPets, createShoppers, type Shoppers } from "../shoppers.ts";
+import { localWebhooks } from "../store.ts";
 import { createClients, createReceiver } from "./clients.ts";
 import { trendOf } from "./trend.ts";
 
@@ -16,10 +17,7 @@ const shortMs = 2_500;
 const deliveryMsMax = 30_000;
 /** Without as much time after the warm-up, trends are printed and not judged. */
 const judgedSeconds = 300;
-const flags = [
-  ...["--webhooks-allow-insecure", "--webhooks-allowed-networks", "127.0.0.0/8"],
-  ...["--backup-keep", "2", ...patient],
-];
+const flags = [...localWebhooks, ...["--backup-keep", "2", ...patient]];
 
 /** What is sampled; p99 is that of the last few seconds. */
 type Figures = Sample & { readonly p99Ms: number };
