@@ -1,6 +1,7 @@
 import {
   type BanRules,
   correct,
+  isAhead,
   type LimitDecision,
   type Limiter,
   lift,
@@ -91,7 +92,10 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
       usage = newUsage();
       usages.set(keyId, usage);
     }
-    const decision = take(usage, limits, rules, clock.now());
+    const now = clock.now();
+    // A correction is saved too. Otherwise the next start would make it again, in another minute.
+    if (isAhead(usage, now)) unsaved.add(keyId);
+    const decision = take(usage, limits, rules, now);
     if (decision.outcome === "admitted") unsaved.add(keyId);
     else if (decision.banBegan) saveBan(keyId, usage);
     return decision;

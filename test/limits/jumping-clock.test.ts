@@ -51,6 +51,18 @@ describe.each(engines)("after a clock has jumped on %s", (engine) => {
   }
   const stateOf = async () => (await getKeyStatus(service.store, service.clock.now(), id)).state;
 
+  test("by 411 days and back, and then forward before a restart, a new minute is open", async () => {
+    service.clock.jump(411 * dayMs);
+    await codes(limits.perMinute);
+    // Saves the counts.
+    await service.restart();
+    service.clock.jump(-411 * dayMs);
+    expect(await codes(1)).toEqual(limited(1));
+    service.clock.advance(10 * minuteMs);
+    await service.restart();
+    expect(await codes(limits.perMinute)).toEqual(admitted(limits.perMinute));
+  });
+
   for (const isRestarted of [false, true]) {
     const restart = isRestarted ? ", and the service restarted" : "";
 
