@@ -92,10 +92,9 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
       usage = newUsage();
       usages.set(keyId, usage);
     }
-    const now = clock.now();
     // A correction is saved too. Otherwise the next start would make it again, in another minute.
-    if (isAhead(usage, now)) unsaved.add(keyId);
-    const decision = take(usage, limits, rules, now);
+    if (isAhead(usage, clock.now())) unsaved.add(keyId);
+    const decision = take(usage, limits, rules, clock.now());
     if (decision.outcome === "admitted") unsaved.add(keyId);
     else if (decision.banBegan) saveBan(keyId, usage);
     return decision;
