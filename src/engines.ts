@@ -11,7 +11,7 @@ import type { Store } from "./domain/store.ts";
 import {
   type ClockWatchOptions,
   createClockWatch,
-  gapBeforePeriod,
+  gapAt,
   watchClock,
 } from "./domain/usage/clock-watch.ts";
 import { createLocalLimiter } from "./limits/local.ts";
@@ -188,7 +188,7 @@ async function lastTimes(
 ): Promise<Pick<ClockWatchOptions, "lastKnown" | "skipped">> {
   try {
     const lastKnown = (await history.readTip()).at;
-    return { lastKnown, skipped: await gapBeforePeriod(history, periodMs) };
+    return { lastKnown, skipped: await gapAt(history, lastKnown - periodMs) };
   } catch (error) {
     if (isUnavailable(error)) return { lastKnown: 0 };
     throw error;

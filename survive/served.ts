@@ -2,13 +2,12 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { memoryOf, readProc } from "../bench/processes.ts";
-import { verify } from "../src/domain/verification/verify.ts";
 import { startPostgres } from "../test/support/postgres.ts";
 import { openWorkspace, signalUntilEnd } from "../test/support/process.ts";
 import type { Engine } from "../test/support/service.ts";
 import { importPets, withStoreAt } from "../test/support/stocking.ts";
 import type { Wrong } from "./part.ts";
-import { createStore, type Keys } from "./store.ts";
+import { contentOf, createStore, type Keys } from "./store.ts";
 
 export interface ServedStore extends Keys {
   readonly engine: Engine;
@@ -93,10 +92,7 @@ export async function checkStore(
   compare: (quantities: ReadonlyMap<number, number>) => void,
 ): Promise<void> {
   await stop();
-  await withStoreAt(database, async ({ inventory, transfer }) => {
-    const { faults } = await transfer.snapshot((snapshot) => verify(snapshot));
-    for (const fault of faults) fail("wrong", JSON.stringify(fault));
-    const entries = await inventory.entriesAfter(null, 1_000_000);
-    compare(new Map(entries.map((one) => [Number(one.petId), one.quantity])));
-  });
+  const { faults, found } = await withStoreAt(database, contentOf);
+  for (const fault of faults) fail("wrong", fault);
+  compare(found.quantities);
 }

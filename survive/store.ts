@@ -39,7 +39,9 @@ export async function createStore(database: string, ...others: string[]): Promis
 
 /** The flags of a service whose webhooks may reach this machine. */
 export const localWebhooks = [
-  ...["--webhooks-allow-insecure", "--webhooks-allowed-networks", "127.0.0.0/8"],
+  "--webhooks-allow-insecure",
+  "--webhooks-allowed-networks",
+  "127.0.0.0/8",
 ];
 
 export interface Fault {

@@ -15,7 +15,7 @@ export type Instances = Awaited<ReturnType<typeof startInstances>>;
 
 export async function startInstances(
   { folder, random }: Round,
-  { url, server, instances: size }: TrialDatabase,
+  { url, engine, instances: size }: TrialDatabase,
 ) {
   const load = await createStore(url);
   await importPets(url, '{"petId":21,"name":"Pet"}');
@@ -28,7 +28,8 @@ export async function startInstances(
     banned: (await createKey(url, { name: "banned", ...small })).key,
     expiring: (await createKey(url, { name: "expiring", plan: "pro", expiresAt: endsAt })).key,
   };
-  if (server) await makeTimeMovable(url);
+  const isShared = engine === "postgres";
+  if (isShared) await makeTimeMovable(url);
   const clocks = Array.from({ length: size }, (_, index) =>
     createMovableClock(join(folder, `clock-${index}`), index * 60 * minuteMs),
   );
@@ -49,7 +50,7 @@ export async function startInstances(
   /** Moves the clocks of the instances, that of the database, or all. Returns which. */
   async function moveClocks(ms: number): Promise<"instances" | "database" | "all"> {
     const choices = ["instances", "database", "all"] as const;
-    const which = server && ms !== 0 ? random.pick(choices) : "instances";
+    const which = isShared && ms !== 0 ? random.pick(choices) : "instances";
     if (which !== "database")
       await Promise.all(clocks.map((one) => (ms === 0 ? one.standStill(2_000) : one.moveBy(ms))));
     if (which !== "instances") {
@@ -70,7 +71,8 @@ export async function startInstances(
     /** How far the clock of the first instance is ahead. Sessions and the ends of keys follow it. */
     aheadMs: () => clocks[0]!.now() - Date.now(),
     /** The minute of the clock that limits, bans and the times of rows follow. */
-    minute: () => Math.floor((server ? Date.now() + databaseAheadMs : clocks[0]!.now()) / minuteMs),
+    minute: () =>
+      Math.floor((isShared ? Date.now() + databaseAheadMs : clocks[0]!.now()) / minuteMs),
     /** How often every instance has said that a clock jumped by about so much. */
     logged(ms: number): number {
       const counts = clocks.map((_, index) => {

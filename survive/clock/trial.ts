@@ -80,7 +80,7 @@ export async function startTrial(round: Round, database: TrialDatabase) {
         await instances.each((index): Promise<unknown> => fleet[manner](index));
       }
       const which = await instances.moveClocks(ms);
-      const movedMs = database.server && which === "instances" ? 0 : ms;
+      const movedMs = database.engine === "postgres" && which === "instances" ? 0 : ms;
       const minuteBefore = movedMs === 0 ? checkedMinute : minute();
       round.faults(1);
       jumps += 1;
@@ -89,7 +89,7 @@ export async function startTrial(round: Round, database: TrialDatabase) {
         isDown = false;
         gate.open();
       }
-      const name = `${database.server ? "PostgreSQL" : "SQLite"}, ${which} moved by ${ms} ms, ${manner}`;
+      const name = `${database.engine}, ${which} moved by ${ms} ms, ${manner}`;
       const wait = (what: string, isTrue: () => boolean | Promise<boolean>) =>
         until(isTrue, patienceMs, what).catch(({ message }) =>
           round.fail("wrong", `${message} (after: ${name})`),

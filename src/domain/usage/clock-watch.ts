@@ -36,11 +36,10 @@ export interface Skip {
 }
 
 /**
- * The gap between two ledger rows in which the period before the last row begins. The clock may have skipped
- * it: an earlier process knew, but not this one.
+ * The gap between two ledger rows in which the period begins. The clock may have skipped it: an earlier
+ * process knew, but not this one.
  */
-export async function gapBeforePeriod(history: HistoryReader, periodMs: number): Promise<Skip> {
-  const begin = (await history.readTip()).at - periodMs;
+export async function gapAt(history: HistoryReader, begin: number): Promise<Skip> {
   const seq = await history.seqAt(begin);
   const rows = await history.listRows({ after: Math.max(0, seq - 1), upTo: seq + 1 }, 2);
   const [from, to] = seq === 0 ? [begin, begin] : [rows[0]?.at ?? begin, rows[1]?.at ?? begin];
