@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import type { ViewProps } from "../parts/view.ts";
 import { DropZone, FormatChoice } from "./drop-zone.tsx";
 import { Exports } from "./exports.tsx";
@@ -9,7 +9,8 @@ import { importKind, importState } from "./state.ts";
 /** Imports a file in two steps: a check that changes nothing, and the import. */
 export default function ImportView({ query }: ViewProps) {
   const what = query.get("what");
-  useEffect(() => {
+  // Before anybody can choose a file: an effect after the paint would be too late on a slow machine.
+  useLayoutEffect(() => {
     if (what === "orders" || what === "pets") importKind.value = what;
   }, [what]);
   return (
