@@ -77,7 +77,8 @@ async function open(
   const path = sqlitePath(config);
   if (path !== undefined) {
     const { openSqlite } = await loadSqlite();
-    const events = { onCreated: () => onCreated?.(path), onMigrated: printMigration };
+    const onUnseen = () => printError(unseen);
+    const events = { onCreated: () => onCreated?.(path), onMigrated: printMigration, onUnseen };
     const options = { path, environment, clock, threaded: false, mayCreate, ...events };
     return namingFile(path, () => openSqlite(options));
   }
@@ -127,6 +128,9 @@ export function lockStore(config: Config): () => void {
 }
 
 /** For commands, which have no log. */
+const unseen =
+  "the change is stored, but the process that serves this store does not respond; it shows the change later";
+
 function printMigration({ from, to, durationMs, backup }: Migration): void {
   const took = `${(durationMs / 1_000).toFixed(1)} s`;
   const copy = backup ? `; a backup from before is in ${backup.file}` : "";

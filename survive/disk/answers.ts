@@ -26,8 +26,8 @@ const nameOf = (petId: number, quantity: number) => `${petId} to ${quantity}`;
 
 /** Watches the answers of one service. Each has a request that sets a pet to a quantity of its own. */
 export function createAnswers(round: Round, keys: Keys, baseUrl: () => string) {
-  /** Whether an update that failed may be stored, by its name. */
-  const failed = new Map<string, boolean>();
+  /** What clients were told of updates that failed, by their names. */
+  const failed = new Map<string, string>();
   const probes: Asked[] = [];
   /** What reads have shown. */
   const seen = new Set<string>();
@@ -51,14 +51,12 @@ export function createAnswers(round: Round, keys: Keys, baseUrl: () => string) {
       round.fail("wrong", `not a proper refusal: ${message}`);
     if (reason !== undefined) reasons.add(reason);
     const pet = /^PATCH \/inventory\/(\d+)$/.exec(request)?.[1];
-    const mayBeStored = told.includes(notKnown);
     if (pet !== undefined) {
       updateReasons.add(String(reason));
-      failed.set(nameOf(Number(pet), JSON.parse(body).quantity), mayBeStored);
+      failed.set(nameOf(Number(pet), JSON.parse(body).quantity), told);
     }
     if (request.startsWith("POST /admin/pets/import"))
-      for (const line of body.split("\n"))
-        failed.set(nameOf(JSON.parse(line).petId, 7), mayBeStored);
+      for (const line of body.split("\n")) failed.set(nameOf(JSON.parse(line).petId, 7), told);
   }
 
   /** Sends one update. Returns whether it is stored. */
@@ -142,7 +140,7 @@ async function findLines(
 
 interface Known {
   readonly asked: readonly Asked[];
-  readonly failed: ReadonlyMap<string, boolean>;
+  readonly failed: ReadonlyMap<string, string>;
   readonly seen: ReadonlySet<string>;
 }
 
@@ -161,8 +159,9 @@ function compareLedger(round: Round, file: string, { asked, failed, seen }: Know
     if (count > 1) round.fail("doubled", `pet ${name} is stored ${count} times`);
     if (count === 0 && !failed.has(name)) round.fail("lost", `pet ${name} is not stored`);
   }
-  for (const [name, mayBeStored] of failed)
-    if (!mayBeStored && counts.has(name)) round.fail("late", `pet ${name} is stored`);
+  for (const [name, told] of failed)
+    if (!told.includes(notKnown) && counts.has(name))
+      round.fail("late", `pet ${name} is stored after: ${told}`);
   for (const name of counts.keys())
     if (isSet(Number.parseInt(name, 10)) && !known.has(name))
       round.fail("phantom", `pet ${name} is stored`);

@@ -184,7 +184,7 @@ function importOf({ isDryRun: dryRun }: ImportRun, outcome: ImportOutcome) {
     case "running":
       throw new ServiceError("already_running", importRunning);
     case "failed":
-      throw new ServiceError("unavailable", `The import failed: ${outcome.reason}.`);
+      throw new ServiceError("unavailable", sentence(`The import failed: ${outcome.reason}`));
     case "rejected": {
       const { problems, total } = outcome;
       if (!dryRun) throw new ServiceError("invalid_request", rejectedMessage(problems, total));
@@ -209,9 +209,9 @@ function problemsOf(problems: readonly Problem[], total: number) {
   return { total, rows, hint: format === undefined ? null : formatHint(format) };
 }
 
-/** Some rules end with a question about the file. */
+/** Some rules end with a question about the file, and some reasons are sentences. */
 function sentence(text: string): string {
-  return text.endsWith("?") ? text : `${text}.`;
+  return /[.?]$/.test(text) ? text : `${text}.`;
 }
 
 export function rejectedMessage(problems: readonly Problem[], total: number): string {

@@ -34,10 +34,13 @@ export interface SqliteOptions {
   readonly onCreated?: (() => void) | undefined;
   /** Called after the schema was migrated. */
   readonly onMigrated?: ((migration: Migration) => void) | undefined;
+  /** Called if a command has written and the serving process does not respond. */
+  readonly onUnseen?: (() => void) | undefined;
 }
 
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path, environment, clock, threaded, log = () => {}, mayCreate = true } = options;
+  const { onUnseen = () => {} } = options;
   // Checked first: opening a store whose service has lost track of its files adds more damage.
   if (!threaded) assertUndamaged(filesOf(path));
   recoverFile(path);
@@ -55,7 +58,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     const database = openForReading(path);
     const access = threaded
       ? openServiceAccess(database, files, writer, log)
-      : openCommandAccess(database, files, writer);
+      : openCommandAccess(database, files, writer, onUnseen);
     const parts = { path, environment, clock, isService: threaded, writer, database, access };
     const ports = createPorts(parts);
     if (isNew) options.onCreated?.();

@@ -73,8 +73,9 @@ export function createChangeReceiver(database: Database, files: StoreFiles) {
       if (found !== lastDataVersion || size > seenBytes) version += 1;
       lastDataVersion = found;
       if (size <= seenBytes) return;
+      // If this fails, the next poll tries again: a command waits for it.
+      writeHeader(handle, size, states.serving);
       seenBytes = size;
-      writeHeader(handle, seenBytes, states.serving);
     },
     /** Notifies commands that this process can no longer write to the store. */
     reportDamage(): void {
@@ -112,8 +113,11 @@ const pollEveryMs = 5;
 const aliveCheckEveryMs = 250;
 const responseMsMax = 10_000;
 
-/** A command's side of the file. */
-export function createChangeSender(files: StoreFiles) {
+/**
+ * A command's side of the file. `onUnseen` is called if the serving process does not respond: it hangs, or
+ * cannot write to the file. The change is stored, and the process sees it once it polls again.
+ */
+export function createChangeSender(files: StoreFiles, onUnseen: () => void) {
   const handle = openFile(files, constants.O_APPEND);
 
   /** True once no process has to see the change any more. */
@@ -127,7 +131,7 @@ export function createChangeSender(files: StoreFiles) {
   return {
     /** Throws if the store is served by a process that has found its files damaged. */
     assertUndamaged: () => throwIfDamaged(handle, files),
-    /** Notifies the serving process of a change and waits until it has seen the change. */
+    /** Notifies the serving process of a change and waits until it has seen the change, up to 10 s. */
     async send(): Promise<void> {
       try {
         writeSync(handle, new Uint8Array(1));
@@ -144,7 +148,7 @@ export function createChangeSender(files: StoreFiles) {
           if (!isServed(files)) return;
           checkAliveAt = now + aliveCheckEveryMs;
         }
-        if (now - startedAt > responseMsMax) throw unseenError();
+        if (now - startedAt > responseMsMax) return onUnseen();
         await Bun.sleep(pollEveryMs);
       }
     },
@@ -156,12 +160,5 @@ function damagedError(): ServiceError {
   return new ServiceError(
     "unavailable",
     "the process that serves this store has found its files damaged; its log says what to do",
-  );
-}
-
-function unseenError(): ServiceError {
-  return new ServiceError(
-    "unavailable",
-    "the change is stored, but the process that serves this store has not seen it: restart that process",
   );
 }

@@ -29,7 +29,7 @@ export interface Access {
   canWrite(): boolean;
   /** Runs a read. Throws once a read could return wrong data or end the process. */
   read<T>(work: () => T): T;
-  /** Runs a write. Rejects on damage. Resolves after the serving process has seen the write. */
+  /** Runs a write. Rejects on damage. Resolves after the serving process has seen the write, or hangs. */
   write<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Returns false if SQLite must not close its connections. Closing the last one runs a checkpoint,
@@ -173,8 +173,13 @@ function createDamageHandler(
 }
 
 /** Access for a command. It has no timers and checks when it needs to know. */
-export function openCommandAccess(database: Database, files: StoreFiles, writer: Writer): Access {
-  const changes = createChangeSender(files);
+export function openCommandAccess(
+  database: Database,
+  files: StoreFiles,
+  writer: Writer,
+  onUnseen: () => void,
+): Access {
+  const changes = createChangeSender(files, onUnseen);
 
   return {
     version: createDataVersionReader(database),
