@@ -121,6 +121,10 @@ test("barcodes keep their zeros and signs in a CSV file, which marks them as tex
   expect(await place.json("pets", "import", "pets.csv")).toMatchObject({ unchanged: 5 });
   await Bun.write(place.path("plain.csv"), "petId,barcode\n0, 4006381333931 \n");
   expect(await place.json("pets", "import", "plain.csv")).toMatchObject({ changed: 1 });
+  await Bun.write(place.path("rounded.csv"), 'petId,barcode\n0,"4,00638E+12"\n');
+  const { err } = await place.runHere(["pets", "import", "rounded.csv"]);
+  expect(err).toContain("rounded.csv:2: barcode '4,00638E+12' must be a text");
+  expect(err).toContain("a spreadsheet program may have changed and rounded it");
   await place.leave();
 });
 

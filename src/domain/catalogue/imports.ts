@@ -33,7 +33,17 @@ const cellKinds: Record<FieldKind, CellKind> = {
   optionalInteger: "integer",
 };
 
-const petRules = petFields.map(({ name, kind }) => ({ name, rule: fieldRules[kind] }));
+/** A number that a spreadsheet program has shortened, such as 4.00638E+12, is no barcode. */
+const shortened = /^\d[.,]\d+E\+\d+$/;
+const codeRule: Rule<string | null> = {
+  ...fieldRules.uniqueText,
+  advice: (value) => (shortened.test(shownValue(value)) ? respeltAdvice : ""),
+  read: (value) =>
+    shortened.test(shownValue(value)) ? undefined : fieldRules.uniqueText.read(value),
+};
+
+const importRules = { ...fieldRules, uniqueText: codeRule };
+const petRules = petFields.map(({ name, kind }) => ({ name, rule: importRules[kind] }));
 
 export const petRows: RowKind<PetRecord> = {
   columns: {
@@ -153,7 +163,7 @@ const idRule: Rule<bigint> = {
 };
 
 const respeltAdvice =
-  "; a spreadsheet program may have changed and rounded it: take the ids from the original file, " +
+  "; a spreadsheet program may have changed and rounded it: take the values from the original file, " +
   "and choose the type Text for this column when you open it";
 
 /** Whether a number has a decimal point, a decimal comma or an exponent. */

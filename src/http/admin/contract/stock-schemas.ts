@@ -23,13 +23,7 @@ import {
   time,
 } from "../../api/contract/schema.ts";
 
-const examplePetName = {
-  petId: 7,
-  name: "Biscuit",
-  category: "dogs",
-  barcode: "4006381333931",
-  lowStockAt: 3,
-};
+const examplePetName = { petId: 7, name: "Biscuit", category: "dogs", barcode: "4006381333931" };
 
 const exampleEntry = {
   ...examplePetName,
