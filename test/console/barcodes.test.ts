@@ -63,6 +63,11 @@ test("in a count, and in History", async () => {
   await page.locator("#count-id:focus").waitFor();
   await page.keyboard.type("KOI 0042\n", { delay: 0 });
   await page.getByLabel("Luna: how many are there?").waitFor();
+  await page.locator("#count-id").fill("0009");
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Polly: how many are there?").waitFor();
+  await page.keyboard.type("0009\n", { delay: 0 });
+  await page.getByText("Polly: is the count 9?").waitFor();
   await showView(page, "/history");
   await page.locator("[type=search]").fill("4006381333931");
   await page.getByRole("link", { name: /Rex/ }).waitFor();

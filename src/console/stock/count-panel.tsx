@@ -41,6 +41,9 @@ export function CountPanel() {
     else if (text !== "") stopped.value = { message: `No pet has the id or barcode ${text}.` };
   }
 
+  /** A barcode that is scanned a second time. */
+  const isScanned = (text: string) => text.trim() === table.value.barcodes.get(row!);
+
   function record(event: Event): void {
     event.preventDefault();
     const { value: text } = countField.current!;
@@ -50,7 +53,7 @@ export function CountPanel() {
     if (!current || error.value !== "") return;
     if (counted === undefined) {
       stopped.value = { message: `“${text}” is not a count. ${quantityRule}` };
-    } else if (isDoubtful(text, current.petId, current.quantity)) {
+    } else if (isScanned(text) || isDoubtful(text, current.petId, current.quantity)) {
       const message = (
         <>
           <bdi>{current.name}</bdi>: is the count {formatCount(counted)}? The stock is{" "}
