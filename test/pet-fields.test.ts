@@ -28,10 +28,22 @@ const bare: Pet = {
   quantity: 0,
 };
 
+/** The same pet with another id, and with other values where no two pets may have the same. */
+const another = (petId: number): Pet => ({
+  ...full,
+  petId,
+  ...Object.fromEntries(
+    petFields
+      .filter(({ kind }) => kind === "uniqueText")
+      .map(({ name, example }) => [name, `${example} ${petId}`]),
+  ),
+});
+
 /** A stored value that breaks the rule, as SQL. */
 const broken: Record<FieldKind, string> = {
   text: "''",
   optionalText: "''",
+  uniqueText: "' '",
   texts: "'[1]'",
   optionalInteger: "-1",
 };
@@ -94,11 +106,11 @@ describe.each(engines)("every detail of a pet on %s", (engine) => {
       return (await service.call(method, `~/admin${path}`, options)).json;
     };
     expect(await send("GET", "/pets/7")).toEqual({ ...full, version: expect.any(Number) });
-    const { petId: _, status: _s, quantity: _q, ...values } = full;
+    const { petId: _, status: _s, quantity: _q, ...values } = another(8);
     for (const [name, value] of Object.entries(values)) {
       expect(await send("PATCH", "/pets/8", { [name]: value })).toMatchObject({ [name]: value });
     }
-    const created = { ...full, petId: 9 };
+    const created = another(9);
     expect(await send("POST", "/pets", created)).toMatchObject(created);
     for (const { name } of petFields) {
       const refused = await send("PATCH", "/pets/8", { [name]: {} });

@@ -13,7 +13,7 @@ const exported = async (what: string, format: string) =>
 
 const rule = "must be a 64-bit integer, written with digits only and without leading zeros";
 const advice =
-  "; a spreadsheet program may have changed and rounded it: take the ids from the original file, " +
+  "; a spreadsheet program may have changed and rounded it: take the values from the original file, " +
   "and choose the type Text for this column when you open it";
 
 /** A file of each format with this id, also as a text, and for each column that has an id. */

@@ -90,7 +90,9 @@ describe.each(Object.entries(documents))("the bounds in %s", (_file, { document,
         }
         for (const json of extremeJson(property, resolve)) {
           const { status, text } = await withField(endpoint, field, json);
-          expect([field, json.slice(0, 50), text, status < 300]).toEqual([
+          // The pet of the test before may have the barcode. It is within the bounds all the same.
+          const isTaken = field === "barcode" && text.includes('"already_exists"');
+          expect([field, json.slice(0, 50), text, isTaken || status < 300]).toEqual([
             field,
             json.slice(0, 50),
             text,

@@ -12,7 +12,7 @@ import type { PetRecord } from "./pets.ts";
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** What a cell of a CSV file holds. Its text becomes a JSON value of this kind. */
-export type CellKind = "id" | "integer" | "flag" | "text" | "texts";
+export type CellKind = "id" | "integer" | "flag" | "text" | "code" | "texts";
 
 /** What differs between the rows of pets and of orders. */
 export interface RowKind<T> {
@@ -28,11 +28,22 @@ export interface RowKind<T> {
 const cellKinds: Record<FieldKind, CellKind> = {
   text: "text",
   optionalText: "text",
+  uniqueText: "code",
   texts: "texts",
   optionalInteger: "integer",
 };
 
-const petRules = petFields.map(({ name, kind }) => ({ name, rule: fieldRules[kind] }));
+/** A number that a spreadsheet program has shortened, such as 4.00638E+12, is no barcode. */
+const shortened = /^\d[.,]\d+E\+\d+$/;
+const codeRule: Rule<string | null> = {
+  ...fieldRules.uniqueText,
+  advice: (value) => (shortened.test(shownValue(value)) ? respeltAdvice : ""),
+  read: (value) =>
+    shortened.test(shownValue(value)) ? undefined : fieldRules.uniqueText.read(value),
+};
+
+const importRules = { ...fieldRules, uniqueText: codeRule };
+const petRules = petFields.map(({ name, kind }) => ({ name, rule: importRules[kind] }));
 
 export const petRows: RowKind<PetRecord> = {
   columns: {
@@ -88,14 +99,9 @@ export const fileNameCharactersMax = reasonCharactersMax - "import of ".length;
 export const fileNameRule = `must have 1 to ${fileNameCharactersMax} characters and no control characters`;
 
 /** Problems that only a store can find, after all rows are staged. */
-export function repeatedId(
-  line: unknown,
-  column: "petId" | "id",
-  id: unknown,
-  firstLine: unknown,
-): Problem {
-  const rule = `must be unique, but line ${firstLine} has it too`;
-  return { line: Number(line), column, value: String(id), rule };
+export function notUnique(line: unknown, column: string, value: unknown, other: string): Problem {
+  const rule = `must be unique, but ${other}`;
+  return { line: Number(line), column, value: shownValue(String(value)), rule };
 }
 
 export function missingField(line: unknown, column: string, petId: unknown): Problem {
@@ -157,7 +163,7 @@ const idRule: Rule<bigint> = {
 };
 
 const respeltAdvice =
-  "; a spreadsheet program may have changed and rounded it: take the ids from the original file, " +
+  "; a spreadsheet program may have changed and rounded it: take the values from the original file, " +
   "and choose the type Text for this column when you open it";
 
 /** Whether a number has a decimal point, a decimal comma or an exponent. */

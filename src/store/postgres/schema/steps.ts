@@ -24,6 +24,13 @@ export interface Step extends StepTerms {
   readonly fits: number;
 }
 
+/** Two pets cannot have the same barcode. Pets without one need no place in the index. */
+const barcodes = `
+  ALTER TABLE pets ADD COLUMN barcode text;
+  ALTER TABLE pets ADD COLUMN low_stock_at int8;
+  CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
+  `;
+
 /** Numbered from 1, applied in order and never edited once released. */
 export const steps: readonly Step[] = [
   { text: initial, fits: 1, release: "0.1.0", summary: "Creates the tables." },
@@ -77,5 +84,11 @@ export const steps: readonly Step[] = [
     fits: 4,
     release: "0.10.0",
     summary: "Copies the table usage_history to usage_points, with one row per minute or day.",
+  },
+  {
+    text: barcodes,
+    fits: 4,
+    release: "0.13.0",
+    summary: "Adds the barcode of pets, and the quantity at which their stock is low.",
   },
 ];

@@ -47,6 +47,13 @@ const maintenance = `
   ) STRICT;
   `;
 
+/** Two pets cannot have the same barcode. Pets without one need no place in the index. */
+const barcodes = `
+  ALTER TABLE pets ADD COLUMN barcode TEXT;
+  ALTER TABLE pets ADD COLUMN low_stock_at INTEGER;
+  CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
+  `;
+
 /**
  * The steps of the schema, in order. A released step never changes. `PRAGMA user_version` is the
  * number of steps that were applied.
@@ -72,5 +79,10 @@ export const steps: readonly Step[] = [
     apply: usagePoints,
     release: "0.10.0",
     summary: "Replaces the table usage_history by usage_points, with one row per minute or day.",
+  },
+  {
+    apply: barcodes,
+    release: "0.13.0",
+    summary: "Adds the barcode of pets, and the quantity at which their stock is low.",
   },
 ];
