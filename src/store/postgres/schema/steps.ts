@@ -24,6 +24,27 @@ export interface Step extends StepTerms {
   readonly fits: number;
 }
 
+/**
+ * Units sold per pet and UTC day, for about 28 days; and numbers: the last ledger row that `sales`
+ * includes, and one that grows with every change of a threshold.
+ */
+const sales = `
+  CREATE TABLE sales (
+    pet_id int8 NOT NULL,
+    day    int8 NOT NULL,
+    units  int8 NOT NULL,
+    PRIMARY KEY (pet_id, day)
+  ) WITH (fillfactor = 80);
+  -- Old days of all pets are removed together.
+  CREATE INDEX sales_by_day ON sales (day);
+
+  CREATE TABLE counters (
+    name  text COLLATE "C" PRIMARY KEY,
+    value int8 NOT NULL
+  ) WITH (fillfactor = 50);
+  INSERT INTO counters (name, value) VALUES ('sales', 0), ('thresholds', 0);
+`;
+
 /** Numbered from 1, applied in order and never edited once released. */
 export const steps: readonly Step[] = [
   { text: initial, fits: 1, release: "0.1.0", summary: "Creates the tables." },
@@ -77,5 +98,11 @@ export const steps: readonly Step[] = [
     fits: 4,
     release: "0.10.0",
     summary: "Copies the table usage_history to usage_points, with one row per minute or day.",
+  },
+  {
+    text: sales,
+    fits: 4,
+    release: "0.13.0",
+    summary: "Adds the tables sales and counters.",
   },
 ];

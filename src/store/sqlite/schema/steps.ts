@@ -48,6 +48,27 @@ const maintenance = `
   `;
 
 /**
+ * Units sold per pet and UTC day, for about 28 days; and numbers: the last ledger row that `sales`
+ * includes, and one that grows with every change of a threshold.
+ */
+const sales = `
+  CREATE TABLE sales (
+    pet_id INTEGER NOT NULL,
+    day    INTEGER NOT NULL,
+    units  INTEGER NOT NULL,
+    PRIMARY KEY (pet_id, day)
+  ) STRICT, WITHOUT ROWID;
+  -- Old days of all pets are removed together.
+  CREATE INDEX sales_by_day ON sales (day);
+
+  CREATE TABLE counters (
+    name  TEXT    PRIMARY KEY,
+    value INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO counters (name, value) VALUES ('sales', 0), ('thresholds', 0);
+  `;
+
+/**
  * The steps of the schema, in order. A released step never changes. `PRAGMA user_version` is the
  * number of steps that were applied.
  */
@@ -73,4 +94,5 @@ export const steps: readonly Step[] = [
     release: "0.10.0",
     summary: "Replaces the table usage_history by usage_points, with one row per minute or day.",
   },
+  { apply: sales, release: "0.13.0", summary: "Adds the tables sales and counters." },
 ];
