@@ -32,6 +32,7 @@ const bare: Pet = {
 const broken: Record<FieldKind, string> = {
   text: "''",
   optionalText: "''",
+  uniqueText: "' '",
   texts: "'[1]'",
   optionalInteger: "-1",
 };

@@ -54,6 +54,8 @@ const petChecks: Record<Exclude<keyof Pet, "id">, (value: unknown, name: string)
   category: checkStringOrNull,
   photoUrls: checkStrings,
   tags: checkStrings,
+  barcode: (value, name) => value !== undefined && checkString(value, name),
+  lowStockAt: (value, name) => value !== undefined && checkInteger(value, name),
   status: (value, name) => checkChoice(value, name, petStatusValues),
 };
 

@@ -79,6 +79,10 @@ export interface Pet {
   readonly photoUrls: readonly string[];
   /** Labels that the store uses to group pets. */
   readonly tags: readonly string[];
+  /** The barcode of the pet. No other pet has it. */
+  readonly barcode?: string;
+  /** The stock of the pet is low at this quantity and below. */
+  readonly lowStockAt?: number;
   /** The status of the pet. Its inventory entry has the same status. */
   readonly status: PetStatus;
 }

@@ -22,9 +22,18 @@ export function csvId(id: bigint): string {
   return idOfFewDigits.test(digits) ? digits : `="${digits}"`;
 }
 
-/** The digits of an id in a cell. */
-export function readCsvId(cell: string): string {
-  return cell.startsWith("=") ? (/^="(.*)"$/.exec(cell)?.[1] ?? cell) : cell;
+/**
+ * A barcode as a cell, also as a formula whose value is a text. A spreadsheet program would remove zeros
+ * at its start, or save only the first of its digits with an exponent.
+ */
+export function csvCode(code: string): string {
+  return `="${code.replaceAll('"', '""')}"`;
+}
+
+/** The text of a cell that `csvId` or `csvCode` has made, or of a plain one. */
+export function readMarkedCell(cell: string): string {
+  const marked = cell.startsWith("=") ? /^="(.*)"$/.exec(cell)?.[1] : undefined;
+  return marked?.replaceAll('""', '"') ?? cell;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Order } from "../domain/catalogue/orders.ts";
 import type { Pet } from "../domain/catalogue/pets.ts";
 import type { CatalogueReader } from "../domain/catalogue/store.ts";
 import { isoOrNull } from "../domain/values/times.ts";
-import { csvCell, csvId } from "./csv.ts";
+import { csvCell, csvCode, csvId } from "./csv.ts";
 import type { Format } from "./formats.ts";
 
 /** What is exported, in the columns that an import reads. */
@@ -77,7 +77,7 @@ export const petContent: Content<Pet> = {
   columns: Object.keys(petRows.columns),
   readPage: (reader, last, rowsMax) => reader.petsAfter(last?.petId ?? null, rowsMax),
   toJson: ({ petId, ...rest }) => `{"petId":${petId},${JSON.stringify(rest).slice(1)}`,
-  toFields: (pet) => ({ ...pet }),
+  toFields: (pet) => ({ ...pet, barcode: pet.barcode && csvCode(pet.barcode) }),
 };
 
 /** The newest first. */

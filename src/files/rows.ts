@@ -2,7 +2,7 @@ import { type Problems, shownValue } from "../domain/catalogue/import-problems.t
 import type { CellKind, Fields, RowKind } from "../domain/catalogue/imports.ts";
 import { isJsonObject, JsonNumber, parseJson } from "../domain/values/json.ts";
 import { findNearest } from "../domain/values/nearest.ts";
-import { readCsvId, splitCells } from "./csv.ts";
+import { readMarkedCell, splitCells } from "./csv.ts";
 import type { Format } from "./formats.ts";
 import { assertFormat } from "./hints.ts";
 import { createJsonArraySplitter } from "./json-array.ts";
@@ -154,10 +154,11 @@ function unknownColumn(column: string, columns: readonly string[]): string {
 
 /** Converts a cell to a JSON value, so that the same rules apply to every format. */
 const cellValues: Readonly<Record<CellKind, (cell: string) => unknown>> = {
-  id: (cell) => numberOf(readCsvId(cell.trim())),
+  id: (cell) => numberOf(readMarkedCell(cell.trim())),
   integer: (cell) => numberOf(cell.trim()),
   flag: (cell) => (cell === "true" ? true : cell === "false" ? false : cell),
   text: (cell) => cell,
+  code: (cell) => readMarkedCell(cell.trim()),
   texts: listOf,
 };
 

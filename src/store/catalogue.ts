@@ -1,15 +1,17 @@
 import type { Order, OrderStatus } from "../domain/catalogue/orders.ts";
 import type { NamedEntry } from "../domain/catalogue/pets.ts";
 import type { CatalogueReader } from "../domain/catalogue/store.ts";
+import type { PetStatus } from "../domain/ledger/inventory.ts";
 import { int64Max, int64Min } from "../domain/values/int64.ts";
 import { petColumns, toPet } from "./pet-rows.ts";
-import { entryColumns, orderColumns, type Row, toEntry, toNumber } from "./rows.ts";
+import { orderColumns, petNameColumns, type Row, toNumber, toPetName } from "./rows.ts";
 import { readAll, readPage, type ScriptsOf } from "./statements.ts";
 
-const namedEntryColumns = `${entryColumns}, name, category`;
+const namedEntryColumns = `${petNameColumns}, quantity, status, version`;
 
 function toNamedEntry(row: Row): NamedEntry {
-  return { ...toEntry(row), name: row[4] as string, category: row[5] as string | null };
+  const [quantity, status, version] = [Number(row[5]), row[6] as PetStatus, Number(row[7])];
+  return { ...toPetName(row), quantity, status, version };
 }
 
 function toOrder(row: Row): Order {

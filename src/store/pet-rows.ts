@@ -25,6 +25,7 @@ const kinds: Readonly<Record<FieldKind, StoredKind>> = {
   // Required for a new pet. For a known pet, SQLite checks NOT NULL before it skips the row.
   text: { read, type: "text", initial: "" },
   optionalText: { read, type: "text", initial: null },
+  uniqueText: { read, type: "text", initial: null },
   texts: { read: (stored) => JSON.parse(stored as string), type: "text", initial: "[]" },
   optionalInteger: { read: toNumber, type: "int8", initial: null },
 };
@@ -130,6 +131,18 @@ export const insertStaged = `INSERT INTO pets (${petTableColumns})
 export const comparedFields = fields.map(
   ({ name, column, read }, at) => [name, `p.${column}`, imported[at]!, read] as const,
 );
+
+/** Fields whose values only one pet may have. */
+export const uniqueFields = fields.flatMap((field) => (field.kind === "uniqueText" ? [field] : []));
+
+/** Clears the unique values that an import replaces, so that two pets can swap theirs. */
+export const freeReplaced = uniqueFields
+  .map(
+    ({ column }) => `UPDATE pets AS p SET ${column} = NULL FROM staged_pets s
+      WHERE s.pet_id = p.pet_id AND s.${column}_given AND p.${column} IS NOT NULL
+        AND s.${column} IS DISTINCT FROM p.${column}`,
+  )
+  .join(";\n");
 
 /** Fields that are required for a new pet. */
 export const requiredFields = fields.filter(({ kind }) => initialValues[kind] === undefined);

@@ -1,9 +1,17 @@
+import { type PetDetails, valueTaken } from "../domain/catalogue/pet-fields.ts";
 import type { AddedRow, Pet, PetCreation, PetRemoval } from "../domain/catalogue/pets.ts";
 import type { CatalogueStore } from "../domain/catalogue/store.ts";
 import type { RowContent } from "../domain/ledger/append.ts";
 import type { RowOrigin } from "../domain/ledger/ledger.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 import { note } from "./audit.ts";
-import { detailColumns, detailTypes, detailValues, petTableColumns } from "./pet-rows.ts";
+import {
+  detailColumns,
+  detailTypes,
+  detailValues,
+  petTableColumns,
+  uniqueFields,
+} from "./pet-rows.ts";
 import { entryColumns, toEntry } from "./rows.ts";
 import {
   type Dialect,
@@ -34,12 +42,24 @@ export function* createPet(add: AddRow, pet: Pet, origin: RowOrigin): Script<Pet
   const { petId, quantity, status } = pet;
   const existing = yield* run("SELECT 1 FROM pets WHERE pet_id = $1::int8", [petId]);
   if (existing.length > 0) return { kind: "exists" };
+  yield* assertUnique(petId, pet);
   yield* run(insertPet, [petId, ...detailValues(pet)]);
   const previous = (yield* readFirst(([version]) => Number(version), findRemoval, [petId])) ?? null;
   const after = { quantity, status };
   const added = yield* add({ petId, before: null, after, previous, ...origin });
   yield* run(insertEntry, [petId, quantity, status, added.row.seq]);
   return { kind: "created", ...added };
+}
+
+/** Throws if another pet has a value that only one may have. The catalogue is locked. */
+function* assertUnique(petId: bigint, details: PetDetails): Script<void> {
+  for (const { name, column, label } of uniqueFields) {
+    const value = details[name] as string | null;
+    const text = `SELECT pet_id FROM pets WHERE ${column} = $1::text AND pet_id <> $2::int8`;
+    const owner = yield* readFirst(([id]) => id as bigint, text, [value, petId]);
+    if (owner === undefined) continue;
+    throw new ServiceError("already_exists", valueTaken(label, value!, owner));
+  }
 }
 
 export function* removePet(
@@ -71,8 +91,12 @@ const updatePet = `UPDATE pets SET ${assigned.join(", ")}
   WHERE pet_id = $1::int8 AND ${known.join(" AND ")} RETURNING pet_id`;
 
 export const petWrites = (dialect: Dialect): ScriptsOf<CatalogueStore, "changePet"> => ({
-  changePet(petId, before, after, entry) {
+  *changePet(petId, before, after, entry) {
+    if (uniqueFields.some(({ name }) => after[name] !== before[name])) {
+      yield* run(dialect.lockCatalogue);
+      yield* assertUnique(petId, after);
+    }
     const values = [petId, ...detailValues(after), ...detailValues(before)];
-    return ifChanged(run(updatePet, values), note(dialect, entry));
+    return yield* ifChanged(run(updatePet, values), note(dialect, entry));
   },
 });

@@ -52,10 +52,16 @@ export const storedLedgerTypes = [...Object.values(ledgerTypes), "bytea"];
 
 export const entryColumns = "pet_id, quantity, status, version";
 
-export const petNameColumns = "pet_id, name, category";
+export const petNameColumns = "pet_id, name, category, barcode, low_stock_at";
 
 export function toPetName(row: Row): PetName {
-  return { petId: row[0] as bigint, name: row[1] as string, category: row[2] as string | null };
+  return {
+    petId: row[0] as bigint,
+    name: row[1] as string,
+    category: row[2] as string | null,
+    barcode: row[3] as string | null,
+    lowStockAt: toNumber(row[4]),
+  };
 }
 
 export const orderColumns = "id, pet_id, quantity, ship_date, status, complete";

@@ -11,7 +11,7 @@ import {
   problemsListedMax,
   rejectProblems,
 } from "../domain/catalogue/import-problems.ts";
-import { missingField } from "../domain/catalogue/imports.ts";
+import { missingField, notUnique } from "../domain/catalogue/imports.ts";
 import type { OrderRecord } from "../domain/catalogue/orders.ts";
 import type { PetRecord } from "../domain/catalogue/pets.ts";
 import { note } from "./audit.ts";
@@ -21,6 +21,7 @@ import {
   requiredFields,
   stagedColumns,
   stagedValues,
+  uniqueFields,
 } from "./pet-rows.ts";
 import { orderColumns, type Row, type Value } from "./rows.ts";
 import { type Dialect, run, type Script } from "./statements.ts";
@@ -38,6 +39,8 @@ export interface Staging<T> {
   readonly columns: string;
   /** The values of all columns. */
   readonly values: (record: T) => Value[];
+  /** Checks that compare the rows with each other, apart from their ids. */
+  readonly ownChecks: readonly StagedCheck[];
   /** Checks that compare the rows with the store. */
   readonly checks: readonly StagedCheck[];
   readonly fields: readonly Field[];
@@ -50,6 +53,31 @@ export interface StagedCheck {
   readonly text: string;
   readonly toProblem: (row: Row) => Problem;
 }
+
+/** Finds values that only one row may have. */
+export function repeatedValues(table: string, column: string, field: string): StagedCheck {
+  return {
+    text: `SELECT line, ${column}, first_line, count(*) OVER () FROM (
+        SELECT line, ${column}, row_number() OVER same AS nth, first_value(line) OVER same AS first_line
+        FROM ${table} WHERE ${column} IS NOT NULL
+        WINDOW same AS (PARTITION BY ${column} ORDER BY line)) AS numbered
+      WHERE nth > 1 ORDER BY line LIMIT ${problemsListedMax}`,
+    toProblem: ([line, value, firstLine]) =>
+      notUnique(line, field, value, `line ${firstLine} has it too`),
+  };
+}
+
+/** Finds values that another pet of the store has, unless the import gives that pet another value. */
+const takenValues = uniqueFields.map(
+  ({ name, column }): StagedCheck => ({
+    text: `SELECT s.line, s.${column}, p.pet_id, count(*) OVER ()
+      FROM staged_pets s JOIN pets p ON p.${column} = s.${column} AND p.pet_id <> s.pet_id
+        LEFT JOIN staged_pets o ON o.pet_id = p.pet_id
+      WHERE s.${column} IS NOT NULL AND o.${column}_given IS NOT TRUE
+      ORDER BY s.line LIMIT ${problemsListedMax}`,
+    toProblem: ([line, value, petId]) => notUnique(line, name, value, `pet ${petId} has it`),
+  }),
+);
 
 /** Adds the problems that checks have found. */
 export function* findProblems(checks: readonly StagedCheck[], problems: Problems): Script<void> {
@@ -88,19 +116,24 @@ const petFields: readonly Field[] = [
   ["quantity", "i.quantity", "coalesce(s.quantity, i.quantity)", numberOf],
 ];
 
+const missingFields = requiredFields.map(
+  ({ name, column }): StagedCheck => ({
+    text: `SELECT line, pet_id, count(*) OVER () FROM staged_pets s
+      WHERE ${column} IS NULL AND NOT is_bad
+        AND NOT EXISTS (SELECT 1 FROM pets p WHERE p.pet_id = s.pet_id)
+      ORDER BY line LIMIT ${problemsListedMax}`,
+    toProblem: ([line, petId]) => missingField(line, name, petId),
+  }),
+);
+
 export const petStaging: Staging<PetRecord> = {
   table: "staged_pets",
   id: "pet_id",
   idField: "petId",
   columns: stagedColumns,
   values: stagedValues,
-  checks: requiredFields.map(({ name, column }) => ({
-    text: `SELECT line, pet_id, count(*) OVER () FROM staged_pets s
-      WHERE ${column} IS NULL AND NOT is_bad
-        AND NOT EXISTS (SELECT 1 FROM pets p WHERE p.pet_id = s.pet_id)
-      ORDER BY line LIMIT ${problemsListedMax}`,
-    toProblem: ([line, petId]) => missingField(line, name, petId),
-  })),
+  ownChecks: uniqueFields.map(({ name, column }) => repeatedValues("staged_pets", column, name)),
+  checks: [...missingFields, ...takenValues],
   fields: petFields,
   different: `
     SELECT s.pet_id, p.pet_id IS NULL, ${numbered(petFields)}
@@ -132,6 +165,7 @@ export const orderStaging: Staging<OrderRecord> = {
     ...[id, line, petId, quantity, shipDate, status],
     complete ? 1 : 0,
   ],
+  ownChecks: [],
   checks: [],
   fields: orderFields,
   different: `SELECT s.id, o.id IS NULL, ${numbered(orderFields)} ${differentOrders} ORDER BY s.id`,

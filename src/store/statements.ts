@@ -38,6 +38,11 @@ export type Promising<S> = Promised<Blocking<S>>;
 
 /** What the engines write each in its own way. */
 export interface Dialect {
+  /**
+   * Takes the lock of all transactions that add or remove pets, or change a value that only one pet may
+   * have. It ends with the transaction.
+   */
+  readonly lockCatalogue: string;
   /** Increments the version by which services detect changes to keys, sessions and bans. */
   readonly touchKeys: string;
   /** Adds an entry to the audit log. Its values are those of `auditColumns`. */

@@ -62,7 +62,7 @@ const hasSounded = () => page.evaluate(() => document.documentElement.dataset.so
 
 test("an unknown id stops the count with a sound, and nothing that is scanned or typed meanwhile counts", async () => {
   await scan("999");
-  await stop().getByText("No pet has the id 999.").waitFor();
+  await stop().getByText("No pet has the id or barcode 999.").waitFor();
   expect(await hasSounded()).toBe(true);
   expect(await seriousFindings(page)).toEqual([]);
   for (const text of ["1", "12", "5", "/12"]) await scan(text);

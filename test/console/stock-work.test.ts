@@ -62,7 +62,7 @@ describe.each(engines)("work with the stock on %s", (engine) => {
     };
     await page.locator("#count-id").fill("999");
     await page.keyboard.press("Enter");
-    await page.getByText("No pet has the id 999").waitFor();
+    await page.getByText("No pet has the id or barcode 999").waitFor();
     await page.keyboard.press("Escape");
     await count("0011", "12");
     await count("12", "10");

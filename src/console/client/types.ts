@@ -634,6 +634,10 @@ export interface NamedEntry {
   readonly name: string;
   /** The category of the pet, or null. */
   readonly category: string | null;
+  /** The barcode of the pet. No other pet has it. */
+  readonly barcode?: string;
+  /** The stock of the pet is low at this quantity and below. */
+  readonly lowStockAt?: number;
   /** The number in stock. */
   readonly quantity: number;
   /** The status of the pet. */
@@ -665,11 +669,21 @@ export interface StockUpdate {
 }
 
 /** A pet with its stock. */
-export interface PetDetails extends PetName {
+export interface PetDetails {
+  /** The ID of the pet. */
+  readonly petId: string;
+  /** The name of the pet. */
+  readonly name: string;
+  /** The category of the pet, or null. */
+  readonly category: string | null;
   /** Labels that the store uses to group pets. */
   readonly tags: readonly string[];
   /** URLs of photos, in display order. */
   readonly photoUrls: readonly string[];
+  /** The barcode of the pet. No other pet has it. */
+  readonly barcode: string | null;
+  /** The stock of the pet is low at this quantity and below. */
+  readonly lowStockAt: number | null;
   /** The number in stock. */
   readonly quantity: number;
   /** The status of the pet. */
@@ -678,7 +692,7 @@ export interface PetDetails extends PetName {
   readonly version: number;
 }
 
-/** The name and the category of a pet. */
+/** The name of a pet, and what else lists show of it. */
 export interface PetName {
   /** The ID of the pet. */
   readonly petId: string;
@@ -686,6 +700,10 @@ export interface PetName {
   readonly name: string;
   /** The category of the pet, or null. */
   readonly category: string | null;
+  /** The barcode of the pet. No other pet has it. */
+  readonly barcode?: string;
+  /** The stock of the pet is low at this quantity and below. */
+  readonly lowStockAt?: number;
 }
 
 /** A pet to add. Without `quantity` and `status`, it is available with a quantity of 0. Unknown fields are rejected. */
@@ -700,6 +718,10 @@ export interface NewPet {
   readonly tags?: readonly string[];
   /** URLs of photos, in display order. */
   readonly photoUrls?: readonly string[];
+  /** The barcode of the pet. No other pet has it. */
+  readonly barcode?: string | null;
+  /** The stock of the pet is low at this quantity and below. */
+  readonly lowStockAt?: number | null;
   /** The number in stock. */
   readonly quantity?: number;
   /** The status of the pet. */
@@ -718,6 +740,10 @@ export interface PetChange {
   readonly tags?: readonly string[];
   /** URLs of photos, in display order. */
   readonly photoUrls?: readonly string[];
+  /** The barcode of the pet. No other pet has it. */
+  readonly barcode?: string | null;
+  /** The stock of the pet is low at this quantity and below. */
+  readonly lowStockAt?: number | null;
 }
 
 export const petChangeFields = [
@@ -725,6 +751,8 @@ export const petChangeFields = [
   { name: "category", label: "Category", kind: "text", isRequired: false },
   { name: "tags", label: "Tags", kind: "list", isRequired: false },
   { name: "photoUrls", label: "Photo URLs", kind: "list", isRequired: false },
+  { name: "barcode", label: "Barcode", kind: "text", isRequired: false },
+  { name: "lowStockAt", label: "Low stock at", kind: "number", isRequired: false },
 ] as const;
 
 /** How to undo a change. Unknown fields are rejected. */

@@ -12,7 +12,7 @@ import { formatCount } from "../texts/formats.ts";
 
 const suggestionsMax = 20;
 
-/** Finds a pet by its id or a part of its name. */
+/** Finds a pet by its id, its barcode or a part of its name. */
 export function ChoosePet() {
   const text = useSignal("");
   useEffect(() => {
@@ -23,14 +23,15 @@ export function ChoosePet() {
   const typedId = isPetId(text.value.trim()) ? text.value.trim() : undefined;
   const open = (event: Event) => {
     event.preventDefault();
-    const [first] = rows;
-    const petId = typedId ?? (first === undefined ? undefined : table.value.ids[first]);
+    const first =
+      table.value.findScanned(text.value) ?? (typedId === undefined ? rows[0] : undefined);
+    const petId = first === undefined ? typedId : table.value.ids[first];
     if (petId !== undefined) navigate(`/history/${petId}`);
   };
   return (
     <form class="stack" onSubmit={open}>
       <SearchField
-        label="Search for a pet by id or name"
+        label="Search for a pet by id, name or barcode"
         search={(typed) => (text.value = typed)}
       />
       {loadState.value.kind === "loading" && <p class="loading">Loading the pets…</p>}
@@ -57,10 +58,12 @@ export function ChoosePet() {
 /** The first rows that contain the text, the most recently changed ones first. */
 function findRows(text: string): readonly number[] {
   const { rowsById, searchTexts, isRemoved, versions } = table.value;
+  const scanned = table.value.findScanned(text);
   const wanted = foldCase(text.trim());
   const newest: number[] = [];
   for (const row of rowsById) {
-    if (isRemoved[row] || !searchTexts[row]!.includes(wanted)) continue;
+    if (isRemoved[row]) continue;
+    if (row !== scanned && !searchTexts[row]!.includes(wanted)) continue;
     const isFull = newest.length === suggestionsMax;
     if (isFull && versions[newest.at(-1)!]! > versions[row]!) continue;
     // Sorting all 100,000 pets would take too long while changes arrive.

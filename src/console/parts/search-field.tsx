@@ -4,13 +4,14 @@ import { Icon } from "./icon.tsx";
 interface Props {
   /** For screen readers. */
   readonly label: string;
+  readonly placeholder?: string;
   readonly value?: string;
   readonly search: (text: string) => void;
   readonly field?: Ref<HTMLInputElement>;
 }
 
 /** Finds pets while the person types. */
-export function SearchField({ label, value, search, field = null }: Props) {
+export function SearchField({ label, placeholder, value, search, field = null }: Props) {
   return (
     <div class="search-field">
       <Icon name="search" />
@@ -18,7 +19,7 @@ export function SearchField({ label, value, search, field = null }: Props) {
         ref={field}
         class="input"
         type="search"
-        placeholder="Search by id or name"
+        placeholder={placeholder ?? "Search by id, name or barcode"}
         aria-label={label}
         autocomplete="off"
         spellcheck={false}

@@ -10,7 +10,7 @@ import { isDoubtful, parseQuantity, quantityRule } from "./quantities.ts";
 import { loadState, revision, table } from "./state.ts";
 import type { Entry } from "./table.ts";
 
-/** Scan or type an id, type the count, and go on with the next one. A scanner ends with Enter. */
+/** Scan or type an id or a barcode, type the count, and go on with the next one. A scanner ends with Enter. */
 export function CountPanel() {
   void revision.value;
   const idField = useRef<HTMLInputElement>(null);
@@ -33,13 +33,12 @@ export function CountPanel() {
   function find(event: Event): void {
     event.preventDefault();
     const input = idField.current!;
-    const petId = canonicalId(input.value);
-    const isKnown = petId !== undefined && table.value.findRow(petId) !== undefined;
+    const found = table.value.findScanned(input.value);
     const text = input.value.trim();
-    scanned.value = isKnown ? petId : undefined;
-    error.value = text === "" ? "Scan or type an id." : "";
-    if (isKnown) countField.current?.select();
-    else if (text !== "") stopped.value = { message: `No pet has the id ${text}.` };
+    scanned.value = found === undefined ? undefined : table.value.ids[found];
+    error.value = text === "" ? "Scan or type an id or a barcode." : "";
+    if (found !== undefined) countField.current?.select();
+    else if (text !== "") stopped.value = { message: `No pet has the id or barcode ${text}.` };
   }
 
   function record(event: Event): void {
@@ -79,14 +78,13 @@ export function CountPanel() {
     <div class="card count-panel">
       <div class="count-fields">
         <form class="field" onSubmit={find} novalidate>
-          <label for="count-id">Id</label>
+          <label for="count-id">Id or barcode</label>
           <input
             ref={idField}
             id="count-id"
             class="input mono"
-            inputMode="numeric"
             autocomplete="off"
-            placeholder="Scan or type an id"
+            placeholder="Scan or type"
             disabled={!isReady}
             aria-describedby="count-error"
           />
@@ -142,10 +140,4 @@ function CountForm({ entry, field, isDisabled, record }: CountFormProps) {
       </div>
     </form>
   );
-}
-
-/** A code may be printed with zeros before the id. */
-function canonicalId(text: string): string | undefined {
-  const [, sign, digits] = /^\s*(-?)0*(\d{1,19})\s*$/.exec(text) ?? [];
-  return digits === undefined ? undefined : `${sign}${digits}`;
 }

@@ -18,10 +18,18 @@ export function sortRows(table: StockTable, { column, isDescending }: Sort): Uin
   return rows.sort((one, other) => sign * (values[one]! - values[other]!));
 }
 
-/** Returns the rows whose id and name contain all words of the query, in the given order. */
+/**
+ * Returns the rows whose id and name contain all words of the query, in the given order. The pet whose
+ * barcode is the query comes before them.
+ */
 export function searchRows(table: StockTable, sorted: Uint32Array, query: string): Uint32Array {
   const words = foldCase(query).split(/\s+/);
-  return words.reduce((rows, word) => containing(rows, table.searchTexts, word), sorted);
+  const found = words.reduce((rows, word) => containing(rows, table.searchTexts, word), sorted);
+  const scanned = table.findScanned(query);
+  if (scanned === undefined || found.includes(scanned)) return found;
+  const all = new Uint32Array(found.length + 1).fill(scanned, 0, 1);
+  all.set(found, 1);
+  return all;
 }
 
 /** Plain loops: with 100,000 rows, this is the time that a key takes to appear. */

@@ -164,7 +164,7 @@ async function describeAgain(petIds: readonly string[]): Promise<void> {
   if (!found) return reload();
   for (const pet of found) {
     const row = from.findRow(pet.petId);
-    if (row !== undefined) from.rename(row, pet.name);
+    if (row !== undefined) from.describe(row, pet);
   }
   batch(() => {
     revision.value += 1;

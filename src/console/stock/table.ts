@@ -7,7 +7,13 @@ import {
 } from "../client/types.ts";
 
 /** The page shows no categories. */
-export type Entry = Omit<NamedEntry, "category">;
+export type Entry = Omit<NamedEntry, "category" | keyof ListedDetails> & ListedDetails;
+
+/** Null and undefined mean that the pet has none. */
+interface ListedDetails {
+  readonly barcode?: string | null;
+  readonly lowStockAt?: number | null;
+}
 
 interface LastChange extends LedgerRow {
   /** True if it happened while the page was open. */
@@ -29,6 +35,10 @@ export class StockTable {
   readonly foldedNames: string[] = [];
   /** Id and name in lower case. */
   readonly searchTexts: string[] = [];
+  /** Of the rows that have one. */
+  readonly barcodes = new Map<number, string>();
+  readonly lowStockAt = new Map<number, number>();
+  readonly #rowsByBarcode = new Map<string, number>();
   readonly isRemoved: boolean[] = [];
   readonly lastChanges = new Map<number, LastChange>();
   /** All rows by ascending id, also removed ones. */
@@ -52,6 +62,14 @@ export class StockTable {
     return row === undefined || this.isRemoved[row] ? undefined : row;
   }
 
+  /** Finds what was scanned or typed: a barcode, or an id, which may be printed with zeros before it. */
+  findScanned(text: string): number | undefined {
+    const row = this.#rowsByBarcode.get(text.trim());
+    if (row !== undefined && !this.isRemoved[row]) return row;
+    const [, sign, digits] = /^\s*(-?)0*(\d{1,19})\s*$/.exec(text) ?? [];
+    return digits === undefined ? undefined : this.findRow(`${sign}${digits}`);
+  }
+
   entryAt(row: number): Entry {
     return {
       petId: this.ids[row]!,
@@ -73,16 +91,22 @@ export class StockTable {
     if (known !== undefined && entry.version < this.versions[row]!) return row;
     if (this.isRemoved[row]) this.#removedCount -= 1;
     this.isRemoved[row] = false;
-    this.rename(row, entry.name);
+    this.describe(row, entry);
     this.#setStock(row, entry);
     return row;
   }
 
-  rename(row: number, name: string): void {
+  describe(row: number, { name, barcode, lowStockAt }: Pick<Entry, "name"> & ListedDetails): void {
     if (this.names[row] !== name) this.#rowsByName = undefined;
     this.names[row] = name;
     this.foldedNames[row] = foldCase(name);
     this.searchTexts[row] = `${this.ids[row]} ${this.foldedNames[row]}`;
+    keep(this.lowStockAt, row, lowStockAt);
+    const known = this.barcodes.get(row) ?? "";
+    // Another row may have it meanwhile.
+    if (this.#rowsByBarcode.get(known) === row) this.#rowsByBarcode.delete(known);
+    keep(this.barcodes, row, barcode);
+    if (typeof barcode === "string") this.#rowsByBarcode.set(barcode, row);
   }
 
   /** All rows by name, also removed ones. Kept until a name changes, because sorting takes long. */
@@ -145,6 +169,11 @@ export class StockTable {
     else this.rowsById.splice(position, 0, row);
     return row;
   }
+}
+
+function keep<T>(values: Map<number, T>, row: number, value: T | null | undefined): void {
+  if (value === null || value === undefined) values.delete(row);
+  else values.set(row, value);
 }
 
 /** Lower case without accents, so that "Zoé" is found with "zoe". */

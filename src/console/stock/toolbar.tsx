@@ -53,7 +53,7 @@ export function Toolbar() {
     <div class="row toolbar">
       <SearchField
         field={field}
-        label="Search by id or name"
+        label="Search by id, name or barcode"
         value={query.value}
         search={(text) => (query.value = text)}
       />

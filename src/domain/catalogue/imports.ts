@@ -12,7 +12,7 @@ import type { PetRecord } from "./pets.ts";
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** What a cell of a CSV file holds. Its text becomes a JSON value of this kind. */
-export type CellKind = "id" | "integer" | "flag" | "text" | "texts";
+export type CellKind = "id" | "integer" | "flag" | "text" | "code" | "texts";
 
 /** What differs between the rows of pets and of orders. */
 export interface RowKind<T> {
@@ -28,6 +28,7 @@ export interface RowKind<T> {
 const cellKinds: Record<FieldKind, CellKind> = {
   text: "text",
   optionalText: "text",
+  uniqueText: "code",
   texts: "texts",
   optionalInteger: "integer",
 };
@@ -88,14 +89,9 @@ export const fileNameCharactersMax = reasonCharactersMax - "import of ".length;
 export const fileNameRule = `must have 1 to ${fileNameCharactersMax} characters and no control characters`;
 
 /** Problems that only a store can find, after all rows are staged. */
-export function repeatedId(
-  line: unknown,
-  column: "petId" | "id",
-  id: unknown,
-  firstLine: unknown,
-): Problem {
-  const rule = `must be unique, but line ${firstLine} has it too`;
-  return { line: Number(line), column, value: String(id), rule };
+export function notUnique(line: unknown, column: string, value: unknown, other: string): Problem {
+  const rule = `must be unique, but ${other}`;
+  return { line: Number(line), column, value: shownValue(String(value)), rule };
 }
 
 export function missingField(line: unknown, column: string, petId: unknown): Problem {

@@ -6,6 +6,8 @@ interface Values {
   /** Required for a new pet. */
   text: string;
   optionalText: string | null;
+  /** A short text that only one pet has. Its column needs a unique index. */
+  uniqueText: string | null;
   texts: readonly string[];
   /** From 0 to the largest quantity. */
   optionalInteger: number | null;
@@ -67,6 +69,24 @@ const table = [
     description: "URLs of photos, in display order.",
     example: ["https://photos.example/biscuit.jpg"],
   },
+  {
+    name: "barcode",
+    kind: "uniqueText",
+    column: "barcode",
+    label: "Barcode",
+    description: "The barcode of the pet. No other pet has it.",
+    example: "4006381333931",
+    isLeftOutIfNull: true,
+  },
+  {
+    name: "lowStockAt",
+    kind: "optionalInteger",
+    column: "low_stock_at",
+    label: "Low stock at",
+    description: "The stock of the pet is low at this quantity and below.",
+    example: 3,
+    isLeftOutIfNull: true,
+  },
 ] as const satisfies readonly Field[];
 
 type Row = (typeof table)[number];
@@ -89,10 +109,22 @@ export interface Rule<T> {
 
 export const textCharactersMax = 1_000;
 export const listItemsMax = 100;
+export const codeCharactersMax = 100;
+/** Printable ASCII, as scanners send it. No blanks at the ends, which nobody would see. */
+export const codePattern = "^[!-~](?:[ -~]*[!-~])?$";
+const code = new RegExp(codePattern);
 
 const textRule: Rule<string> = {
   text: `must be a text of 1 to ${textCharactersMax} characters`,
   read: (value) => (isText(value) ? value : undefined),
+};
+
+const codeRule: Rule<string> = {
+  text: `must be a text of 1 to ${codeCharactersMax} printable ASCII characters, without blanks at its ends`,
+  read: (value) =>
+    typeof value === "string" && value.length <= codeCharactersMax && code.test(value)
+      ? value
+      : undefined,
 };
 
 export const integerRule: Rule<number> = { text: quantityRule, read: readQuantity };
@@ -100,6 +132,7 @@ export const integerRule: Rule<number> = { text: quantityRule, read: readQuantit
 export const fieldRules: { readonly [Kind in FieldKind]: Rule<Values[Kind]> } = {
   text: textRule,
   optionalText: orNull(textRule),
+  uniqueText: orNull(codeRule),
   texts: {
     text: `must be a list of at most ${listItemsMax} texts of 1 to ${textCharactersMax} characters`,
     read: (value) =>
@@ -114,6 +147,7 @@ export const fieldRules: { readonly [Kind in FieldKind]: Rule<Values[Kind]> } = 
 export const initialValues: { readonly [Kind in FieldKind]: Values[Kind] | undefined } = {
   text: undefined,
   optionalText: null,
+  uniqueText: null,
   texts: [],
   optionalInteger: null,
 };
@@ -128,6 +162,11 @@ export function readDetails(values: Readonly<Record<string, unknown>>): Partial<
     if (details[name] === undefined) throw new InvalidField(name, rule.text);
   }
   return details;
+}
+
+/** The message if another pet has a value that only one may have. */
+export function valueTaken(label: string, value: string, petId: bigint): string {
+  return `Pet ${petId} has the ${label.toLowerCase()} ${value} already.`;
 }
 
 function orNull<T>(rule: Rule<T>): Rule<T | null> {

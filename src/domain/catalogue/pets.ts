@@ -7,8 +7,8 @@ export interface Pet extends PetDetails, Stock {
   readonly petId: bigint;
 }
 
-/** What people recognise a pet by. */
-export type PetName = Pick<Pet, "petId" | "name" | "category">;
+/** What lists say about a pet, besides its stock. */
+export type PetName = Pick<Pet, "petId" | "name" | "category" | "barcode" | "lowStockAt">;
 
 export interface NamedEntry extends Entry, PetName {}
 

@@ -47,7 +47,8 @@ export interface CatalogueStore extends CatalogueReader, ImportPreview {
   ): Promise<PetRemoval>;
   /**
    * Stores the details of a pet. Returns false, changes nothing and adds no entry, if the pet does not
-   * have those of `before` any more, or was removed.
+   * have those of `before` any more, or was removed. Throws `already_exists` if another pet has a value
+   * that only one may have. So does `createPet`.
    */
   changePet(
     petId: bigint,

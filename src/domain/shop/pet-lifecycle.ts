@@ -10,7 +10,7 @@ import type { Shop } from "./shop.ts";
 
 type PetShop = Pick<Shop, "store" | "head" | "clock">;
 
-/** Adds a pet with its entry, and returns both. Throws `already_exists` if the id is taken. */
+/** Adds a pet with its entry, and returns both. Throws `already_exists` if the id or the barcode is taken. */
 export async function createPet(
   shop: PetShop,
   actor: Actor,

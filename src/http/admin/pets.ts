@@ -1,4 +1,4 @@
-import { readDetails } from "../../domain/catalogue/pet-fields.ts";
+import { readDetails, valueTaken } from "../../domain/catalogue/pet-fields.ts";
 import type { Pet, PetName } from "../../domain/catalogue/pets.ts";
 import {
   type Entry,
@@ -35,6 +35,8 @@ import { bodyMessages, type Fields, fieldReader, given, readFields, textField } 
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
 const notFound = { not_found: { not_found: petNotFound } };
+
+const barcodeTaken = { barcode_taken: valueTaken("Barcode", "4006381333931", 7n) };
 
 const petIdFieldRule = "is required and must be a 64-bit integer";
 
@@ -94,7 +96,7 @@ const createPet: AdminDeclaration = {
         invalid_petId_field: `Field 'petId' ${petIdFieldRule}.`,
         name_required: "Field 'name' is required.",
       },
-      already_exists: { already_exists: petExists(31n) },
+      already_exists: { already_exists: petExists(31n), ...barcodeTaken },
     },
   },
   async handle(context, call) {
@@ -137,7 +139,7 @@ const changePet: AdminDeclaration = {
       examples: { name: { summary: "Another name", value: { name: "Pepper" } } },
     }),
     success: { 200: json("The changed pet.", "PetDetails") },
-    messages: { invalid_request: bodyMessages, ...notFound },
+    messages: { invalid_request: bodyMessages, ...notFound, already_exists: barcodeTaken },
   },
   async handle(context, call) {
     const petId = readPetId(call.request);
@@ -210,8 +212,13 @@ function readStock(fields: Fields): Partial<Stock> {
   return { ...(status && { status }), ...(quantity !== undefined && { quantity }) };
 }
 
-function petNameJson({ petId, name, category }: PetName): string {
-  return `{"petId":${petId},"name":${JSON.stringify(name)},"category":${JSON.stringify(category)}}`;
+const petNameJson = (pet: PetName) => `{${petNameFields(pet)}}`;
+
+/** The fields of a PetName. Most pets have no barcode and no limit, and there can be a million. */
+export function petNameFields({ petId, name, category, barcode, lowStockAt }: PetName): string {
+  const fields = `"petId":${petId},"name":${JSON.stringify(name)},"category":${JSON.stringify(category)}`;
+  const code = barcode === null ? "" : `,"barcode":${JSON.stringify(barcode)}`;
+  return fields + code + (lowStockAt === null ? "" : `,"lowStockAt":${lowStockAt}`);
 }
 
 export const petOperations = { listPetNames, createPet, getPet, changePet, removePet };

@@ -31,6 +31,7 @@ import { exampleConflict, versionConflict } from "./conflicts.ts";
 import { exampleStock } from "./contract/stock-schemas.ts";
 import { bodyMessages, readFields } from "./fields.ts";
 import type { AdminDeclaration } from "./operation.ts";
+import { petNameFields } from "./pets.ts";
 
 /** Entries that are read and written in one turn of the event loop: a few milliseconds of work. */
 const sliceEntries = 1_000;
@@ -166,9 +167,9 @@ async function* stockJson(
   yield Buffer.from(`${text}]}`);
 }
 
-function namedEntryJson({ petId, name, category, quantity, status, version }: NamedEntry): string {
-  const names = `"name":${JSON.stringify(name)},"category":${JSON.stringify(category)}`;
-  return `{"petId":${petId},${names},"quantity":${quantity},"status":"${status}","version":${version}}`;
+function namedEntryJson(entry: NamedEntry): string {
+  const { quantity, status, version } = entry;
+  return `{${petNameFields(entry)},"quantity":${quantity},"status":"${status}","version":${version}}`;
 }
 
 function invalid(message: string): ServiceError {

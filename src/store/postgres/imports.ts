@@ -3,7 +3,7 @@ import { type Problems, rejectProblems } from "../../domain/catalogue/import-pro
 import type { OrderRecord } from "../../domain/catalogue/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/catalogue/pets.ts";
 import type { Tip } from "../../domain/ledger/ledger.ts";
-import { assignImported, insertStaged, petDiffers } from "../pet-rows.ts";
+import { assignImported, freeReplaced, insertStaged, petDiffers } from "../pet-rows.ts";
 import { entryColumns, storedLedgerColumns } from "../rows.ts";
 import {
   applyOrders,
@@ -22,12 +22,6 @@ import type { Epochs } from "./epochs.ts";
 import { stageRows } from "./staging.ts";
 
 /**
- * Takes the lock of all transactions that add or remove pets, which ends with the transaction. The key
- * of the lock is arbitrary, but no other application on the server may use it.
- */
-export const lockCatalogue = "SELECT pg_advisory_xact_lock(7381003)";
-
-/**
  * Imports pets in one transaction on one connection, which a pooler cannot split. Rows are staged in
  * a temporary table, which blocks no other transaction, and then applied by a few statements over
  * all of them. The catalogue is written before the head is locked, so updates wait only while the
@@ -43,7 +37,7 @@ export async function importPets(
 ): Promise<Imported> {
   const { sql, query } = session;
   const staged = await stageRows(session, petStaging, records, problems);
-  await query(lockCatalogue);
+  await query(dialect.lockCatalogue);
   await runScript(query, checkStaged(petStaging, problems));
   await applyCatalogue(session);
   const { timeline, ...tip } = await takeHead(session, now);
@@ -70,6 +64,7 @@ async function applyCatalogue({ sql }: Session): Promise<void> {
     `CREATE TEMP TABLE changed_pets ON COMMIT DROP AS
        SELECT s.* FROM staged_pets s JOIN pets p USING (pet_id)
        WHERE ${petDiffers};
+     ${freeReplaced};
      UPDATE pets AS p SET ${assignImported} FROM changed_pets s WHERE p.pet_id = s.pet_id;
      ${insertStaged} WHERE NOT EXISTS (SELECT FROM pets p WHERE p.pet_id = s.pet_id)
        ORDER BY pet_id`,

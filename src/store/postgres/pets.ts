@@ -4,9 +4,8 @@ import { type AddRow, createPet, removePet } from "../pets.ts";
 import { run, type Script } from "../statements.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import { insertRows, rowArrays } from "./engine/ledger-rows.ts";
-import { runScript, type Transact } from "./engine/scripts.ts";
+import { dialect, runScript, type Transact } from "./engine/scripts.ts";
 import type { Epochs } from "./epochs.ts";
-import { lockCatalogue } from "./imports.ts";
 
 const addRow = insertRows(1);
 
@@ -19,7 +18,7 @@ export function createPets(
   /** Locks the catalogue and the head, in the order in which an import locks them. */
   const withHead = <T>(script: (add: AddRow) => Script<T>): Promise<T> =>
     transact(async (query, session) => {
-      await query(lockCatalogue);
+      await query(dialect.lockCatalogue);
       const { timeline, storeEpoch, ...tip } = await takeHead(session, now());
       const epoch = epochs.nameOf(storeEpoch, timeline);
       let isAdded = false;

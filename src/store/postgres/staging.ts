@@ -1,11 +1,10 @@
 import type { Batches, Imported, TakeDifferences } from "../../domain/catalogue/import-preview.ts";
-import { type Problems, problemsListedMax } from "../../domain/catalogue/import-problems.ts";
-import { repeatedId } from "../../domain/catalogue/imports.ts";
+import type { Problems } from "../../domain/catalogue/import-problems.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import {
   checkStaged,
   findProblems,
-  type StagedCheck,
+  repeatedValues,
   type Staging,
   takeDifferences,
 } from "../staged-rows.ts";
@@ -16,7 +15,7 @@ import type { Session } from "./engine/session.ts";
 import { begin, waitForDisk } from "./engine/transaction.ts";
 
 /**
- * Begins the transaction of an import, stages its rows, and adds a problem for every repeated id. Returns
+ * Begins the transaction of an import, stages its rows, and adds a problem for every repeated value. Returns
  * the number of rows. The temporary table blocks no other transaction, and is dropped at the end.
  */
 export async function stageRows<T>(
@@ -25,13 +24,16 @@ export async function stageRows<T>(
   records: Batches<T>,
   problems: Problems,
 ): Promise<number> {
-  const { table, id, columns, values } = staging;
+  const { table, id, idField, columns, values, ownChecks } = staging;
   const { sql, query } = session;
   await beginImport(session);
   await sql.unsafe(`CREATE TEMP TABLE ${table} (${id} int8, ${columns}) ON COMMIT DROP`);
   const staged = await copyIn(session, table, records, values);
   await sql.unsafe(`ANALYZE ${table}`);
-  await runScript(query, findProblems([repeatedIds(staging)], problems));
+  await runScript(
+    query,
+    findProblems([repeatedValues(table, id, idField), ...ownChecks], problems),
+  );
   return staged;
 }
 
@@ -42,16 +44,6 @@ async function beginImport({ query }: Session): Promise<void> {
   );
   if (row?.[0] === true) return;
   throw new ServiceError("unavailable", "the role needs TEMPORARY on the database for an import");
-}
-
-function repeatedIds({ table, id, idField }: Staging<never>): StagedCheck {
-  return {
-    text: `SELECT line, ${id}, first_line, count(*) OVER () FROM (
-        SELECT line, ${id}, row_number() OVER same AS nth, first_value(line) OVER same AS first_line
-        FROM ${table} WINDOW same AS (PARTITION BY ${id} ORDER BY line)) AS numbered
-      WHERE nth > 1 ORDER BY line LIMIT ${problemsListedMax}`,
-    toProblem: ([line, value, firstLine]) => repeatedId(line, idField, value, firstLine),
-  };
 }
 
 /** Previews an import on a session of its own. When the session ends, the transaction is rolled back. */

@@ -6,7 +6,7 @@ import { newPetStock, type PetRecord } from "../../domain/catalogue/pets.ts";
 import { hashText, sourceText } from "../../domain/ledger/chain.ts";
 import { petStatuses, quantityMax } from "../../domain/ledger/inventory.ts";
 import type { Tip } from "../../domain/ledger/ledger.ts";
-import { assignImported, insertStaged, petDiffers } from "../pet-rows.ts";
+import { assignImported, freeReplaced, insertStaged, petDiffers } from "../pet-rows.ts";
 import { tipColumns, toTip } from "../rows.ts";
 import {
   applyOrders,
@@ -71,13 +71,16 @@ function applyPets(
   unservedEpoch: string | undefined,
 ): Imported {
   const changed = countChanged(database);
+  database.run(freeReplaced);
   database.run(
     `UPDATE pets AS p SET ${assignImported}
      FROM staged_pets s WHERE s.pet_id = p.pet_id AND ${petDiffers}`,
   );
   // Existing pets are skipped by the conflict clause, not by a subquery: a statement that reads the
   // table it inserts into has to copy all its rows first.
-  const { changes: created } = database.run(`${insertStaged} WHERE true ON CONFLICT DO NOTHING`);
+  const { changes: created } = database.run(
+    `${insertStaged} WHERE true ON CONFLICT (pet_id) DO NOTHING`,
+  );
   appendRows(database, options, unservedEpoch);
   const imported = { created, changed, unchanged: staged - created - changed };
   const { origin, now } = options;

@@ -5,10 +5,11 @@ import type {
   TakeDifferences,
 } from "../../domain/catalogue/import-preview.ts";
 import type { Problems } from "../../domain/catalogue/import-problems.ts";
-import { repeatedId } from "../../domain/catalogue/imports.ts";
+import { notUnique } from "../../domain/catalogue/imports.ts";
 import type { Value } from "../rows.ts";
 import {
   checkStaged,
+  findProblems,
   orderStaging,
   petStaging,
   type Staging,
@@ -22,13 +23,13 @@ import { batchesOf } from "./transfer.ts";
 const blockRows = 64;
 
 /**
- * Stages the rows of an import and adds a problem for every repeated id. Returns the number of rows. The
+ * Stages the rows of an import and adds a problem for every repeated value. Returns the number of rows. The
  * temporary table needs no lock on the database file. It is dropped with the connection, which only this
  * import uses.
  */
 export async function stageRows<T extends { readonly line: number }>(
   database: Database,
-  { table, id, idField, columns, values }: Staging<T>,
+  { table, id, idField, columns, values, ownChecks }: Staging<T>,
   records: Batches<T>,
   problems: Problems,
 ): Promise<number> {
@@ -47,7 +48,7 @@ export async function stageRows<T extends { readonly line: number }>(
       staged += changes;
       if (changes > 0) continue;
       const [firstLine] = lineOf.values(bound[0]!)[0]!;
-      problems.add(repeatedId(record.line, idField, bound[0], firstLine));
+      problems.add(notUnique(record.line, idField, bound[0], `line ${firstLine} has it too`));
     }
   };
   // Deferred, and only temporary tables are written, so the database file is not locked.
@@ -60,6 +61,7 @@ export async function stageRows<T extends { readonly line: number }>(
     }
   });
   for await (const batch of records) stageBatch.deferred(batch);
+  createRunner(database)(findProblems(ownChecks, problems));
   return staged;
 }
 

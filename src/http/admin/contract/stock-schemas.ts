@@ -1,6 +1,12 @@
 import { quantityMax } from "../../../domain/ledger/inventory.ts";
 import { changeFields, changeSchemas } from "../../api/changes.ts";
-import { detailProperties, examplePet, givenProperties } from "../../api/contract/pet-schemas.ts";
+import {
+  detailProperties,
+  examplePet,
+  givenProperties,
+  leftOutFields,
+  shownProperties,
+} from "../../api/contract/pet-schemas.ts";
 import {
   boundedInteger,
   choice,
@@ -17,16 +23,20 @@ import {
   time,
 } from "../../api/contract/schema.ts";
 
-const exampleEntry = {
+const examplePetName = {
   petId: 7,
   name: "Biscuit",
   category: "dogs",
+  barcode: "4006381333931",
+  lowStockAt: 3,
+};
+
+const exampleEntry = {
+  ...examplePetName,
   quantity: 12,
   status: "available",
   version: 1207,
 };
-
-const examplePetName = { petId: 7, name: "Biscuit", category: "dogs" };
 
 export const exampleStock = {
   cursor: "5f3b2c1e-8a4d-4f0b-9c6e-2d7a1b0e4c93-1207",
@@ -45,7 +55,9 @@ const exampleUsage = {
 };
 
 /** The details of a pet that lists show. */
-const names = { name: detailProperties.name!, category: detailProperties.category! };
+const names = Object.fromEntries(
+  ["name", "category", "barcode", "lowStockAt"].map((name) => [name, shownProperties[name]!]),
+);
 const version = integer(1, quantityMax, "The version of the entry. Send it as `expectedVersion`.");
 const { petId: _, quantity: newQuantity, delta, ...conditions } = changeFields;
 const newStatus = petStatus("The new status. Without it, the status stays as it is.");
@@ -77,6 +89,7 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
       version,
     },
     exampleEntry,
+    leftOutFields,
   ),
   StockList: responseObject(
     "The stock of all pets.",
@@ -113,9 +126,10 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
     exampleFullPet,
   ),
   PetName: responseObject(
-    "The name and the category of a pet.",
+    "The name of a pet, and what else lists show of it.",
     { petId: int64("The ID of the pet."), ...names },
     examplePetName,
+    leftOutFields,
   ),
   NewPet: requestObject(
     "A pet to add. Without `quantity` and `status`, it is available with a quantity of 0.",

@@ -1,4 +1,6 @@
 import {
+  codeCharactersMax,
+  codePattern,
   type FieldKind,
   initialValues,
   listItemsMax,
@@ -14,6 +16,7 @@ import { boundedInteger, orNull, type Schema } from "./schema.ts";
 const responses: Readonly<Record<FieldKind, Schema>> = {
   text: { type: "string" },
   optionalText: orNull({ type: "string" }),
+  uniqueText: orNull({ type: "string" }),
   texts: { type: "array", items: { type: "string" } },
   optionalInteger: orNull(boundedInteger(0, quantityMax)),
 };
@@ -23,6 +26,7 @@ const textLength = { minLength: 1, maxLength: textCharactersMax };
 const bounds: Readonly<Record<FieldKind, Schema>> = {
   text: textLength,
   optionalText: textLength,
+  uniqueText: { minLength: 1, maxLength: codeCharactersMax, pattern: codePattern },
   texts: { items: { type: "string", ...textLength }, maxItems: listItemsMax },
   optionalInteger: {},
 };

@@ -24,6 +24,13 @@ export interface Step extends StepTerms {
   readonly fits: number;
 }
 
+/** Two pets cannot have the same barcode. Pets without one need no place in the index. */
+const barcodes = `
+  ALTER TABLE pets ADD COLUMN barcode text;
+  ALTER TABLE pets ADD COLUMN low_stock_at int8;
+  CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
+  `;
+
 /**
  * Units sold per pet and UTC day, for about 28 days; and numbers: the last ledger row that `sales`
  * includes, and one that grows with every change of a threshold.
@@ -43,6 +50,7 @@ const sales = `
     value int8 NOT NULL
   ) WITH (fillfactor = 50);
   INSERT INTO counters (name, value) VALUES ('sales', 0), ('thresholds', 0);
+  CREATE INDEX pets_with_threshold ON pets (pet_id, low_stock_at) WHERE low_stock_at IS NOT NULL;
 `;
 
 /** Numbered from 1, applied in order and never edited once released. */
@@ -98,6 +106,12 @@ export const steps: readonly Step[] = [
     fits: 4,
     release: "0.10.0",
     summary: "Copies the table usage_history to usage_points, with one row per minute or day.",
+  },
+  {
+    text: barcodes,
+    fits: 4,
+    release: "0.13.0",
+    summary: "Adds the barcode of pets, and the quantity at which their stock is low.",
   },
   {
     text: sales,

@@ -47,6 +47,13 @@ const maintenance = `
   ) STRICT;
   `;
 
+/** Two pets cannot have the same barcode. Pets without one need no place in the index. */
+const barcodes = `
+  ALTER TABLE pets ADD COLUMN barcode TEXT;
+  ALTER TABLE pets ADD COLUMN low_stock_at INTEGER;
+  CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
+  `;
+
 /**
  * Units sold per pet and UTC day, for about 28 days; and numbers: the last ledger row that `sales`
  * includes, and one that grows with every change of a threshold.
@@ -66,6 +73,7 @@ const sales = `
     value INTEGER NOT NULL
   ) STRICT;
   INSERT INTO counters (name, value) VALUES ('sales', 0), ('thresholds', 0);
+  CREATE INDEX pets_with_threshold ON pets (pet_id, low_stock_at) WHERE low_stock_at IS NOT NULL;
   `;
 
 /**
@@ -93,6 +101,11 @@ export const steps: readonly Step[] = [
     apply: usagePoints,
     release: "0.10.0",
     summary: "Replaces the table usage_history by usage_points, with one row per minute or day.",
+  },
+  {
+    apply: barcodes,
+    release: "0.13.0",
+    summary: "Adds the barcode of pets, and the quantity at which their stock is low.",
   },
   { apply: sales, release: "0.13.0", summary: "Adds the tables sales and counters." },
 ];
