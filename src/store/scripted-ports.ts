@@ -4,6 +4,7 @@ import { maintenanceReads, maintenanceWrites } from "./maintenance.ts";
 import { petWrites } from "./pets.ts";
 import { sessionReads, sessionWrites } from "./sessions.ts";
 import type { Blocking, Dialect, Promising } from "./statements.ts";
+import { thresholdReads } from "./thresholds.ts";
 import { webhookReads, webhookWrites } from "./webhooks.ts";
 
 /** How an engine makes methods of scripts. */
@@ -22,6 +23,7 @@ export function createScriptedPorts({ quick, reads, writes }: ScriptMethods, dia
     sessions: { ...quick(sessionReads), ...writes(sessionWrites(dialect)) },
     pets: writes(petWrites(dialect)),
     webhooks: { ...reads(webhookReads), ...writes(webhookWrites(dialect)) },
+    thresholds: reads(thresholdReads),
     maintenance: { ...reads(maintenanceReads), ...writes(maintenanceWrites) },
     audit: { ...reads(auditReads), ...writes(auditWrites(dialect)) },
   };

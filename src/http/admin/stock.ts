@@ -27,6 +27,9 @@ import {
   replayedHeaders,
 } from "../api/parameters.ts";
 import { compressed, preferredEncoding } from "../messages/encodings.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { exampleConflict, versionConflict } from "./conflicts.ts";
 import { exampleStock } from "./contract/stock-schemas.ts";
 import { bodyMessages, readFields } from "./fields.ts";
@@ -64,21 +67,28 @@ The response is streamed, and compressed if the client accepts that. If the serv
       }),
     },
   },
-  async handle({ store, head, snapshots }, call) {
-    const { request, head: known } = call;
-    const position = known ?? (await head.readHead());
-    const encoding = preferredEncoding(request.headers.get("accept-encoding"));
-    const headers = {
-      Vary: "Accept-Encoding",
-      ...(encoding === undefined ? {} : { "Content-Encoding": encoding }),
-    };
-    const body = await snapshots.open(call, async () => {
-      const json = stockJson(store.catalogue, position);
-      return encoding === undefined ? json : compressed(json, encoding);
-    });
-    return { status: 200, body, headers };
+  async handle(context, call) {
+    const position = call.head ?? (await context.head.readHead());
+    return streamed(context, call, stockJson(context.store.catalogue, position));
   },
 };
+
+/** Streams a list of pets, compressed if the client accepts that. */
+export async function streamed(
+  { snapshots }: Pick<Context, "snapshots">,
+  call: Call,
+  json: AsyncIterable<Uint8Array>,
+): Promise<Reply> {
+  const encoding = preferredEncoding(call.request.headers.get("accept-encoding"));
+  const headers = {
+    Vary: "Accept-Encoding",
+    ...(encoding === undefined ? {} : { "Content-Encoding": encoding }),
+  };
+  const body = await snapshots.open(call, async () =>
+    encoding === undefined ? json : compressed(json, encoding),
+  );
+  return { status: 200, body, headers };
+}
 
 /** Changes quantity, status or both of one entry. */
 const updateStock: AdminDeclaration = {
