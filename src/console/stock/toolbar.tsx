@@ -5,11 +5,15 @@ import { ButtonGroup } from "../parts/choices.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { capitalized, countOf, formatCount } from "../texts/formats.ts";
 import { isCounting } from "./counting.ts";
+import { sales } from "./lasting.ts";
 import {
+  isLowOnly,
   isOrderStale,
+  lowCount,
   openPetDialog,
   query,
   revision,
+  showLasting,
   statusCounts,
   statusFilter,
   table,
@@ -58,6 +62,7 @@ export function Toolbar() {
         search={(text) => (query.value = text)}
       />
       <StatusFilter />
+      <StockFilter />
       <span class="spacer" />
       {isOrderStale.value && (
         <Button kind="quiet" isSmall onClick={updateOrder}>
@@ -70,6 +75,30 @@ export function Toolbar() {
           : `${formatCount(shown)} of ${formatCount(total)} entries`}
       </span>
     </div>
+  );
+}
+
+/** The filter for low stock, and the column that says how long the stock lasts. */
+function StockFilter() {
+  const isLasting = sales.value !== undefined;
+  return (
+    <ButtonGroup
+      label="Low stock"
+      choices={[
+        [
+          "low",
+          <>
+            Low <span class="muted">{formatCount(lowCount.value)}</span>
+          </>,
+        ],
+        ["lasting", "Lasts until"],
+      ]}
+      isChosen={(choice) => (choice === "low" ? isLowOnly.value : isLasting)}
+      choose={(choice) => {
+        if (choice === "low") isLowOnly.value = !isLowOnly.value;
+        else void showLasting(!isLasting);
+      }}
+    />
   );
 }
 

@@ -6,6 +6,11 @@ export function formatCount(value: number): string {
   return whole.format(value);
 }
 
+/** With one digit after the point, where it matters: 1.5. */
+export function formatDecimal(value: number): string {
+  return short.format(value);
+}
+
 /** A difference with its sign: a real minus sign, as wide as a plus. */
 export function signed(difference: number): string {
   return difference < 0 ? `−${formatCount(-difference)}` : `+${formatCount(difference)}`;

@@ -1,0 +1,55 @@
+import { signal } from "@preact/signals";
+import { messageOf, request } from "../client/api.ts";
+import { onSignOut } from "../client/session.ts";
+import type { SalesList } from "../client/types.ts";
+import { showError } from "../page/messages.ts";
+import { countOf, formatCount, formatDecimal } from "../texts/formats.ts";
+import { dayOnly } from "../texts/times.ts";
+
+// How long the stock lasts if it sells as fast as in the last days. Loaded when somebody asks for it.
+
+interface Sales {
+  readonly days: number;
+  readonly sold: ReadonlyMap<string, number>;
+}
+
+/** What was sold, while the page shows how long the stock lasts. */
+export const sales = signal<Sales | undefined>(undefined);
+
+export async function loadSales(): Promise<boolean> {
+  try {
+    const { days, pets } = await request<SalesList>("/sales");
+    sales.value = { days, sold: new Map(pets.map(({ petId, sold }) => [petId, sold])) };
+    return true;
+  } catch (error) {
+    showError(messageOf(error));
+    return false;
+  }
+}
+
+onSignOut(() => {
+  sales.value = undefined;
+});
+
+const dayMs = 86_400_000;
+const daysShownMax = 3_650;
+
+/** How many days a quantity of a pet lasts. A large number if none was sold. */
+export function daysLeft(petId: string, quantity: number): number {
+  const { days, sold } = sales.value!;
+  return Math.min((quantity * days) / (sold.get(petId) ?? 0) || 0, Number.MAX_VALUE);
+}
+
+/** Until when the stock lasts, and how that was computed. Undefined if it was not sold. */
+export function lastsUntil(petId: string, quantity: number, now = Date.now()) {
+  const sold = sales.value?.sold.get(petId);
+  if (sold === undefined) return undefined;
+  const { days } = sales.value!;
+  const left = daysLeft(petId, quantity);
+  const date = left > daysShownMax ? "Over 10 years" : dayOnly(now + left * dayMs);
+  return {
+    text: quantity === 0 ? "Sold out" : date,
+    pace: `${formatDecimal(sold / days)} a day`,
+    how: `Sold ${formatCount(sold)} in the last ${countOf(days, "day")}, ${formatDecimal(sold / days)} a day`,
+  };
+}
