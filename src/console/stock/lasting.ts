@@ -34,10 +34,10 @@ onSignOut(() => {
 const dayMs = 86_400_000;
 const daysShownMax = 3_650;
 
-/** How many days a quantity of a pet lasts. A large number if none was sold. */
+/** How many days a quantity of a pet lasts. Pets that were not sold come last. */
 export function daysLeft(petId: string, quantity: number): number {
-  const { days, sold } = sales.value!;
-  return Math.min((quantity * days) / (sold.get(petId) ?? 0) || 0, Number.MAX_VALUE);
+  const sold = sales.value?.sold.get(petId);
+  return sold === undefined ? Number.MAX_VALUE : (quantity * sales.value!.days) / sold;
 }
 
 /** Until when the stock lasts, and how that was computed. Undefined if it was not sold. */
