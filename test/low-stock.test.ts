@@ -13,7 +13,10 @@ describe.each(engines)("low stock on %s", (engine) => {
   beforeAll(async () => {
     const flags = { "metrics-port": "0", "low-stock-at": "3" };
     // Chunks of the list that begin and end between pets with a threshold of their own.
-    service = await startTestService(engine, flags, { metricsReadEveryMs: 50, listChunkEntries: 2 });
+    service = await startTestService(engine, flags, {
+      metricsReadEveryMs: 50,
+      listChunkEntries: 2,
+    });
     operator = (await issueOperator(service)).text;
     key = (await service.issueKey()).text;
     await service.addPets(
