@@ -32,6 +32,7 @@ export const fullWebhook = webhookNamed("wh_full", {
     statuses: ["pending", "sold"],
     causes: ["api", "import"],
     below: Number.MAX_SAFE_INTEGER,
+    becomesLow: true,
   },
   secrets: {
     current: "whsec_bmV3+/==",
