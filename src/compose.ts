@@ -88,7 +88,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const [imports, backups] = [openImports(options), openBackups(options, store)];
   opened.defer(imports.stop);
   opened.defer(backups.stop);
-  const thresholds = createThresholds(store.thresholds, config.lowStockAt);
+  const thresholds = createThresholds(store.sales, config.lowStockAt);
   const parts = openAdmin(options, store, engine, certificate, isServing, {
     imports,
     backups,

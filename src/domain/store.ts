@@ -4,7 +4,6 @@ import type { KeyStore, SessionStore } from "./keys/store.ts";
 import type { LedgerParts } from "./ledger/store.ts";
 import type { MaintenanceStore } from "./operations/maintenance.ts";
 import type { SalesStore } from "./sales/sales.ts";
-import type { ThresholdStore } from "./sales/thresholds.ts";
 import type { CheckpointStore } from "./snapshots/store.ts";
 import type { UsageStore } from "./usage/usage.ts";
 import type { UsageHistoryStore } from "./usage/usage-history.ts";
@@ -24,7 +23,6 @@ export interface Store extends LedgerParts {
   readonly usage: UsageStore;
   readonly usageHistory: UsageHistoryStore;
   readonly sales: SalesStore;
-  readonly thresholds: ThresholdStore;
   readonly webhooks: WebhookStore;
   readonly maintenance: MaintenanceStore;
   readonly audit: AuditStore;

@@ -13,8 +13,8 @@ import {
   uniqueFields,
 } from "./pet-rows.ts";
 import { entryColumns, toEntry } from "./rows.ts";
+import { touchThresholds } from "./sales.ts";
 import { type Dialect, readFirst, run, type Script, type ScriptsOf } from "./statements.ts";
-import { touchThresholds } from "./thresholds.ts";
 
 /** Creates, removes and changes single pets. Each script is one transaction. */
 

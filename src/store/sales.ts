@@ -2,17 +2,28 @@ import { quantityMax } from "../domain/ledger/inventory.ts";
 import { dayMs } from "../domain/limits/limits.ts";
 import { type SalesStore, type Sold, salesRowsMax } from "../domain/sales/sales.ts";
 import type { Row } from "./rows.ts";
-import { readAll, readPage, run, type ScriptsOf } from "./statements.ts";
+import { readPage, run, type Script, type ScriptsOf } from "./statements.ts";
 
 function toSold(row: Row): Sold {
   return { petId: row[0] as bigint, units: Math.min(Number(row[1]), quantityMax) };
 }
 
-export const salesReads: ScriptsOf<SalesStore, "readSalesSeq" | "soldAfter"> = {
-  *readSalesSeq() {
-    const text = "SELECT value FROM counters WHERE name = 'sales'";
-    return (yield* readAll(([value]) => Number(value), text))[0]!;
-  },
+function* readCounter(name: string): Script<number> {
+  const text = "SELECT value FROM counters WHERE name = $1";
+  return Number((yield* run(text, [name]))[0]![0]);
+}
+
+export const salesReads: ScriptsOf<SalesStore, Exclude<keyof SalesStore, "addSales">> = {
+  readSalesSeq: () => readCounter("sales"),
+  readThresholdsVersion: () => readCounter("thresholds"),
+  thresholdsAfter: (petId, petsMax) =>
+    readPage(
+      ([id, at]) => [id as bigint, Number(at)] as const,
+      `SELECT pet_id, low_stock_at FROM pets
+       WHERE low_stock_at IS NOT NULL AND pet_id >= $1::int8 ORDER BY pet_id LIMIT $2`,
+      petId,
+      [petsMax],
+    ),
   // The plus keeps SQLite from the index by day, with which every page would read all pets.
   soldAfter: (petId, firstDay, petsMax) =>
     readPage(
@@ -52,3 +63,11 @@ export const salesWrites: ScriptsOf<SalesStore, "addSales"> = {
     yield* run(prune, [firstDay]);
   },
 };
+
+/**
+ * Says that thresholds have changed. Called after pets are written and before the audit log, so that
+ * transactions lock in the same order.
+ */
+export function* touchThresholds(): Script<void> {
+  yield* run("UPDATE counters SET value = value + 1 WHERE name = 'thresholds'");
+}

@@ -2,9 +2,9 @@ import { auditReads, auditWrites } from "./audit.ts";
 import { keyReads, keyWrites, secretReads } from "./keys.ts";
 import { maintenanceReads, maintenanceWrites } from "./maintenance.ts";
 import { petWrites } from "./pets.ts";
+import { salesReads, salesWrites } from "./sales.ts";
 import { sessionReads, sessionWrites } from "./sessions.ts";
 import type { Blocking, Dialect, Promising } from "./statements.ts";
-import { thresholdReads } from "./thresholds.ts";
 import { webhookReads, webhookWrites } from "./webhooks.ts";
 
 /** How an engine makes methods of scripts. */
@@ -23,7 +23,7 @@ export function createScriptedPorts({ quick, reads, writes }: ScriptMethods, dia
     sessions: { ...quick(sessionReads), ...writes(sessionWrites(dialect)) },
     pets: writes(petWrites(dialect)),
     webhooks: { ...reads(webhookReads), ...writes(webhookWrites(dialect)) },
-    thresholds: reads(thresholdReads),
+    sales: { ...reads(salesReads), ...writes(salesWrites) },
     maintenance: { ...reads(maintenanceReads), ...writes(maintenanceWrites) },
     audit: { ...reads(auditReads), ...writes(auditWrites(dialect)) },
   };

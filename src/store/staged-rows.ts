@@ -24,8 +24,8 @@ import {
   uniqueFields,
 } from "./pet-rows.ts";
 import { orderColumns, type Row, type Value } from "./rows.ts";
+import { touchThresholds } from "./sales.ts";
 import { type Dialect, run, type Script } from "./statements.ts";
-import { touchThresholds } from "./thresholds.ts";
 
 /**
  * The rows of an import in a temporary table, from which they are checked, compared and applied. Both

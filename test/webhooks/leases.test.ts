@@ -49,7 +49,7 @@ async function startDelivering(id: string): Promise<Delivering> {
   const webhook = webhookNamed(id, { url: receiver.url, cursor });
   const delivery = startDelivery(webhook, {
     tail,
-    thresholds: createThresholds(service.store.thresholds, undefined),
+    thresholds: createThresholds(service.store.sales, undefined),
     store: service.store,
     clock: service.clock,
     monotonicMs: () => nowMs,

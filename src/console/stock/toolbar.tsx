@@ -85,12 +85,7 @@ function StockFilter() {
     <ButtonGroup
       label="Low stock"
       choices={[
-        [
-          "low",
-          <>
-            Low <span class="muted">{formatCount(lowCount.value)}</span>
-          </>,
-        ],
+        ["low", <Counted text="Low" count={lowCount.value} />],
         ["lasting", "Lasts until"],
       ]}
       isChosen={(choice) => (choice === "low" ? isLowOnly.value : isLasting)}
@@ -102,6 +97,14 @@ function StockFilter() {
   );
 }
 
+function Counted({ text, count }: { readonly text: string; readonly count: number }) {
+  return (
+    <>
+      {text} <span class="muted">{formatCount(count)}</span>
+    </>
+  );
+}
+
 function StatusFilter() {
   const chosen = statusFilter.value;
   return (
@@ -110,9 +113,7 @@ function StatusFilter() {
       class="status-filter"
       choices={petStatusValues.map((status, index) => [
         status,
-        <>
-          {capitalized(status)} <span class="muted">{formatCount(statusCounts.value[index]!)}</span>
-        </>,
+        <Counted text={capitalized(status)} count={statusCounts.value[index]!} />,
       ])}
       isChosen={(status) => chosen.has(status)}
       choose={(status) => {

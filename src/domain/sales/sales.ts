@@ -3,6 +3,7 @@ import { dayMs } from "../limits/limits.ts";
 import { every, whileAvailable } from "../running/background.ts";
 import type { Log } from "../running/events.ts";
 import { createPacer } from "../running/pacer.ts";
+import type { ThresholdReader } from "./thresholds.ts";
 
 /** A pace is what was sold on this many UTC days: today and the days before it. */
 export const paceDays = 28;
@@ -17,7 +18,7 @@ export interface Sold {
  * Units sold per pet and UTC day. A sale is a row of the cause `api` that lowers a quantity. The sums are
  * derived from the ledger, so a backup does not contain them.
  */
-export interface SalesStore {
+export interface SalesStore extends ThresholdReader {
   /** The last ledger row that the sums include. */
   readSalesSeq(): Promise<number>;
   /**

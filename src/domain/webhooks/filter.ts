@@ -29,5 +29,5 @@ function fellBelow({ before, after }: FilteredRow, below: number): boolean {
 
 /** Once per crossing: the quantity was above the threshold before. */
 function becameLow(row: FilteredRow, thresholds: ThresholdTable): boolean {
-  return fellBelow(row, thresholds.along(BigInt64Array.of(row.petId))(0) + 1);
+  return fellBelow(row, thresholds.of(row.petId) + 1);
 }

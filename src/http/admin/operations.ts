@@ -18,7 +18,6 @@ import { importOrders, importPets, importSchemas } from "./imports.ts";
 import { keyOperations } from "./keys.ts";
 import type { AdminDeclaration, AdminOperation, AdminSettings } from "./operation.ts";
 import { petOperations } from "./pets.ts";
-import { salesOperations, salesSchemas } from "./sales.ts";
 import { rejectOtherOrigins } from "./same-origin.ts";
 import { serviceOperations, serviceSchemas } from "./service.ts";
 import { sessionOperations, sessionSchemas } from "./session.ts";
@@ -43,7 +42,7 @@ const table = {
   ...tagged("Service", { ...auditOperations, ...serviceOperations }),
   ...tagged("Webhooks", webhookOperations),
   ...tagged("Backups", backupOperations),
-  ...tagged("Stock", { ...stockOperations, ...salesOperations, listStockHistory }),
+  ...tagged("Stock", { ...stockOperations, listStockHistory }),
   ...tagged("Changes", { ...ledgerOperations, ...changeOperations }),
   ...tagged("Pets", { ...petOperations, importPets, exportPets }),
   ...tagged("Orders", { listOrders, importOrders, exportOrders }),
@@ -62,7 +61,6 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
   ...webhookSchemas,
   ...backupSchemas,
   ...stockSchemas,
-  ...salesSchemas,
   Error: errorSchema(errorCodes),
 };
 

@@ -71,7 +71,6 @@ const [digitZero, digitNine] = [0x30, 0x39];
  */
 function count({ bytes, ids, ends }: Chunk, thresholds: ThresholdTable): StockTotals {
   const totals = noStock();
-  const thresholdAt = thresholds.along(ids);
   for (let index = 0; index < ends.length; index++) {
     const end = ends[index]!;
     const status = statusByLastByte.get(bytes[end - closing.length - 1]!)!;
@@ -83,7 +82,7 @@ function count({ bytes, ids, ends }: Chunk, thresholds: ThresholdTable): StockTo
       quantity += (byte - digitZero) * scale;
       at -= 1;
     }
-    if (quantity <= thresholdAt(index)) totals.low += 1;
+    if (quantity <= thresholds.of(ids[index]!)) totals.low += 1;
     const total = totals.byStatus[status];
     total.entries += 1;
     total.quantity = Math.min(quantityMax, total.quantity + quantity);

@@ -6,7 +6,6 @@ import type { Clock } from "../../domain/running/clock.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { Log } from "../../domain/running/events.ts";
 import type { Store } from "../../domain/store.ts";
-import { salesReads, salesWrites } from "../sales.ts";
 import { createScriptedPorts, type ScriptMethods } from "../scripted-ports.ts";
 import { orderStaging, petStaging } from "../staged-rows.ts";
 import { createCatalogueReader } from "./catalogue.ts";
@@ -115,7 +114,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     },
     usage: { ...createUsage(long.query, now), ...transactionsOn(transact, liftBans) },
     usageHistory: createUsageHistory(long.query),
-    sales: { ...methods.reads(salesReads), ...methods.writes(salesWrites) },
     webhooks: { ...webhooks, ...createDeliveries(long.query, now) },
     transfer: {
       snapshot: (work) =>

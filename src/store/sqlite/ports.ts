@@ -8,7 +8,6 @@ import type { Clock } from "../../domain/running/clock.ts";
 import type { Store } from "../../domain/store.ts";
 import type { TransferStore } from "../../domain/verification/store.ts";
 import { checkpointReads } from "../checkpoints.ts";
-import { salesReads, salesWrites } from "../sales.ts";
 import { createScriptedPorts } from "../scripted-ports.ts";
 import type { Promising } from "../statements.ts";
 import { banWrites, usageHistoryReads } from "../usage.ts";
@@ -80,7 +79,6 @@ export function createPorts(parts: Parts): Omit<Store, "close"> {
       ...writes({ ...usageWrites, ...banWrites(dialect) }),
     },
     usageHistory: { ...reads(usageHistoryReads), ...writes(usageHistoryWrites) },
-    sales: { ...reads(salesReads), ...writes(salesWrites) },
     webhooks: {
       ...webhooks,
       ...deliveries,
