@@ -84,9 +84,9 @@ export async function openMetrics(
         async () => showWebhooks(await store.webhooks.listWebhooks(), seq),
         async () => {
           const table = await admin.thresholds.current();
-          // To publish the list is work, which a store without thresholds does not need.
+          // To publish and count the list is work, which a store without thresholds does not need.
           if (table.hasAny) await follower.catchUp();
-          low.value = (await stockTotals(list.versions.current(), table)).low;
+          low.value = table.hasAny ? (await stockTotals(list.versions.current(), table)).low : 0;
         },
         async () => showMaintenance(await store.maintenance.listMaintenance()),
         readProcess,

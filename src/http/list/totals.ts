@@ -82,7 +82,7 @@ function count({ bytes, ids, ends }: Chunk, thresholds: ThresholdTable): StockTo
       quantity += (byte - digitZero) * scale;
       at -= 1;
     }
-    if (quantity <= thresholds.of(ids[index]!)) totals.low += 1;
+    if (thresholds.hasAny && quantity <= thresholds.of(ids[index]!)) totals.low += 1;
     const total = totals.byStatus[status];
     total.entries += 1;
     total.quantity = Math.min(quantityMax, total.quantity + quantity);
