@@ -668,6 +668,24 @@ export interface StockList {
   readonly entries: readonly NamedEntry[];
 }
 
+/** What was sold of one pet. */
+export interface SoldPet {
+  /** The ID of the pet. */
+  readonly petId: string;
+  /** The units sold. */
+  readonly sold: number;
+}
+
+/** What was sold of all pets. */
+export interface SalesList {
+  /** The last change that is included at least. */
+  readonly seq: number;
+  /** The number of days: today and those before it, in UTC. */
+  readonly days: number;
+  /** Each pet that was sold, by ascending `petId`. */
+  readonly pets: readonly SoldPet[];
+}
+
 /** A change to the stock of one pet. It has `quantity` or `delta` or neither, and can have `status`. At least one of the three is required. Unknown fields are rejected. */
 export interface StockUpdate {
   /** The new number in stock: the total. */
@@ -795,22 +813,4 @@ export interface Usage {
 export interface TotalUsage extends Usage {
   /** The requests at each point without a valid key. The other lists do not include them. */
   readonly withoutKey: readonly number[];
-}
-
-/** What was sold of one pet. */
-export interface SoldPet {
-  /** The ID of the pet. */
-  readonly petId: string;
-  /** The units sold. */
-  readonly sold: number;
-}
-
-/** What was sold of all pets. */
-export interface SalesList {
-  /** The last change that is included at least. */
-  readonly seq: number;
-  /** The number of days: today and those before it, in UTC. */
-  readonly days: number;
-  /** Each pet that was sold, by ascending `petId`. */
-  readonly pets: readonly SoldPet[];
 }

@@ -33,7 +33,7 @@ export interface Thresholds {
 }
 
 /** How many are read in one turn of the event loop. */
-const slicePets = 2_000;
+const slicePets = 1_000;
 
 /**
  * Keeps all thresholds in memory, so that the ledger and the list are compared with them without reading

@@ -23,7 +23,7 @@ export interface StockTotals {
 const known = new WeakMap<Chunk, StockTotals & { readonly thresholds: ThresholdTable }>();
 
 /** Chunks that are counted in one turn of the event loop: a few milliseconds of work. */
-const sliceChunks = 8;
+const sliceChunks = 2;
 
 /** Adds up the list by status. A sum beyond 2^53 - 1, which a number cannot hold, is that number. */
 export async function stockTotals(
