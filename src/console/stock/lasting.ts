@@ -8,13 +8,8 @@ import { dayOnly } from "../texts/times.ts";
 
 // How long the stock lasts if it sells as fast as in the last days. Loaded when somebody asks for it.
 
-interface Sales {
-  readonly days: number;
-  readonly sold: ReadonlyMap<string, number>;
-}
-
 /** What was sold, while the page shows how long the stock lasts. */
-export const sales = signal<Sales | undefined>(undefined);
+export const sales = signal<{ days: number; sold: Map<string, number> } | undefined>(undefined);
 
 export async function loadSales(): Promise<boolean> {
   try {
@@ -47,9 +42,7 @@ export function lastsUntil(petId: string, quantity: number, now = Date.now()) {
   const { days } = sales.value!;
   const left = daysLeft(petId, quantity);
   const date = left > daysShownMax ? "Over 10 years" : dayOnly(now + left * dayMs);
-  return {
-    text: quantity === 0 ? "Sold out" : date,
-    pace: `${formatDecimal(sold / days)} a day`,
-    how: `Sold ${formatCount(sold)} in the last ${countOf(days, "day")}, ${formatDecimal(sold / days)} a day`,
-  };
+  const pace = `${formatDecimal(sold / days)} a day`;
+  const how = `Sold ${formatCount(sold)} in the last ${countOf(days, "day")}, ${pace}`;
+  return { text: quantity === 0 ? "Sold out" : date, pace, how };
 }

@@ -30,8 +30,11 @@ export interface SalesStore extends ThresholdReader {
   soldAfter(petId: bigint | null, firstDay: number, petsMax: number): Promise<readonly Sold[]>;
 }
 
-/** Rows that one transaction adds. The sum of a thousand safe integers fits into 64 bits. */
-export const salesRowsMax = 1_000;
+/**
+ * Rows that one transaction adds. On SQLite updates wait for it meanwhile. The sum of a thousand safe
+ * integers fits into 64 bits.
+ */
+export const salesRowsMax = 500;
 
 /** The first day of a pace that ends at a time, as a number of days since 1970. */
 export function firstPaceDay(time: number): number {

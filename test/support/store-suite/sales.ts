@@ -51,7 +51,6 @@ export function describeSales(suite: StoreSuite): void {
       }));
       // More rows than one transaction adds.
       for (const _ of [1, 2, 3]) await suite.store.inventory.commit([unitOf(...changes)]);
-      expect((await suite.ledger()).length).toBe(salesRowsMax);
       await commit(2n, 8);
       await commit(2n, 20);
       await commit(2n, 15, "console");
@@ -111,7 +110,7 @@ export function describeSales(suite: StoreSuite): void {
     test("stay in range if a hostile client sells the largest quantity again and again", async () => {
       await suite.add({ petId: 1n, quantity: quantityMax });
       const pair = [0, quantityMax].map((amount) => ({ petId: 1n, amount }));
-      const changes = Array.from({ length: salesRowsMax / 2 }, () => pair).flat();
+      const changes = Array.from({ length: salesRowsMax }, () => pair).flat();
       for (const _ of [1, 2]) await suite.store.inventory.commit([unitOf(...changes)]);
       await catchUp(suite.store);
       expect(await sold(testStart)).toEqual({ 1: quantityMax });
