@@ -48,19 +48,13 @@ export interface SalesOptions {
   readonly log: Log;
 }
 
-/** Keeps the sums up to date in the background. */
-export interface SalesTask {
-  /** Adds all rows that are stored. */
-  catchUp(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 const everyMs = 2_000;
 
 /** The work takes a tenth of the time, and a fiftieth while many changes are committed. */
 const pauses = { idle: 9, busy: 49, countsWaits: false };
 
-export function followSales({ store, tail, monotonicMs, log }: SalesOptions): SalesTask {
+/** Keeps the sums up to date in the background. */
+export function followSales({ store, tail, monotonicMs, log }: SalesOptions) {
   const { history, sales } = store;
   const pacer = createPacer(monotonicMs, () => tail.seq, pauses);
   const stopping = new AbortController();
@@ -89,6 +83,7 @@ export function followSales({ store, tail, monotonicMs, log }: SalesOptions): Sa
 
   const stopTimer = every(everyMs, "adding up sales", log, whileAvailable(catchUp));
   return {
+    /** Adds all rows that are stored. */
     catchUp,
     async stop() {
       stopTimer();

@@ -98,7 +98,8 @@ The response is streamed, as for \`GET /stock\`.`,
     // Each pet may have a sum for every day.
     const petsMax = sliceEntries / 2;
     const read = (after: bigint | null) => sales.soldAfter(after, firstDay, petsMax);
-    return streamed(context, call, listJson(start, petsMax, read, soldJson));
+    const toJson = ({ petId, units }: Sold) => `{"petId":${petId},"sold":${units}}`;
+    return streamed(context, call, listJson(start, petsMax, read, toJson));
   },
 };
 
@@ -207,10 +208,6 @@ async function* listJson<T extends { readonly petId: bigint }>(
     await yieldToEventLoop();
   }
   yield Buffer.from(`${text}]}`);
-}
-
-function soldJson({ petId, units }: Sold): string {
-  return `{"petId":${petId},"sold":${units}}`;
 }
 
 function namedEntryJson(entry: NamedEntry): string {

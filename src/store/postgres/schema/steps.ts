@@ -37,18 +37,12 @@ const barcodes = `
  */
 const sales = `
   CREATE TABLE sales (
-    pet_id int8 NOT NULL,
-    day    int8 NOT NULL,
-    units  int8 NOT NULL,
-    PRIMARY KEY (pet_id, day)
+    pet_id int8 NOT NULL, day int8 NOT NULL, units int8 NOT NULL, PRIMARY KEY (pet_id, day)
   ) WITH (fillfactor = 80);
   -- Old days of all pets are removed together.
   CREATE INDEX sales_by_day ON sales (day);
-
-  CREATE TABLE counters (
-    name  text COLLATE "C" PRIMARY KEY,
-    value int8 NOT NULL
-  ) WITH (fillfactor = 50);
+  CREATE TABLE counters (name text COLLATE "C" PRIMARY KEY, value int8 NOT NULL)
+    WITH (fillfactor = 50);
   INSERT INTO counters (name, value) VALUES ('sales', 0), ('thresholds', 0);
   CREATE INDEX pets_with_threshold ON pets (pet_id, low_stock_at) WHERE low_stock_at IS NOT NULL;
 `;

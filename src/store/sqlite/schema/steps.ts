@@ -60,18 +60,12 @@ const barcodes = `
  */
 const sales = `
   CREATE TABLE sales (
-    pet_id INTEGER NOT NULL,
-    day    INTEGER NOT NULL,
-    units  INTEGER NOT NULL,
+    pet_id INTEGER NOT NULL, day INTEGER NOT NULL, units INTEGER NOT NULL,
     PRIMARY KEY (pet_id, day)
   ) STRICT, WITHOUT ROWID;
   -- Old days of all pets are removed together.
   CREATE INDEX sales_by_day ON sales (day);
-
-  CREATE TABLE counters (
-    name  TEXT    PRIMARY KEY,
-    value INTEGER NOT NULL
-  ) STRICT;
+  CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
   INSERT INTO counters (name, value) VALUES ('sales', 0), ('thresholds', 0);
   CREATE INDEX pets_with_threshold ON pets (pet_id, low_stock_at) WHERE low_stock_at IS NOT NULL;
   `;
