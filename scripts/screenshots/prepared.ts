@@ -74,5 +74,6 @@ export async function undoOld(page: Page): Promise<void> {
 /** Shows until when the stock lasts. */
 export async function showLasting(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Lasts until" }).click();
-  await page.getByRole("columnheader", { name: "Lasts until" }).waitFor({ state: "attached" });
+  // Phones show it below the name.
+  await page.getByText(/sold/i).locator("visible=true").first().waitFor();
 }

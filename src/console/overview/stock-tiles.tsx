@@ -36,8 +36,8 @@ export function StockTiles({ facts }: { readonly facts: Service }) {
         <p class="stat">{formatCount(lowStock.entries)}</p>
         <p class="small muted">
           {lowStock.defaultAt === null
-            ? "By the threshold of each pet"
-            : `At ${formatCount(lowStock.defaultAt)} or less, unless a pet has its own threshold`}
+            ? "by the threshold of each pet"
+            : `at ${formatCount(lowStock.defaultAt)} or less by default`}
         </p>
         <a class="small" href={hrefOf("/stock?low")}>
           Show in Stock
