@@ -74,6 +74,5 @@ export async function undoOld(page: Page): Promise<void> {
 /** Shows until when the stock lasts. */
 export async function showLasting(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Lasts until" }).click();
-  // Phones show it below the name.
-  await page.getByText(/sold/i).locator("visible=true").first().waitFor();
+  await page.locator("button[aria-pressed=true]", { hasText: "Lasts until" }).waitFor();
 }
