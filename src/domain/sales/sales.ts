@@ -57,11 +57,12 @@ const pauses = { idle: 9, busy: 49, countsWaits: false };
 export function followSales({ store, tail, monotonicMs, log }: SalesOptions) {
   const { history, sales } = store;
   const pacer = createPacer(monotonicMs, () => tail.seq, pauses);
-  const stopping = new AbortController();
+  const stopped = Promise.withResolvers<void>();
+  let isStopped = false;
   let running: Promise<void> | undefined;
 
   async function addRows(): Promise<void> {
-    while (!stopping.signal.aborted) {
+    while (!isStopped) {
       const tip = await history.readTip();
       if ((await sales.readSalesSeq()) >= tip.seq) return;
       // By the times of the ledger, which never decrease: a clock that was ahead must not remove sums.
@@ -70,7 +71,8 @@ export function followSales({ store, tail, monotonicMs, log }: SalesOptions) {
       const startedAt = monotonicMs();
       await sales.addSales(skipTo, firstDay);
       pacer.spend(monotonicMs() - startedAt);
-      await pacer.turn();
+      // A stop does not wait for the pause.
+      await Promise.race([pacer.turn(), stopped.promise]);
     }
   }
 
@@ -87,7 +89,8 @@ export function followSales({ store, tail, monotonicMs, log }: SalesOptions) {
     catchUp,
     async stop() {
       stopTimer();
-      stopping.abort();
+      isStopped = true;
+      stopped.resolve();
       await running?.catch(() => {});
     },
   };
