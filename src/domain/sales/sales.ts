@@ -57,8 +57,8 @@ const pauses = { idle: 9, busy: 49, countsWaits: false };
 export function followSales({ store, tail, monotonicMs, log }: SalesOptions) {
   const { history, sales } = store;
   const pacer = createPacer(monotonicMs, () => tail.seq, pauses);
-  const stopped = Promise.withResolvers<void>();
   let isStopped = false;
+  let adding: Promise<void> | undefined;
   let running: Promise<void> | undefined;
 
   async function addRows(): Promise<void> {
@@ -68,11 +68,12 @@ export function followSales({ store, tail, monotonicMs, log }: SalesOptions) {
       // By the times of the ledger, which never decrease: a clock that was ahead must not remove sums.
       const firstDay = firstPaceDay(tip.at);
       const skipTo = await history.seqAt(firstDay * dayMs - 1);
+      if (isStopped) return;
       const startedAt = monotonicMs();
-      await sales.addSales(skipTo, firstDay);
+      adding = sales.addSales(skipTo, firstDay);
+      await adding;
       pacer.spend(monotonicMs() - startedAt);
-      // A stop does not wait for the pause.
-      await Promise.race([pacer.turn(), stopped.promise]);
+      await pacer.turn();
     }
   }
 
@@ -87,11 +88,11 @@ export function followSales({ store, tail, monotonicMs, log }: SalesOptions) {
   return {
     /** Adds all rows that are stored. */
     catchUp,
+    /** Does not wait for the end of a pause. */
     async stop() {
       stopTimer();
       isStopped = true;
-      stopped.resolve();
-      await running?.catch(() => {});
+      await adding?.catch(() => {});
     },
   };
 }
