@@ -2,7 +2,7 @@ import { yieldToEventLoop } from "../running/background.ts";
 
 /** Said in the same words wherever low stock is described. */
 export const lowStockRule =
-  "An entry is low if its quantity is at most its threshold: the `lowStockAt` of the pet or, without one, the default of the store. Without either it is never low.";
+  "An entry is low if its quantity is at most its threshold: the lowStockAt of the pet or, without one, the default of the store. Without either it is never low.";
 
 /** Reads the thresholds of pets that have one of their own. */
 export interface ThresholdReader {
