@@ -111,7 +111,7 @@ export function describeSales(suite: StoreSuite): void {
       await suite.add({ petId: 1n, quantity: quantityMax });
       const pair = [0, quantityMax].map((amount) => ({ petId: 1n, amount }));
       const changes = Array.from({ length: salesRowsMax }, () => pair).flat();
-      for (const _ of [1, 2]) await suite.store.inventory.commit([unitOf(...changes)]);
+      for (const _ of [1, 2, 3]) await suite.store.inventory.commit([unitOf(...changes)]);
       await catchUp(suite.store);
       expect(await sold(testStart)).toEqual({ 1: quantityMax });
     });
