@@ -50,15 +50,17 @@ export function createThresholds(
   async function load(): Promise<ThresholdTable> {
     const found = await store.readThresholdsVersion();
     if (found === version) return table;
-    const own = new Map<bigint, number>();
+    // In parts: to let one map with a million entries grow takes too long at once.
+    const own = Array.from({ length: 256 }, () => new Map<bigint, number>());
+    const partOf = (petId: bigint) => own[Number(BigInt.asUintN(8, petId))]!;
     for (let after: bigint | null = null; ; await yieldToEventLoop()) {
       const rows = await store.thresholdsAfter(after, slicePets);
-      for (const [petId, at] of rows) own.set(petId, at);
+      for (const [petId, at] of rows) partOf(petId).set(petId, at);
       if (rows.length < slicePets) break;
       after = rows.at(-1)![0];
     }
-    const hasAny = own.size > 0 || defaultAt !== undefined;
-    table = { hasAny, of: (petId) => own.get(petId) ?? defaultAt ?? -1 };
+    const hasAny = own.some(({ size }) => size > 0) || defaultAt !== undefined;
+    table = { hasAny, of: (petId) => partOf(petId).get(petId) ?? defaultAt ?? -1 };
     version = found;
     return table;
   }
