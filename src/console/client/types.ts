@@ -345,7 +345,7 @@ export interface StockTotals {
   readonly sold: StockTotal;
 }
 
-/** An entry is low if its quantity is at most its threshold: the `lowStockAt` of the pet or, without one, the default of the store. Without either it is never low. */
+/** An entry is low if its quantity is at most its threshold: the lowStockAt of the pet or, without one, the default of the store. Without either it is never low. */
 export interface LowStock {
   /** The default of the store, set by `--low-stock-at`, or null. */
   readonly defaultAt: number | null;
@@ -488,7 +488,7 @@ export interface WebhookFilter {
   readonly causes: readonly WebhookFilterCauses[] | null;
   /** Only changes in which the quantity fell below this number. */
   readonly below: number | null;
-  /** Whether only changes are sent by which an entry became low. An entry is low if its quantity is at most its threshold: the `lowStockAt` of the pet or, without one, the default of the store. Without either it is never low. The threshold counts that the entry has when the change is read for delivery. */
+  /** Whether only changes are sent by which an entry became low. An entry is low if its quantity is at most its threshold: the lowStockAt of the pet or, without one, the default of the store. Without either it is never low. The threshold counts that the entry has when the change is read for delivery. */
   readonly becomesLow: boolean;
 }
 
@@ -578,7 +578,7 @@ export interface NewWebhook {
   readonly causes?: readonly WebhookFilterCauses[] | null;
   /** Only changes in which the quantity fell below this number. */
   readonly below?: number | null;
-  /** Whether only changes are sent by which an entry became low. An entry is low if its quantity is at most its threshold: the `lowStockAt` of the pet or, without one, the default of the store. Without either it is never low. The threshold counts that the entry has when the change is read for delivery. */
+  /** Whether only changes are sent by which an entry became low. An entry is low if its quantity is at most its threshold: the lowStockAt of the pet or, without one, the default of the store. Without either it is never low. The threshold counts that the entry has when the change is read for delivery. */
   readonly becomesLow?: boolean | null;
   /** The ledger row of the first change to deliver. By default, the next one. */
   readonly from?: number | null;
