@@ -136,9 +136,10 @@ export const rows: Readonly<Record<string, readonly Panel[]>> = {
     panel(
       "Entries and ledger rows",
       "short",
-      "Pets in the inventory, and changes since the store was created.",
+      "Pets in the inventory, those whose stock is low, and changes since the store was created.",
       {
         entries: "max(petstore_entries{$at})",
+        "low entries": "max(petstore_low_stock_entries{$at})",
         "ledger rows": "max(petstore_ledger_seq{$at})",
       },
     ),

@@ -18,6 +18,7 @@ export const rooms: Readonly<
     ["history", "the rows of a pet, and undo"],
     ["limits", "plans, windows and bans"],
     ["usage", "request counts, now and over time"],
+    ["sales", "units sold per day, and low stock"],
     ["keys", "API keys, operator keys and sessions"],
     ["catalogue", "pets, orders and their import"],
     ["webhooks", "webhooks and their deliveries"],

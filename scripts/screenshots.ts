@@ -25,6 +25,7 @@ import {
   openDialog,
   readChart,
   selectSome,
+  showLasting,
   undoOld,
 } from "./screenshots/prepared.ts";
 import { smallPng } from "./screenshots/small-png.ts";
@@ -49,6 +50,7 @@ const shots = (operations: Operations): readonly Shot[] => [
     },
   },
   { name: "stock-bulk", path: "/stock", prepare: selectSome },
+  { name: "stock-lasting", path: "/stock", prepare: showLasting },
   { name: "stock-count", path: "/stock/count", prepare: countSome },
   { name: "activity", path: "/activity" },
   { name: "activity-undo", path: "/activity?pet=5", prepare: undoOld },
@@ -124,6 +126,7 @@ function createBackupFolder(): string {
 async function startService(): Promise<TestService> {
   const flags = {
     "backup-every": "6h",
+    "low-stock-at": "1",
     "backup-folder": backupFolder,
     // The clock stands still, so all pages are loaded within one minute.
     "address-per-minute": "10000",

@@ -70,3 +70,9 @@ export async function undoOld(page: Page): Promise<void> {
   await page.locator("dialog button[type=submit]").click();
   await page.getByText("has changed since then").waitFor();
 }
+
+/** Shows until when the stock lasts. */
+export async function showLasting(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Lasts until" }).click();
+  await page.locator("button[aria-pressed=true]", { hasText: "Lasts until" }).waitFor();
+}

@@ -53,12 +53,13 @@ export function stateText({ state, failures }: Webhook): string {
   return state === "active" && failures > 0 ? "failing" : state;
 }
 
-export function filterText({ pets, statuses, causes, below }: WebhookFilter): string {
+export function filterText({ pets, statuses, causes, below, becomesLow }: WebhookFilter): string {
   const parts = [
     pets && `pets ${pets.join(",")}`,
     statuses && `statuses ${statuses.join(",")}`,
     causes && `causes ${causes.join(",")}`,
     below !== null && `below ${below}`,
+    becomesLow && "becomes low",
   ].filter(Boolean);
   return parts.length === 0 ? "all changes" : parts.join("; ");
 }

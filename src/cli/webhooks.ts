@@ -1,6 +1,7 @@
 import { byCommand } from "../domain/audit/audit.ts";
 import { petStatuses } from "../domain/ledger/inventory.ts";
 import { causes } from "../domain/ledger/ledger.ts";
+import { lowStockRule } from "../domain/sales/thresholds.ts";
 import {
   createWebhook,
   defaultOverlapMs,
@@ -58,6 +59,9 @@ export const webhookCommands: readonly UnlistedCommand[] = [
         placeholder: "N",
         description: "Only changes in which the quantity fell below N: from N or more, to less.",
       },
+      "becomes-low": {
+        description: `Only changes by which an entry became low. ${lowStockRule}`,
+      },
       from: {
         placeholder: "SEQ",
         description: "Ledger row of the first change to deliver. Default: the next change.",
@@ -81,6 +85,7 @@ export const webhookCommands: readonly UnlistedCommand[] = [
           statuses: parseList(flags.statuses),
           causes: parseList(flags.causes),
           below: parseCount(flags.below),
+          becomesLow: flags["becomes-low"],
           from: parseCount(flags.from),
         },
         byCommand(Date.now()),

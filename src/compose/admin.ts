@@ -14,7 +14,12 @@ export function openAdmin(
   { name: engine, schema, limiter }: Pick<Engine, "name" | "schema" | "limiter">,
   certificate: Pick<Certificate, "expiresAt"> | undefined,
   isReady: () => Promise<boolean>,
-  { backups, imports, usage }: Pick<AdminParts, "backups" | "imports" | "usage">,
+  {
+    backups,
+    imports,
+    usage,
+    thresholds,
+  }: Pick<AdminParts, "backups" | "imports" | "usage" | "thresholds">,
 ): AdminParts {
   const { environment, backupEveryMs, importBytesMax, idleTimeoutSeconds } = config;
   return {
@@ -32,6 +37,7 @@ export function openAdmin(
     changeCounts: createChangeCounts(store),
     certificateExpiresAt: () => certificate?.expiresAt,
     imports,
+    thresholds,
     backups,
     webhookUrls: createWebhookSender({
       allowInsecure: config.webhooksAllowInsecure,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { every, monotonicMs, whileAvailable } from "../domain/running/background.ts";
 import { events, type Log } from "../domain/running/events.ts";
+import { stockTotals } from "../http/list/totals.ts";
 import { startMetricsServer } from "../http/server/metrics-server.ts";
 import { expose, expositionType } from "../metrics/exposition.ts";
 import { addProcessMetrics, measureEventLoop } from "../metrics/process.ts";
@@ -37,6 +38,7 @@ export async function openMetrics(
   const showWebhooks = createWebhookMetrics(registry);
   const showMaintenance = createMaintenanceMetrics(registry, clock.now);
   const readProcess = addProcessMetrics(registry);
+  const low = registry.gauge(metrics.lowStockEntries);
   const up = registry.gauge(metrics.databaseUp);
   up.value = 0;
   registry.read(metrics.linesDropped, () => droppedLines?.() ?? 0);
@@ -63,7 +65,7 @@ export async function openMetrics(
     webhookAnswered,
     /** Reads the parts of the service from now on. Returns what stops that. */
     watch(parts: WatchedParts): () => void {
-      const { store, head } = parts.context;
+      const { store, head, follower, list, admin } = parts.context;
       let { seq } = parts.context.follower.applied;
       head.subscribe({
         rowsCommitted(rows) {
@@ -80,6 +82,12 @@ export async function openMetrics(
           up.value = (await isUp(parts)) ? 1 : 0;
         },
         async () => showWebhooks(await store.webhooks.listWebhooks(), seq),
+        async () => {
+          const table = await admin.thresholds.current();
+          // To publish and count the list is work, which a store without thresholds does not need.
+          if (table.hasAny) await follower.catchUp();
+          low.value = table.hasAny ? (await stockTotals(list.versions.current(), table)).low : 0;
+        },
         async () => showMaintenance(await store.maintenance.listMaintenance()),
         readProcess,
         readFiles,

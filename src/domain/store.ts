@@ -3,6 +3,7 @@ import type { CatalogueStore } from "./catalogue/store.ts";
 import type { KeyStore, SessionStore } from "./keys/store.ts";
 import type { LedgerParts } from "./ledger/store.ts";
 import type { MaintenanceStore } from "./operations/maintenance.ts";
+import type { SalesStore } from "./sales/sales.ts";
 import type { CheckpointStore } from "./snapshots/store.ts";
 import type { UsageStore } from "./usage/usage.ts";
 import type { UsageHistoryStore } from "./usage/usage-history.ts";
@@ -21,6 +22,7 @@ export interface Store extends LedgerParts {
   readonly sessions: SessionStore;
   readonly usage: UsageStore;
   readonly usageHistory: UsageHistoryStore;
+  readonly sales: SalesStore;
   readonly webhooks: WebhookStore;
   readonly maintenance: MaintenanceStore;
   readonly audit: AuditStore;

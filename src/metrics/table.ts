@@ -1,3 +1,4 @@
+import { lowStockRule } from "../domain/sales/thresholds.ts";
 import { counter, gauge, histogram, type Metric } from "./metric.ts";
 
 const requestSeconds = [
@@ -56,6 +57,7 @@ export const metrics = {
     "The `seq` of the last ledger row that this process has seen.",
   ),
   entries: gauge("petstore_entries", "Entries in the inventory, approximately."),
+  lowStockEntries: gauge("petstore_low_stock_entries", `Entries that are low. ${lowStockRule}`),
   followerDistance: gauge(
     "petstore_follower_distance_rows",
     "Ledger rows that the list in memory does not contain yet.",

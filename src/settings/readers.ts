@@ -30,6 +30,10 @@ export function readCount(text: string): number {
   return readInteger(text, 1, countMax, `an integer from 1 to ${countMax}`);
 }
 
+export function readAmount(text: string): number {
+  return readInteger(text, 0, countMax, `an integer from 0 to ${countMax}`);
+}
+
 /** A size in MiB, as a number of bytes. */
 export function readMebibytes(text: string): number {
   return readInteger(text, 1, 1_024, "from 1 to 1024 MiB") * 1_048_576;

@@ -1,5 +1,8 @@
 import { environments } from "../domain/keys/keys.ts";
+import { lowStockRule } from "../domain/sales/thresholds.ts";
 import {
+  optional,
+  readAmount,
   readCountOf,
   readDatabaseUrl,
   readDrain,
@@ -107,6 +110,12 @@ export const servingSettings = {
     default: "2027-12-31T00:00:00Z",
     description: "Time from which `GET /v1/pets/{petId}` returns 410.",
     read: readPetsSunset,
+  }),
+  lowStockAt: setting({
+    flag: "low-stock-at",
+    placeholder: "N",
+    description: `Default threshold of the store. ${lowStockRule}`,
+    read: optional(readAmount),
   }),
 } as const;
 

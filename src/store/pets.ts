@@ -13,14 +13,8 @@ import {
   uniqueFields,
 } from "./pet-rows.ts";
 import { entryColumns, toEntry } from "./rows.ts";
-import {
-  type Dialect,
-  ifChanged,
-  readFirst,
-  run,
-  type Script,
-  type ScriptsOf,
-} from "./statements.ts";
+import { touchThresholds } from "./sales.ts";
+import { type Dialect, readFirst, run, type Script, type ScriptsOf } from "./statements.ts";
 
 /** Creates, removes and changes single pets. Each script is one transaction. */
 
@@ -48,6 +42,7 @@ export function* createPet(add: AddRow, pet: Pet, origin: RowOrigin): Script<Pet
   const after = { quantity, status };
   const added = yield* add({ petId, before: null, after, previous, ...origin });
   yield* run(insertEntry, [petId, quantity, status, added.row.seq]);
+  if (pet.lowStockAt !== null) yield* touchThresholds();
   return { kind: "created", ...added };
 }
 
@@ -97,6 +92,9 @@ export const petWrites = (dialect: Dialect): ScriptsOf<CatalogueStore, "changePe
       yield* assertUnique(petId, after);
     }
     const values = [petId, ...detailValues(after), ...detailValues(before)];
-    return yield* ifChanged(run(updatePet, values), note(dialect, entry));
+    if ((yield* run(updatePet, values)).length === 0) return false;
+    if (after.lowStockAt !== before.lowStockAt) yield* touchThresholds();
+    yield* note(dialect, entry);
+    return true;
   },
 });

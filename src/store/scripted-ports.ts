@@ -2,6 +2,7 @@ import { auditReads, auditWrites } from "./audit.ts";
 import { keyReads, keyWrites, secretReads } from "./keys.ts";
 import { maintenanceReads, maintenanceWrites } from "./maintenance.ts";
 import { petWrites } from "./pets.ts";
+import { salesReads, salesWrites } from "./sales.ts";
 import { sessionReads, sessionWrites } from "./sessions.ts";
 import type { Blocking, Dialect, Promising } from "./statements.ts";
 import { webhookReads, webhookWrites } from "./webhooks.ts";
@@ -22,6 +23,7 @@ export function createScriptedPorts({ quick, reads, writes }: ScriptMethods, dia
     sessions: { ...quick(sessionReads), ...writes(sessionWrites(dialect)) },
     pets: writes(petWrites(dialect)),
     webhooks: { ...reads(webhookReads), ...writes(webhookWrites(dialect)) },
+    sales: { ...reads(salesReads), ...writes(salesWrites) },
     maintenance: { ...reads(maintenanceReads), ...writes(maintenanceWrites) },
     audit: { ...reads(auditReads), ...writes(auditWrites(dialect)) },
   };

@@ -74,13 +74,20 @@ function filterText({ pets, ...rest }: WebhookFilter): string {
 }
 
 function toFilter(text: string): WebhookFilter {
-  const { pets, statuses, causes, below } = JSON.parse(text) as {
+  const {
+    pets,
+    statuses,
+    causes,
+    below,
+    becomesLow = false,
+  } = JSON.parse(text) as {
     pets: string[] | null;
     statuses: PetStatus[] | null;
     causes: Cause[] | null;
     below: number | null;
+    becomesLow?: boolean;
   };
-  return { pets: pets?.map(BigInt) ?? null, statuses, causes, below };
+  return { pets: pets?.map(BigInt) ?? null, statuses, causes, below, becomesLow };
 }
 
 export function toAttempt(row: Row): WebhookAttempt {

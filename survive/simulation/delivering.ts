@@ -1,9 +1,11 @@
 // Webhooks that one to three instances deliver to receivers that are slow, fail and lose answers.
+
 import { createHeadWatcher } from "../../src/domain/ledger/head.ts";
 import type { HistoryReader } from "../../src/domain/ledger/store.ts";
 import { followTail } from "../../src/domain/ledger/tail.ts";
 import { monotonicMs } from "../../src/domain/running/background.ts";
 import { ServiceError } from "../../src/domain/running/errors.ts";
+import { noThresholds } from "../../src/domain/sales/thresholds.ts";
 import { startDeliveries } from "../../src/domain/webhooks/deliveries.ts";
 import type { WebhookAnswer, WebhookRequest } from "../../src/domain/webhooks/sender.ts";
 import type { WebhookStore } from "../../src/domain/webhooks/store.ts";
@@ -39,7 +41,7 @@ type Receivers = ReturnType<typeof createReceivers>;
 export async function delivering(world: World): Promise<void> {
   const { random } = world;
   const isEmbedded = random.chance(0.2);
-  const filter = { pets: [1n, 2n], statuses: null, causes: null, below: null };
+  const filter = { pets: [1n, 2n], statuses: null, causes: null, below: null, becomesLow: false };
   const all = [
     webhookNamed("all", { cursor }),
     webhookNamed("some", { cursor, filter }),
@@ -104,6 +106,7 @@ async function startInstance(
     store: { inventory, webhooks: webhooks.connect(process) as WebhookStore },
     bounds,
     tail,
+    thresholds: { defaultAt: undefined, current: async () => noThresholds },
     sender: { send: (request, signal) => receivers.receive(process, request, signal) },
     clock,
     monotonicMs,

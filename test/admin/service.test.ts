@@ -46,6 +46,7 @@ describe.each(engines)("the state of the service on %s", (engine) => {
         pending: { entries: 0, quantity: 0 },
         sold: { entries: 0, quantity: 0 },
       },
+      lowStock: { defaultAt: null, entries: 0 },
       changesPerMinute: Array(60).fill(0),
       isReady: true,
       webhooks: { active: 0, paused: 0, disabled: 0, failing: 0 },

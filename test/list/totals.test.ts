@@ -6,47 +6,78 @@ import {
   quantityMax,
   type Stock,
 } from "../../src/domain/ledger/inventory.ts";
+import { createThresholds } from "../../src/domain/sales/thresholds.ts";
 import { createInventoryList } from "../../src/http/list/list.ts";
 import { stockTotals } from "../../src/http/list/totals.ts";
 
 /** The totals of a map of entries, in the simplest way. */
-function naiveTotals(entries: ReadonlyMap<bigint, Stock>) {
+function naiveTotals(
+  entries: ReadonlyMap<bigint, Stock>,
+  thresholds: ReadonlyMap<bigint, number>,
+  defaultAt = -1,
+) {
   const totalOf = (status: PetStatus) => {
     const stocks = [...entries.values()].filter((one) => one.status === status);
     const sum = stocks.reduce((so, { quantity }) => so + BigInt(quantity), 0n);
     const bounded = sum > BigInt(quantityMax) ? quantityMax : Number(sum);
     return { entries: stocks.length, quantity: bounded };
   };
-  return Object.fromEntries(petStatuses.map((status) => [status, totalOf(status)]));
+  const isLow = ([petId, { quantity }]: [bigint, Stock]) =>
+    quantity <= (thresholds.get(petId) ?? defaultAt);
+  return {
+    byStatus: Object.fromEntries(petStatuses.map((status) => [status, totalOf(status)])),
+    low: [...entries].filter(isLow).length,
+  };
 }
 
 const stock = fc.record({
   quantity: fc.oneof(fc.nat(20), fc.maxSafeNat(), fc.constant(quantityMax)),
   status: fc.constantFrom(...petStatuses),
 });
-const change = fc.tuple(
-  fc.oneof(
-    fc.bigInt({ min: -5n, max: 30n }),
-    fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
-  ),
-  fc.option(stock),
+const petId = fc.oneof(
+  fc.bigInt({ min: -5n, max: 30n }),
+  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
 );
+const change = fc.tuple(petId, fc.option(stock));
+const threshold = fc.tuple(petId, fc.option(fc.nat(20)));
 
-test("the totals of a list are those of its entries, after any changes", async () => {
+test("the totals of a list are those of its entries, after any changes of stock and thresholds", async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.array(change, { maxLength: 40 }), { maxLength: 5 }),
-      async (batches) => {
+      fc.array(fc.tuple(fc.array(change, { maxLength: 40 }), fc.array(threshold)), {
+        maxLength: 5,
+      }),
+      fc.option(fc.nat(20), { nil: undefined }),
+      async (batches, defaultAt) => {
+        const own = new Map<bigint, number>();
+        let version = 0;
+        const thresholds = createThresholds(
+          {
+            readThresholdsVersion: async () => version,
+            thresholdsAfter: async (after, max) =>
+              [...own]
+                .sort(([one], [other]) => (one < other ? -1 : 1))
+                .filter(([id]) => after === null || id > after)
+                .slice(0, max),
+          },
+          defaultAt,
+        );
         const list = createInventoryList({ chunkEntries: 4, onSuperseded: () => {} });
         const entries = new Map<bigint, Stock>();
-        for (const [seq, batch] of batches.entries()) {
-          for (const [petId, after] of batch) {
-            list.apply(petId, after);
-            if (after) entries.set(petId, after);
-            else entries.delete(petId);
+        for (const [seq, [batch, changed]] of batches.entries()) {
+          for (const [id, at] of changed) {
+            if (at === null) own.delete(id);
+            else own.set(id, at);
+          }
+          version += changed.length;
+          for (const [id, after] of batch) {
+            list.apply(id, after);
+            if (after) entries.set(id, after);
+            else entries.delete(id);
           }
           await list.publish({ epoch: "e", seq });
-          expect<unknown>(await stockTotals(list.current())).toEqual(naiveTotals(entries));
+          const totals = await stockTotals(list.current(), await thresholds.current());
+          expect<unknown>(totals).toEqual(naiveTotals(entries, own, defaultAt));
         }
       },
     ),

@@ -107,7 +107,12 @@ describe.each(releases.flatMap((release) => engines.map((engine) => ({ release, 
       expect(listedNow).toHaveLength(9);
       if (webhooks.length > 0) {
         const now = await jsonHere("webhooks", "list", "--database", database);
-        expect(now).toEqual(webhooks as never);
+        // Fields that were added later have the value that changes nothing.
+        const completed = webhooks.map((one) => ({
+          ...one,
+          filter: { ...one.filter, becomesLow: false },
+        }));
+        expect(now).toEqual(completed as never);
       }
       const exporting = ["pets", "export", "-", "--format", "ndjson", "--database", database];
       const { out } = await runHere(exporting);

@@ -13,7 +13,7 @@ export interface ReleaseKeys {
   /** What `petstore keys list --json` of the release printed. */
   readonly listed: readonly { name: string; lastUsedAt: string | null }[];
   /** What `petstore webhooks list --json` of the release printed. Earlier ones have no webhooks. */
-  readonly webhooks: readonly unknown[];
+  readonly webhooks: readonly { readonly filter: object }[];
 }
 
 const fixture = (name: string) => resolve(import.meta.dir, "../fixtures", name);

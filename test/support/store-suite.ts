@@ -23,6 +23,7 @@ import { describeMaintenance } from "./store-suite/maintenance.ts";
 import { describeOperators } from "./store-suite/operators.ts";
 import { describePages } from "./store-suite/pages.ts";
 import { describePets } from "./store-suite/pets.ts";
+import { describeSales } from "./store-suite/sales.ts";
 import { describeSharing } from "./store-suite/sharing.ts";
 import { batchesOf, keyNamed, type StorePlace, type StoreSuite } from "./store-suite/suite.ts";
 import { describeUndo, describeUndoRules } from "./store-suite/undo.ts";
@@ -54,6 +55,7 @@ const otherWrites: readonly Part[] = [
   describeOperators,
   describePets,
   describeUsageHistory,
+  describeSales,
 ];
 
 /** What a connection needs if another call tests its engine whole: each kind of value both ways. */

@@ -8,7 +8,7 @@ export function webhookNamed(id: string, given: Partial<Webhook> = {}): Webhook 
     id,
     name: `The webhook ${id}`,
     url: `https://example.com/${id}`,
-    filter: { pets: null, statuses: null, causes: null, below: null },
+    filter: { pets: null, statuses: null, causes: null, below: null, becomesLow: false },
     secrets: { current: `whsec_${btoa(id)}`, previous: null, previousExpiresAt: null },
     createdAt: testStart,
     state: "active",
@@ -32,6 +32,7 @@ export const fullWebhook = webhookNamed("wh_full", {
     statuses: ["pending", "sold"],
     causes: ["api", "import"],
     below: Number.MAX_SAFE_INTEGER,
+    becomesLow: true,
   },
   secrets: {
     current: "whsec_bmV3+/==",

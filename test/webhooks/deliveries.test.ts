@@ -237,6 +237,26 @@ describe.each(engines)("deliveries on %s", (engine) => {
     expect(receiver.confirmed.slice(2).sort()).toEqual([seq + 1, seq + 2]);
   });
 
+  test("a webhook for low stock gets each crossing of the threshold once", async () => {
+    const receiver = await open();
+    await service.change(10);
+    await service.addPets({ petId: 1n, lowStockAt: 4 });
+    const low = await service.create({ url: receiver.url, becomesLow: true });
+    const crossings = [5, 4, 3, 5, 9, 0, 0, 50];
+    const seq = await service.change(...crossings);
+    const from = seq - crossings.length + 1;
+    await service.becomes(async () => (await service.find(low.id)).cursor.seq === seq);
+    expect(receiver.confirmed).toEqual([from + 1, from + 5]);
+    // The threshold that the pet has when a change is read counts, and a pet without one is never low.
+    await service.addPets({ petId: 1n, lowStockAt: 20 });
+    const last = await service.change(20);
+    await service.becomes(() => receiver.confirmed.at(-1) === last);
+    await service.addPets({ petId: 1n, lowStockAt: null });
+    const end = await service.change(30, 0);
+    await service.becomes(async () => (await service.find(low.id)).cursor.seq === end);
+    expect(receiver.confirmed).toEqual([from + 1, from + 5, last]);
+  });
+
   test("a replay sends changes again with new ids, and a paused webhook stays paused", async () => {
     const receiver = await open();
     const { id } = await service.create({ url: receiver.url });

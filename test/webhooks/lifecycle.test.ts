@@ -67,6 +67,7 @@ describe("a new webhook", () => {
       statuses: ["sold", "available"],
       causes: ["undo", "undo"],
       below: 5,
+      becomesLow: true,
     });
     const head = await store.inventory.readHead();
     expect(isResolved).toBe(false);
@@ -81,6 +82,7 @@ describe("a new webhook", () => {
         statuses: ["available", "sold"],
         causes: ["undo"],
         below: 5,
+        becomesLow: true,
       },
       secrets: { current: secret, previous: null, previousExpiresAt: null },
       createdAt: clock.now(),

@@ -345,6 +345,14 @@ export interface StockTotals {
   readonly sold: StockTotal;
 }
 
+/** An entry is low if its quantity is at most its threshold: the lowStockAt of the pet or, without one, the default of the store. Without either it is never low. */
+export interface LowStock {
+  /** The default of the store, set by `--low-stock-at`, or null. */
+  readonly defaultAt: number | null;
+  /** The number of entries that are low. */
+  readonly entries: number;
+}
+
 /** The number of webhooks in each state. */
 export interface WebhookCounts {
   /** Webhooks that deliver. */
@@ -396,6 +404,8 @@ export interface Service {
   readonly ledger: LedgerHead;
   /** The stock by status. */
   readonly stock: StockTotals;
+  /** The entries that are low. */
+  readonly lowStock: LowStock;
   /** The changes in each of the last 60 minutes, the oldest first. The last value is the current minute so far. */
   readonly changesPerMinute: readonly number[];
   /** Whether `/readyz` returns 200. */
@@ -468,7 +478,7 @@ export interface Import {
 
 export type WebhookFilterCauses = "api" | "import" | "undo" | "console";
 
-/** Which changes a webhook receives. A change must match every field that is not null. */
+/** Which changes a webhook receives. A change must match every field that is not null or false. */
 export interface WebhookFilter {
   /** Only changes of these pets. */
   readonly pets: readonly string[] | null;
@@ -478,6 +488,8 @@ export interface WebhookFilter {
   readonly causes: readonly WebhookFilterCauses[] | null;
   /** Only changes in which the quantity fell below this number. */
   readonly below: number | null;
+  /** Whether only changes are sent by which an entry became low. An entry is low if its quantity is at most its threshold: the lowStockAt of the pet or, without one, the default of the store. Without either it is never low. The threshold counts that the entry has when the change is read for delivery. */
+  readonly becomesLow: boolean;
 }
 
 /** `paused`: by an operator, or because every attempt failed for days. `disabled`: the receiver returned 410. */
@@ -566,6 +578,8 @@ export interface NewWebhook {
   readonly causes?: readonly WebhookFilterCauses[] | null;
   /** Only changes in which the quantity fell below this number. */
   readonly below?: number | null;
+  /** Whether only changes are sent by which an entry became low. An entry is low if its quantity is at most its threshold: the lowStockAt of the pet or, without one, the default of the store. Without either it is never low. The threshold counts that the entry has when the change is read for delivery. */
+  readonly becomesLow?: boolean | null;
   /** The ledger row of the first change to deliver. By default, the next one. */
   readonly from?: number | null;
 }
@@ -652,6 +666,24 @@ export interface StockList {
   readonly cursor: string;
   /** One entry for each pet, by ascending `petId`. */
   readonly entries: readonly NamedEntry[];
+}
+
+/** What was sold of one pet. */
+export interface SoldPet {
+  /** The ID of the pet. */
+  readonly petId: string;
+  /** The units sold. */
+  readonly sold: number;
+}
+
+/** What was sold of all pets. */
+export interface SalesList {
+  /** The last change that is included at least. */
+  readonly seq: number;
+  /** The number of days: today and those before it, in UTC. */
+  readonly days: number;
+  /** Each pet that was sold, by ascending `petId`. */
+  readonly pets: readonly SoldPet[];
 }
 
 /** A change to the stock of one pet. It has `quantity` or `delta` or neither, and can have `status`. At least one of the three is required. Unknown fields are rejected. */

@@ -3,6 +3,7 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { Session } from "../client/types.ts";
 import { place } from "../page/router.ts";
+import { useService } from "../parts/service.ts";
 import { ConnectionNotice } from "./badges.tsx";
 import { KeyboardHelp } from "./keyboard-help.tsx";
 import { Sidebar } from "./sidebar.tsx";
@@ -15,6 +16,7 @@ export function Frame({ session }: { readonly session: Session }) {
   const { path, query } = place.value;
   const view = findView(path);
   const isHelpOpen = useSignal(false);
+  useService();
   const title = view?.title ?? "Not found";
   useEffect(() => {
     document.title = `${title} – Pet Store Inventory`;

@@ -1,7 +1,9 @@
 import { useRef } from "preact/hooks";
 import { hrefOf } from "../page/router.ts";
 import { Icon } from "../parts/icon.tsx";
+import { lowStock } from "../parts/service.ts";
 import type { View } from "../parts/view.ts";
+import { formatCount } from "../texts/formats.ts";
 import { views } from "./views.ts";
 
 /** The navigation. On a phone it is a menu that closes when a view is chosen. */
@@ -19,6 +21,7 @@ export function Sidebar({ current }: { readonly current: View | undefined }) {
             >
               <Icon name={view.icon} />
               {view.title}
+              {view.path === "/stock" && <LowBadge />}
             </a>
           </li>
         ))}
@@ -33,4 +36,10 @@ export function Sidebar({ current }: { readonly current: View | undefined }) {
       </ul>
     </nav>
   );
+}
+
+/** How many entries are low. It follows the changes. */
+function LowBadge() {
+  const entries = lowStock.value?.entries ?? 0;
+  return entries > 0 && <span class="badge warning">{formatCount(entries)} low</span>;
 }

@@ -1,12 +1,13 @@
 import { Sparkline } from "../charts/sparkline.tsx";
 import type { Service } from "../client/types.ts";
 import { petStatusValues } from "../client/types.ts";
+import { hrefOf } from "../page/router.ts";
 import { StatusBadge } from "../parts/status.tsx";
 import { capitalized, countOf, formatCount } from "../texts/formats.ts";
 
 /** The stock by status, and how much has changed lately. */
 export function StockTiles({ facts }: { readonly facts: Service }) {
-  const { stock, changesPerMinute } = facts;
+  const { stock, lowStock, changesPerMinute } = facts;
   const changes = changesPerMinute.reduce((sum, count) => sum + count, 0);
   const lastMinute = changesPerMinute.at(-1) ?? 0;
   const total = petStatusValues.reduce((sum, status) => sum + stock[status].quantity, 0);
@@ -30,6 +31,18 @@ export function StockTiles({ facts }: { readonly facts: Service }) {
           </div>
         );
       })}
+      <div class="card tile">
+        <h2 class="card-title">Low stock</h2>
+        <p class="stat">{formatCount(lowStock.entries)}</p>
+        <p class="small muted">
+          {lowStock.defaultAt === null
+            ? "by the threshold of each pet"
+            : `at ${formatCount(lowStock.defaultAt)} or less by default`}
+        </p>
+        <a class="small" href={hrefOf("/stock?low")}>
+          Show in Stock
+        </a>
+      </div>
       <div class="card tile">
         <h2 class="card-title">Changes in the last hour</h2>
         <p class="stat">{formatCount(changes)}</p>

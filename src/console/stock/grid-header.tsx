@@ -1,5 +1,6 @@
 import { Icon } from "../parts/icon.tsx";
 import { isCounting } from "./counting.ts";
+import { sales } from "./lasting.ts";
 import type { SortColumn } from "./order.ts";
 import { selected, toggleAll } from "./selection.ts";
 import { sort, updateOrder, visible } from "./state.ts";
@@ -31,7 +32,11 @@ export function GridHeader() {
           </div>
         )}
         <Heading column="status" title="Status" />
-        <Heading column="change" title="Last change" />
+        {sales.value ? (
+          <Heading column="lasts" title="Lasts until" />
+        ) : (
+          <Heading column="change" title="Last change" />
+        )}
         <div role="columnheader" class="cell cell-actions">
           <span class="visually-hidden">Details</span>
         </div>
@@ -52,7 +57,7 @@ function Heading({ column, title }: HeadingProps) {
   return (
     <div
       role="columnheader"
-      class={`cell cell-${column}`}
+      class={`cell cell-${column === "lasts" ? "change" : column}`}
       aria-sort={isCurrent ? direction : undefined}
     >
       <button

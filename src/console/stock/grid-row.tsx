@@ -9,8 +9,9 @@ import { counts, isCounting } from "./counting.ts";
 import { CountedCell, EditFields } from "./edit-fields.tsx";
 import { type Editing, tryEditing } from "./editing.ts";
 import { cellId } from "./focus.ts";
+import { lastsUntil, sales } from "./lasting.ts";
 import { active, type Column, selected, selectRange, startRange, toggle } from "./selection.ts";
-import { openPetDialog, revision, table } from "./state.ts";
+import { isLow, openPetDialog, revision, table } from "./state.ts";
 
 interface Props {
   readonly row: number;
@@ -30,6 +31,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
   const { petId, name, quantity, status } = table.value.entryAt(row);
   const isSelected = selected.value.has(row);
   const change = table.value.lastChanges.get(row);
+  const lasts = lastsUntil(petId, quantity);
   const cell = (column: Column, kind = "") => ({
     role: "gridcell" as const,
     id: cellId(index, column),
@@ -70,13 +72,17 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
       <div {...cell("name")} onClick={() => isNarrow.value && tryEditing(row, "quantity")}>
         {isCounting.value && counts.value.has(petId) && <Icon name="check" />}
         <bdi class="name-text">{name}</bdi>
-        <span class="name-id mono">{petId}</span>
+        <span class="name-id mono">
+          {petId}
+          {lasts && ` · ${lasts.text}`}
+        </span>
       </div>
       {edit ? (
         <EditFields edit={edit} index={index} />
       ) : (
         <>
           <div {...cell("quantity", "number")} onClick={() => tryEditing(row, "quantity")}>
+            {isLow(row) && <span class="badge warning">Low</span>}
             <span class="editable">{formatCount(quantity)}</span>
           </div>
           {isCounting.value && <CountedCell petId={petId} />}
@@ -85,7 +91,11 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
           </div>
           <div {...cell("change", "small")}>
             <a href={hrefOf(`/history/${petId}`)} tabIndex={-1} title={`History of ${name}`}>
-              {change ? (
+              {sales.value ? (
+                <span title={lasts?.how}>
+                  {lasts?.text ?? "Not sold"} <span class="muted">{lasts?.pace}</span>
+                </span>
+              ) : change ? (
                 <>
                   <Time at={change.at} isShort />
                   <bdi class="muted changed-by" title={change.reason ?? whoOf(change)}>

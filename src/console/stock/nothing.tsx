@@ -2,7 +2,7 @@ import { Button, LinkButton } from "../parts/button.tsx";
 import { Empty, NotLoaded } from "../parts/empty.tsx";
 import { clockTime } from "../texts/times.ts";
 import { type CountFilter, countFilter, isCounting, showCounts } from "./counting.ts";
-import { openPetDialog, query, reload, statusFilter } from "./state.ts";
+import { isLowOnly, openPetDialog, query, reload, statusFilter } from "./state.ts";
 
 // What the Stock view shows instead of rows, and what to do next.
 
@@ -53,7 +53,7 @@ const nothingCounted: Readonly<Record<CountFilter, string | undefined>> = {
 };
 
 export function NoMatches() {
-  const isSearched = query.value.trim() !== "" || statusFilter.value.size > 0;
+  const isSearched = query.value.trim() !== "" || statusFilter.value.size > 0 || isLowOnly.value;
   const title = isCounting.value && !isSearched ? nothingCounted[countFilter.value] : undefined;
   return (
     <Empty title={title ?? "Nothing matches"}>
@@ -62,6 +62,7 @@ export function NoMatches() {
         onClick={() => {
           query.value = "";
           statusFilter.value = new Set();
+          isLowOnly.value = false;
           showCounts("all");
         }}
       >

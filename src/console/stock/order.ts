@@ -1,6 +1,7 @@
+import { daysLeft } from "./lasting.ts";
 import { foldCase, type StockTable } from "./table.ts";
 
-export type SortColumn = "id" | "name" | "quantity" | "status" | "change";
+export type SortColumn = "id" | "name" | "quantity" | "status" | "change" | "lasts";
 
 export interface Sort {
   readonly column: SortColumn;
@@ -13,8 +14,12 @@ export function sortRows(table: StockTable, { column, isDescending }: Sort): Uin
   const rows = all.filter((row) => !table.isRemoved[row]);
   if (column === "id" || column === "name") return isDescending ? rows.reverse() : rows;
   const sign = isDescending ? -1 : 1;
-  const keys = { quantity: table.quantities, status: table.statusCodes, change: table.versions };
-  const values = keys[column];
+  const values = {
+    quantity: () => table.quantities,
+    status: () => table.statusCodes,
+    change: () => table.versions,
+    lasts: () => table.ids.map((petId, row) => daysLeft(petId, table.quantities[row]!)),
+  }[column]();
   return rows.sort((one, other) => sign * (values[one]! - values[other]!));
 }
 

@@ -12,6 +12,8 @@ import {
   type StockList,
 } from "../client/types.ts";
 import type { LoadState } from "../parts/loaded.tsx";
+import { lowStock } from "../parts/service.ts";
+import { loadSales, sales } from "./lasting.ts";
 import { countStatuses, type Sort, searchRows, sortRows } from "./order.ts";
 import { StockTable } from "./table.ts";
 
@@ -31,6 +33,8 @@ export const isOrderStale = signal(false);
 
 export const query = signal("");
 export const statusFilter = signal<ReadonlySet<PetStatus>>(new Set());
+/** Whether only entries that are low are in view. */
+export const isLowOnly = signal(false);
 /** A filter that counting adds. */
 export const rowFilter = signal<((row: number) => boolean) | undefined>(undefined);
 export const sort = signal<Sort>({ column: "id", isDescending: false });
@@ -47,17 +51,30 @@ export const statusCounts = computed(() => {
   return countStatuses(matches.value, table.value.statusCodes);
 });
 
+/** An entry is low if its quantity is at most its threshold: its own, or else the default of the store. */
+export function isLow(row: number): boolean {
+  const { quantities, lowStockAt } = table.value;
+  return quantities[row]! <= (lowStockAt.get(row) ?? lowStock.value?.defaultAt ?? -1);
+}
+
+/** How many matches of the search are low. */
+export const lowCount = computed(() => {
+  void revision.value;
+  return matches.value.reduce((sum, row) => sum + Number(isLow(row)), 0);
+});
+
 /** The rows in view, in order. */
 export const visible = computed<Uint32Array>(() => {
   const rows = matches.value;
   const chosen = statusFilter.value;
   const isWanted = rowFilter.value;
-  if (chosen.size === 0 && !isWanted) return rows;
+  if (chosen.size === 0 && !isWanted && !isLowOnly.value) return rows;
   const { statusCodes } = table.value;
   return rows.filter(
     (row) =>
       (chosen.size === 0 || chosen.has(petStatusValues[statusCodes[row]!]!)) &&
-      (!isWanted || isWanted(row)),
+      (!isWanted || isWanted(row)) &&
+      (!isLowOnly.value || isLow(row)),
   );
 });
 
@@ -175,7 +192,8 @@ async function describeAgain(petIds: readonly string[]): Promise<void> {
 /** Shows what changed in the table. */
 export function touched(): void {
   const { column } = sort.value;
-  const isAffected = statusFilter.value.size > 0 || (column !== "id" && column !== "name");
+  const isFiltered = statusFilter.value.size > 0 || isLowOnly.value;
+  const isAffected = isFiltered || (column !== "id" && column !== "name");
   batch(() => {
     revision.value += 1;
     if (isAffected) isOrderStale.value = true;
@@ -192,8 +210,19 @@ onSignOut(() => {
     outdatedSince.value = undefined;
     query.value = "";
     statusFilter.value = new Set();
+    isLowOnly.value = false;
   });
 });
+
+/** Shows how long the stock lasts, what ends first at the top; or the last changes again. */
+export async function showLasting(isShown: boolean): Promise<void> {
+  if (isShown && !(await loadSales())) return;
+  batch(() => {
+    sort.value = { column: isShown ? "lasts" : "id", isDescending: false };
+    updateOrder();
+    if (!isShown) sales.value = undefined;
+  });
+}
 
 /** The pet whose details are open; `petId` is undefined for a new one. */
 export const petDialog = signal<{ readonly petId: string | undefined } | undefined>(undefined);

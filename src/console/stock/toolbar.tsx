@@ -5,11 +5,15 @@ import { ButtonGroup } from "../parts/choices.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { capitalized, countOf, formatCount } from "../texts/formats.ts";
 import { isCounting } from "./counting.ts";
+import { sales } from "./lasting.ts";
 import {
+  isLowOnly,
   isOrderStale,
+  lowCount,
   openPetDialog,
   query,
   revision,
+  showLasting,
   statusCounts,
   statusFilter,
   table,
@@ -58,6 +62,7 @@ export function Toolbar() {
         search={(text) => (query.value = text)}
       />
       <StatusFilter />
+      <StockFilter />
       <span class="spacer" />
       {isOrderStale.value && (
         <Button kind="quiet" isSmall onClick={updateOrder}>
@@ -73,6 +78,33 @@ export function Toolbar() {
   );
 }
 
+/** The filter for low stock, and the column that says how long the stock lasts. */
+function StockFilter() {
+  const isLasting = sales.value !== undefined;
+  return (
+    <ButtonGroup
+      label="Low stock"
+      choices={[
+        ["low", <Counted text="Low" count={lowCount.value} />],
+        ["lasting", "Lasts until"],
+      ]}
+      isChosen={(choice) => (choice === "low" ? isLowOnly.value : isLasting)}
+      choose={(choice) => {
+        if (choice === "low") isLowOnly.value = !isLowOnly.value;
+        else void showLasting(!isLasting);
+      }}
+    />
+  );
+}
+
+function Counted({ text, count }: { readonly text: string; readonly count: number }) {
+  return (
+    <>
+      {text} <span class="muted">{formatCount(count)}</span>
+    </>
+  );
+}
+
 function StatusFilter() {
   const chosen = statusFilter.value;
   return (
@@ -81,9 +113,7 @@ function StatusFilter() {
       class="status-filter"
       choices={petStatusValues.map((status, index) => [
         status,
-        <>
-          {capitalized(status)} <span class="muted">{formatCount(statusCounts.value[index]!)}</span>
-        </>,
+        <Counted text={capitalized(status)} count={statusCounts.value[index]!} />,
       ])}
       isChosen={(status) => chosen.has(status)}
       choose={(status) => {

@@ -20,6 +20,11 @@ export function clockTime(at: number): string {
   return clock.format(at);
 }
 
+/** For example Nov 3, 2026. */
+export function dayOnly(at: number): string {
+  return day.format(at);
+}
+
 /** For example 14:05:09 today, and Nov 3, 2026, 14:05:09 on another day. */
 export function dayAndTime(at: number, now = Date.now()): string {
   const isToday = new Date(at).toDateString() === new Date(now).toDateString();

@@ -60,8 +60,14 @@ export function CreateWebhook({ close, created }: Props) {
           <TextField
             name="below"
             label="Only when the quantity falls below"
-            hint="For example 5, to hear when stock is low."
+            hint="For example 5, to hear of this quantity for all pets."
             inputMode="numeric"
+          />
+          <ChoiceList
+            legend="Low stock"
+            type="checkbox"
+            name="becomesLow"
+            choices={[["true", "Only when stock becomes low, by the threshold of the pet"]]}
           />
         </div>
       </details>
@@ -108,6 +114,7 @@ function readWebhookForm(form: FormData): NewWebhook {
     statuses: allIfEmpty(form.getAll("statuses") as PetStatus[]),
     causes: allIfEmpty(form.getAll("causes") as WebhookFilterCauses[]),
     below: below === "" ? null : Number(below),
+    becomesLow: form.has("becomesLow"),
   };
 }
 

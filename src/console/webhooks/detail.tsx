@@ -131,7 +131,7 @@ function WebhookFacts({ webhook }: { readonly webhook: Webhook }) {
 
 const petsShown = 20;
 
-function describeFilter({ pets, statuses, causes, below }: WebhookFilter): string {
+function describeFilter({ pets, statuses, causes, below, becomesLow }: WebhookFilter): string {
   const parts = [];
   if (pets) {
     const more = pets.length > petsShown ? ` and ${pets.length - petsShown} more` : "";
@@ -140,5 +140,6 @@ function describeFilter({ pets, statuses, causes, below }: WebhookFilter): strin
   if (statuses) parts.push(`to ${statuses.map(capitalized).join(" or ")}`);
   if (causes) parts.push(`with the cause ${causes.map(causeName).join(" or ")}`);
   if (below !== null) parts.push(`in which the quantity falls below ${formatCount(below)}`);
+  if (becomesLow) parts.push("by which stock becomes low");
   return parts.length === 0 ? "All changes" : `Only changes ${parts.join(", ")}`;
 }

@@ -116,7 +116,7 @@ const columns = {
     text("id"),
     text("name"),
     text("url"),
-    column("filter", "a JSON object of pets, statuses, causes and below", isFilter),
+    column("filter", "a JSON object of pets, statuses, causes, below and becomesLow", isFilter),
     secret("secret"),
     optional(secret("previous secret")),
     optional(integer("previous secret's end", 0)),
@@ -278,12 +278,14 @@ function isDigest(value: unknown): boolean {
 
 function isFilter(value: unknown): boolean {
   try {
-    const { pets, statuses, causes: wanted, below, ...rest } = JSON.parse(value as string);
+    const { becomesLow = false, ...others } = JSON.parse(value as string);
+    const { pets, statuses, causes: wanted, below, ...rest } = others;
     return (
       Object.keys(rest).length === 0 &&
       isNullOrListOf(pets, (one) => typeof one === "string" && parseInt64(one) !== undefined) &&
       isNullOrListOf(statuses, (one) => petStatuses.includes(one as never)) &&
       isNullOrListOf(wanted, (one) => causes.includes(one as never)) &&
+      typeof becomesLow === "boolean" &&
       (below === null || (Number.isSafeInteger(below) && below >= 0))
     );
   } catch {

@@ -1,5 +1,6 @@
 import { formatCursor } from "../ledger/cursors.ts";
 import { lastCommonSeq, type Position } from "../ledger/epochs.ts";
+import type { NamedRow } from "../ledger/ledger.ts";
 import type { LedgerParts } from "../ledger/store.ts";
 import type { LedgerTail } from "../ledger/tail.ts";
 import {
@@ -12,6 +13,7 @@ import {
 import type { Clock } from "../running/clock.ts";
 import type { Log } from "../running/events.ts";
 import type { Pacer } from "../running/pacer.ts";
+import { noThresholds, type Thresholds } from "../sales/thresholds.ts";
 import { matcherOf } from "./filter.ts";
 import { headersOf, type Message, scanLedger } from "./message.ts";
 import { endingOf, failingSinceAt, retryBoundMs, retryDelayMs } from "./retries.ts";
@@ -50,6 +52,7 @@ export interface DeliveryOptions {
   readonly store: Pick<LedgerParts, "inventory"> & { readonly webhooks: WebhookStore };
   readonly bounds: DeliveryBounds;
   readonly tail: LedgerTail;
+  readonly thresholds: Thresholds;
   readonly sender: Pick<WebhookSender, "send">;
   readonly clock: Clock;
   readonly monotonicMs: () => number;
@@ -262,7 +265,10 @@ async function scan(work: Work): Promise<void> {
   const { begunWith, webhook } = state;
   const after = state.progress.cursor.seq;
   state.hasRows = false;
-  const { message, upTo, isAtEnd } = await scanLedger(parts, webhook, matches, after);
+  const { becomesLow } = webhook.filter;
+  const thresholds = becomesLow ? await parts.thresholds.current() : noThresholds;
+  const isWanted = (row: NamedRow) => matches(row, thresholds);
+  const { message, upTo, isAtEnd } = await scanLedger(parts, webhook, isWanted, after);
   // Otherwise the rows may belong to another history.
   const isValid = state.begunWith === begunWith && state.isLocated;
   state.hasRows ||= !isAtEnd || !isValid;

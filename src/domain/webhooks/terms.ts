@@ -18,6 +18,7 @@ export interface WebhookTerms {
   readonly statuses?: readonly string[] | undefined;
   readonly causes?: readonly string[] | undefined;
   readonly below?: number | undefined;
+  readonly becomesLow?: boolean | undefined;
   /** The `seq` of the first change to deliver. If undefined, the next one that is stored. */
   readonly from?: number | undefined;
 }
@@ -33,12 +34,19 @@ export function checkTerms(terms: WebhookTerms): Pick<Webhook, "name" | "filter"
   };
 }
 
-function checkFilter({ pets, statuses, causes: wanted, below }: WebhookTerms): WebhookFilter {
+function checkFilter({
+  pets,
+  statuses,
+  causes: wanted,
+  below,
+  becomesLow = false,
+}: WebhookTerms): WebhookFilter {
   return {
     pets: pets === undefined ? null : checkPets(pets),
     statuses: statuses === undefined ? null : checkChoice("statuses", statuses, petStatuses),
     causes: wanted === undefined ? null : checkChoice("causes", wanted, causes),
     below: below === undefined ? null : checkBelow(below),
+    becomesLow,
   };
 }
 

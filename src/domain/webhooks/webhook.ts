@@ -9,7 +9,7 @@ export const webhookStates = ["active", "paused", "disabled"] as const;
  */
 export type WebhookState = (typeof webhookStates)[number];
 
-/** Which changes a webhook receives. A change must match every field that is not null. */
+/** Which changes a webhook receives. A change must match every field that is not null or false. */
 export interface WebhookFilter {
   readonly pets: readonly bigint[] | null;
   /** Statuses after the change. For a removed pet, the status before it. */
@@ -17,6 +17,8 @@ export interface WebhookFilter {
   readonly causes: readonly Cause[] | null;
   /** Only changes in which the quantity fell below this number: from it or more, to less. */
   readonly below: number | null;
+  /** Only changes by which the entry became low, by its threshold when the change is read. */
+  readonly becomesLow: boolean;
 }
 
 /** Both secrets sign while the previous one is valid. Texts start with `whsec_`. */

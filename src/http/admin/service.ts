@@ -2,6 +2,7 @@ import { environments } from "../../domain/keys/keys.ts";
 import { listKeyStatuses } from "../../domain/keys/lifecycle.ts";
 import { petStatuses } from "../../domain/ledger/inventory.ts";
 import { type Attention, listAttention } from "../../domain/operations/attention.ts";
+import { lowStockRule } from "../../domain/sales/thresholds.ts";
 import { minutesCounted } from "../../domain/usage/change-counts.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import type { Webhook } from "../../domain/webhooks/webhook.ts";
@@ -14,6 +15,8 @@ import {
   listOf,
   named,
   nullable,
+  orNull,
+  quantity,
   responseObject,
   type Schema,
   text,
@@ -36,6 +39,7 @@ const exampleService = {
     pending: { entries: 4, quantity: 4 },
     sold: { entries: 31, quantity: 0 },
   },
+  lowStock: { defaultAt: 3, entries: 6 },
   changesPerMinute: Array.from({ length: minutesCounted }, (_, at) => at % 4),
   isReady: true,
   webhooks: { active: 2, paused: 0, disabled: 0, failing: 0 },
@@ -60,6 +64,14 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
       petStatuses.map((status) => [status, named("StockTotal", `Entries that are ${status}.`)]),
     ),
     exampleService.stock,
+  ),
+  LowStock: responseObject(
+    lowStockRule,
+    {
+      defaultAt: orNull(quantity("The default of the store, set by `--low-stock-at`, or null.")),
+      entries: count("The number of entries that are low."),
+    },
+    exampleService.lowStock,
   ),
   WebhookCounts: responseObject(
     "The number of webhooks in each state.",
@@ -99,6 +111,7 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
       now: time("The current time of the service."),
       ledger: named("LedgerHead", "The end of the ledger."),
       stock: named("StockTotals", "The stock by status."),
+      lowStock: named("LowStock", "The entries that are low."),
       changesPerMinute: {
         type: "array",
         items: count("Changes in one minute."),
@@ -130,15 +143,17 @@ const getService: AdminDeclaration = {
     const { store, clock, admin, follower, list } = context;
     await follower.catchUp(call.head);
     const now = clock.now();
-    const [stock, tip, changesPerMinute, isReady, webhooks, keys, maintenance] = await Promise.all([
-      stockTotals(list.versions.current()),
-      store.history.readTip(),
-      admin.changeCounts.perMinute(now),
-      admin.isReady(),
-      store.webhooks.listWebhooks(),
-      listKeyStatuses(store, now, admin.findUsage),
-      store.maintenance.listMaintenance(),
-    ]);
+    const [totals, tip, changesPerMinute, isReady, webhooks, keys, maintenance] = await Promise.all(
+      [
+        admin.thresholds.current().then((table) => stockTotals(list.versions.current(), table)),
+        store.history.readTip(),
+        admin.changeCounts.perMinute(now),
+        admin.isReady(),
+        store.webhooks.listWebhooks(),
+        listKeyStatuses(store, now, admin.findUsage),
+        store.maintenance.listMaintenance(),
+      ],
+    );
     const { startedAt, backupEveryMs, ...facts } = admin.facts;
     const backup = maintenance.find(({ task }) => task === "backup");
     const attention: readonly Attention[] = listAttention({
@@ -157,7 +172,8 @@ const getService: AdminDeclaration = {
       startedAt: isoOrNull(startedAt),
       now: isoOrNull(now),
       ledger: headOf(tip),
-      stock,
+      stock: totals.byStatus,
+      lowStock: { defaultAt: admin.thresholds.defaultAt ?? null, entries: totals.low },
       changesPerMinute,
       isReady,
       webhooks: countWebhooks(webhooks),

@@ -1,12 +1,12 @@
 import type { NamedEntry } from "../../domain/catalogue/pets.ts";
-import type { CatalogueReader } from "../../domain/catalogue/store.ts";
 import { outOfRangeMessage } from "../../domain/ledger/changes.ts";
 import { formatCursor } from "../../domain/ledger/cursors.ts";
-import type { Position } from "../../domain/ledger/epochs.ts";
 import { petNotFound } from "../../domain/ledger/inventory.ts";
 import type { Change } from "../../domain/ledger/ledger.ts";
 import { yieldToEventLoop } from "../../domain/running/background.ts";
+import type { MaybePromise } from "../../domain/running/clock.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
+import { firstPaceDay, paceDays, type Sold } from "../../domain/sales/sales.ts";
 import { changeStock } from "../../domain/shop/shop.ts";
 import {
   canonicalText,
@@ -27,6 +27,9 @@ import {
   replayedHeaders,
 } from "../api/parameters.ts";
 import { compressed, preferredEncoding } from "../messages/encodings.ts";
+import type { Reply } from "../messages/reply.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { exampleConflict, versionConflict } from "./conflicts.ts";
 import { exampleStock } from "./contract/stock-schemas.ts";
 import { bodyMessages, readFields } from "./fields.ts";
@@ -64,21 +67,58 @@ The response is streamed, and compressed if the client accepts that. If the serv
       }),
     },
   },
-  async handle({ store, head, snapshots }, call) {
-    const { request, head: known } = call;
-    const position = known ?? (await head.readHead());
-    const encoding = preferredEncoding(request.headers.get("accept-encoding"));
-    const headers = {
-      Vary: "Accept-Encoding",
-      ...(encoding === undefined ? {} : { "Content-Encoding": encoding }),
-    };
-    const body = await snapshots.open(call, async () => {
-      const json = stockJson(store.catalogue, position);
-      return encoding === undefined ? json : compressed(json, encoding);
-    });
-    return { status: 200, body, headers };
+  async handle(context, call) {
+    const position = call.head ?? (await context.head.readHead());
+    const { namedEntriesAfter } = context.store.catalogue;
+    const start = `{"cursor":"${formatCursor(position)}","entries":[`;
+    const read = (after: bigint | null) => namedEntriesAfter(after, sliceEntries);
+    return streamed(context, call, listJson(start, sliceEntries, read, namedEntryJson));
   },
 };
+
+const listSales: AdminDeclaration = {
+  method: "GET",
+  path: "/sales",
+  contract: {
+    summary: "List what was sold",
+    description: `Returns how many of each pet were sold in the last ${paceDays} days, for an estimate how long the stock lasts. A sale is a change by API that lowers a quantity. Deliveries, counts, imports and undo are none. The service adds new changes within seconds.
+
+The response is streamed, as for \`GET /stock\`.`,
+    success: {
+      200: json("The sales.", "SalesList", { headers: ["Vary", "Content-Encoding"] }),
+    },
+  },
+  async handle(context, call) {
+    const { sales, history } = context.store;
+    const { at } = await history.readTip();
+    const seq = await sales.readSalesSeq();
+    // The times of the ledger do not go back with the clock.
+    const firstDay = firstPaceDay(Math.max(at, context.clock.now()));
+    const start = `{"seq":${seq},"days":${paceDays},"pets":[`;
+    // Each pet may have a sum for every day.
+    const petsMax = sliceEntries / 2;
+    const read = (after: bigint | null) => sales.soldAfter(after, firstDay, petsMax);
+    const toJson = ({ petId, units }: Sold) => `{"petId":${petId},"sold":${units}}`;
+    return streamed(context, call, listJson(start, petsMax, read, toJson));
+  },
+};
+
+/** Streams a list, compressed if the client accepts that. */
+async function streamed(
+  { snapshots }: Context,
+  { request, caller }: Call,
+  json: AsyncIterable<Uint8Array>,
+): Promise<Reply> {
+  const encoding = preferredEncoding(request.headers.get("accept-encoding"));
+  const headers = {
+    Vary: "Accept-Encoding",
+    ...(encoding === undefined ? {} : { "Content-Encoding": encoding }),
+  };
+  const body = await snapshots.open({ request, caller }, async () =>
+    encoding === undefined ? json : compressed(json, encoding),
+  );
+  return { status: 200, body, headers };
+}
 
 /** Changes quantity, status or both of one entry. */
 const updateStock: AdminDeclaration = {
@@ -148,18 +188,21 @@ const updateStock: AdminDeclaration = {
   },
 };
 
-async function* stockJson(
-  catalogue: Pick<CatalogueReader, "namedEntriesAfter">,
-  position: Position,
+/** The pages of a list as JSON, one in each turn of the event loop. */
+async function* listJson<T extends { readonly petId: bigint }>(
+  start: string,
+  rowsMax: number,
+  read: (after: bigint | null) => MaybePromise<readonly T[]>,
+  toJson: (row: T) => string,
 ): AsyncGenerator<Uint8Array> {
-  let text = `{"cursor":"${formatCursor(position)}","entries":[`;
+  let text = start;
   let after: bigint | null = null;
   for (;;) {
-    const entries: readonly NamedEntry[] = await catalogue.namedEntriesAfter(after, sliceEntries);
-    if (after !== null && entries.length > 0) text += ",";
-    text += entries.map(namedEntryJson).join();
-    if (entries.length < sliceEntries) break;
-    after = entries.at(-1)!.petId;
+    const rows: readonly T[] = await read(after);
+    if (after !== null && rows.length > 0) text += ",";
+    text += rows.map(toJson).join();
+    if (rows.length < rowsMax) break;
+    after = rows.at(-1)!.petId;
     yield Buffer.from(text);
     text = "";
     await yieldToEventLoop();
@@ -176,4 +219,4 @@ function invalid(message: string): ServiceError {
   return new ServiceError("invalid_request", message);
 }
 
-export const stockOperations = { listStock, updateStock };
+export const stockOperations = { listStock, listSales, updateStock };

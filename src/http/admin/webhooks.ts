@@ -20,6 +20,7 @@ import type { Call } from "../pipeline/operation.ts";
 import { exampleId, webhookNames } from "./contract/webhook-schemas.ts";
 import {
   fieldReader,
+  flagField,
   integerField,
   overlapRule,
   readFields,
@@ -93,6 +94,7 @@ const createWebhook: AdminDeclaration = {
       statuses: textListField(fields, "statuses"),
       causes: textListField(fields, "causes"),
       below: integerField(fields, "below"),
+      becomesLow: flagField(fields, "becomesLow"),
       from: integerField(fields, "from"),
     };
     const { webhook, secret, isResolved } = await create(

@@ -10,6 +10,7 @@ const tooLong = { body: " ".repeat(65_537), code: "payload_too_large" } as const
 /** Examples of the stock, its ledger, pets and usage. */
 export const stockExamples = {
   listStock: { good: { path: "/stock" }, bad: [] },
+  listSales: { good: { path: "/sales" }, bad: [] },
   updateStock: {
     good: { path: "/stock/1", body: '{"quantity":5,"status":"pending","reason":"count"}' },
     bad: [

@@ -1,4 +1,5 @@
 import { quantityMax } from "../../../domain/ledger/inventory.ts";
+import { paceDays } from "../../../domain/sales/sales.ts";
 import { changeFields, changeSchemas } from "../../api/changes.ts";
 import {
   detailProperties,
@@ -10,6 +11,7 @@ import {
 import {
   boundedInteger,
   choice,
+  count,
   flag,
   int64,
   integer,
@@ -36,6 +38,8 @@ export const exampleStock = {
   cursor: "5f3b2c1e-8a4d-4f0b-9c6e-2d7a1b0e4c93-1207",
   entries: [exampleEntry],
 };
+
+const exampleSales = { seq: 1207, days: paceDays, pets: [{ petId: 7, sold: 42 }] };
 
 const { id: petId, ...exampleDetails } = examplePet;
 export const exampleFullPet = { petId, ...exampleDetails, quantity: 12, version: 1207 };
@@ -92,6 +96,20 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
       entries: listOf("NamedEntry", "One entry for each pet, by ascending `petId`."),
     },
     exampleStock,
+  ),
+  SoldPet: responseObject(
+    "What was sold of one pet.",
+    { petId: int64("The ID of the pet."), sold: quantity("The units sold.") },
+    exampleSales.pets[0]!,
+  ),
+  SalesList: responseObject(
+    "What was sold of all pets.",
+    {
+      seq: count("The last change that is included at least."),
+      days: count("The number of days: today and those before it, in UTC."),
+      pets: listOf("SoldPet", "Each pet that was sold, by ascending `petId`."),
+    },
+    exampleSales,
   ),
   StockUpdate: requestObject(
     changeText,

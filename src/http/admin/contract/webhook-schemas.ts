@@ -1,5 +1,6 @@
 import { petStatuses, quantityMax } from "../../../domain/ledger/inventory.ts";
 import { causes } from "../../../domain/ledger/ledger.ts";
+import { lowStockRule } from "../../../domain/sales/thresholds.ts";
 import { int64Pattern } from "../../../domain/values/int64.ts";
 import { nameCharactersMax } from "../../../domain/values/texts.ts";
 import { petsMax, urlCharactersMax } from "../../../domain/webhooks/terms.ts";
@@ -27,7 +28,13 @@ import { overlap } from "./key-schemas.ts";
 
 export const exampleId = "wh_7mLs2CxWbNd4uVfKq0ZrT1";
 const exampleSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-const exampleFilter = { pets: [7], statuses: ["available"], causes: null, below: 5 };
+const exampleFilter = {
+  pets: [7],
+  statuses: ["available"],
+  causes: null,
+  below: 5,
+  becomesLow: false,
+};
 const exampleWebhook = {
   id: exampleId,
   name: "Reorders",
@@ -62,6 +69,9 @@ const causesWanted = listOrNull("Only changes with one of these causes.", {
 const below = orNull(
   integer(1, quantityMax, "Only changes in which the quantity fell below this number."),
 );
+const becomesLow = flag(
+  `Whether only changes are sent by which an entry became low. ${lowStockRule} The threshold counts that the entry has when the change is read for delivery.`,
+);
 
 const firstRow = (description: string) => integer(1, quantityMax, description);
 
@@ -94,12 +104,13 @@ const withSecret = {
 
 export const webhookSchemas: Readonly<Record<string, Schema>> = {
   WebhookFilter: responseObject(
-    "Which changes a webhook receives. A change must match every field that is not null.",
+    "Which changes a webhook receives. A change must match every field that is not null or false.",
     {
       pets: listOrNull("Only changes of these pets.", int64("The ID of a pet.")),
       statuses,
       causes: causesWanted,
       below,
+      becomesLow,
     },
     exampleFilter,
   ),
@@ -160,6 +171,7 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
       statuses: { ...statuses, minItems: 1 },
       causes: { ...causesWanted, minItems: 1 },
       below,
+      becomesLow: orNull(becomesLow),
       from: orNull(
         firstRow("The ledger row of the first change to deliver. By default, the next one."),
       ),

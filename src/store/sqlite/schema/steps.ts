@@ -55,6 +55,22 @@ const barcodes = `
   `;
 
 /**
+ * Units sold per pet and UTC day, for about 28 days; and numbers: the last ledger row that `sales`
+ * includes, and one that grows with every change of a threshold.
+ */
+const sales = `
+  CREATE TABLE sales (
+    pet_id INTEGER NOT NULL, day INTEGER NOT NULL, units INTEGER NOT NULL,
+    PRIMARY KEY (pet_id, day)
+  ) STRICT, WITHOUT ROWID;
+  -- Old days of all pets are removed together.
+  CREATE INDEX sales_by_day ON sales (day);
+  CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
+  INSERT INTO counters (name, value) VALUES ('sales', 0), ('thresholds', 0);
+  CREATE INDEX pets_with_threshold ON pets (pet_id, low_stock_at) WHERE low_stock_at IS NOT NULL;
+  `;
+
+/**
  * The steps of the schema, in order. A released step never changes. `PRAGMA user_version` is the
  * number of steps that were applied.
  */
@@ -85,4 +101,5 @@ export const steps: readonly Step[] = [
     release: "0.13.0",
     summary: "Adds the barcode of pets, and the quantity at which their stock is low.",
   },
+  { apply: sales, release: "0.13.0", summary: "Adds the tables sales and counters." },
 ];

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Environment } from "../../../domain/keys/keys.ts";
 import type { Unit } from "../../../domain/ledger/ledger.ts";
 import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
+import { salesWrites } from "../../sales.ts";
 import { scriptedWrites } from "../../scripted-ports.ts";
 import { banWrites } from "../../usage.ts";
 import { checkpointWrites } from "../checkpoints.ts";
@@ -63,6 +64,7 @@ const operatorWrites = { ...scriptedWrites(dialect), ...banWrites(dialect) };
 const repeatedWrites = {
   ...usageWrites,
   ...usageHistoryWrites,
+  ...salesWrites,
   ...checkpointWrites,
   ...deliveryWrites,
 };

@@ -1,0 +1,98 @@
+import type { LedgerParts } from "../ledger/store.ts";
+import { dayMs } from "../limits/limits.ts";
+import { every, whileAvailable } from "../running/background.ts";
+import type { Log } from "../running/events.ts";
+import { createPacer } from "../running/pacer.ts";
+import type { ThresholdReader } from "./thresholds.ts";
+
+/** A pace is what was sold on this many UTC days: today and the days before it. */
+export const paceDays = 28;
+
+/** The units of one pet that were sold. At most 2^53 - 1. */
+export interface Sold {
+  readonly petId: bigint;
+  readonly units: number;
+}
+
+/**
+ * Units sold per pet and UTC day. A sale is a row of the cause `api` that lowers a quantity. The sums are
+ * derived from the ledger, so a backup does not contain them.
+ */
+export interface SalesStore extends ThresholdReader {
+  /** The last ledger row that the sums include. */
+  readSalesSeq(): Promise<number>;
+  /**
+   * Adds the next rows to the sums. They and the position are stored together, so each row counts once,
+   * however many processes call this. Skips rows up to `skipTo`, and removes sums from before `firstDay`.
+   */
+  addSales(skipTo: number, firstDay: number): Promise<void>;
+  /** Pets with a larger id (null: from the first) that were sold since a day, ascending. */
+  soldAfter(petId: bigint | null, firstDay: number, petsMax: number): Promise<readonly Sold[]>;
+}
+
+/**
+ * Rows that one transaction adds. On SQLite updates wait for it meanwhile. The sum of a thousand safe
+ * integers fits into 64 bits.
+ */
+export const salesRowsMax = 500;
+
+/** The first day of a pace that ends at a time, as a number of days since 1970. */
+export function firstPaceDay(time: number): number {
+  return Math.floor(time / dayMs) - (paceDays - 1);
+}
+
+export interface SalesOptions {
+  readonly store: Pick<LedgerParts, "history"> & { readonly sales: SalesStore };
+  readonly tail: { readonly seq: number };
+  readonly monotonicMs: () => number;
+  readonly log: Log;
+}
+
+const everyMs = 2_000;
+
+/** The work takes a tenth of the time, and a fiftieth while many changes are committed. */
+const pauses = { idle: 9, busy: 49, countsWaits: false };
+
+/** Keeps the sums up to date in the background. */
+export function followSales({ store, tail, monotonicMs, log }: SalesOptions) {
+  const { history, sales } = store;
+  const pacer = createPacer(monotonicMs, () => tail.seq, pauses);
+  let isStopped = false;
+  let adding: Promise<void> | undefined;
+  let running: Promise<void> | undefined;
+
+  async function addRows(): Promise<void> {
+    while (!isStopped) {
+      const tip = await history.readTip();
+      if ((await sales.readSalesSeq()) >= tip.seq) return;
+      // By the times of the ledger, which never decrease: a clock that was ahead must not remove sums.
+      const firstDay = firstPaceDay(tip.at);
+      const skipTo = await history.seqAt(firstDay * dayMs - 1);
+      if (isStopped) return;
+      const startedAt = monotonicMs();
+      adding = sales.addSales(skipTo, firstDay);
+      await adding;
+      pacer.spend(monotonicMs() - startedAt);
+      await pacer.turn();
+    }
+  }
+
+  function catchUp(): Promise<void> {
+    running ??= addRows().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  const stopTimer = every(everyMs, "adding up sales", log, whileAvailable(catchUp));
+  return {
+    /** Adds all rows that are stored. */
+    catchUp,
+    /** Does not wait for the end of a pause. */
+    async stop() {
+      stopTimer();
+      isStopped = true;
+      await adding?.catch(() => {});
+    },
+  };
+}
