@@ -88,6 +88,7 @@ const target = patternParameter(
 const listAudit: AdminDeclaration = {
   method: "GET",
   path: "/audit",
+  role: "owner",
   contract: {
     summary: "List what operators did",
     description: `Returns one page of the audit log, newest first. It has everything that operators changed, except stock, which is in the ledger. If older rows follow, \`Link\` contains the URL of the next page. You can combine the filters. With a filter, the service examines at most ${rowsExaminedMax.toLocaleString("en")} rows for one page, so a page can be short or empty and still have a \`Link\`.`,

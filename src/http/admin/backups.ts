@@ -88,6 +88,7 @@ const backupRunning = "A backup is being made. Try again when it has ended.";
 const listBackups: AdminDeclaration = {
   method: "GET",
   path: "/backups",
+  role: "owner",
   contract: {
     summary: "List backups",
     description:
@@ -119,6 +120,7 @@ const listBackups: AdminDeclaration = {
 const makeBackup: AdminDeclaration = {
   method: "POST",
   path: "/backups",
+  role: "owner",
   contract: {
     summary: "Make a backup",
     description:

@@ -2,7 +2,13 @@ import type { By } from "../../domain/audit/audit.ts";
 import { keyJson } from "../../domain/keys/key-json.ts";
 import type { KeyStatus } from "../../domain/keys/lifecycle.ts";
 import * as lifecycle from "../../domain/keys/lifecycle.ts";
-import { fixedForOperators, type KeyChange, rejectFixedTerms } from "../../domain/keys/terms.ts";
+import {
+  fixedForOperators,
+  type KeyChange,
+  onlyForOperators,
+  rejectFixedTerms,
+  roleRule,
+} from "../../domain/keys/terms.ts";
 import { dayMs, minuteMs } from "../../domain/limits/limits.ts";
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import { inOrder } from "../../domain/values/json.ts";
@@ -44,11 +50,18 @@ const revokedMessage = `Key ${exampleKeyId} is revoked; issue a new one.`;
 
 const keyId = new RegExp(keyIdPattern);
 
+const roleMessages = {
+  fixed_for_operators: `Field 'plan' ${fixedForOperators}.`,
+  only_for_operators: `Field 'role' ${onlyForOperators}.`,
+  invalid_role: `Field 'role' ${roleRule}.`,
+};
+
 const kindRule = "must be api or operator";
 
 const listKeys: AdminDeclaration = {
   method: "GET",
   path: "/keys",
+  role: "owner",
   contract: {
     summary: "List the keys",
     description: "Returns all keys, the oldest first. Revoked and expired keys are kept.",
@@ -61,9 +74,12 @@ const listKeys: AdminDeclaration = {
   },
 };
 
+const exampleOperator = { name: "Ada", kind: "operator", role: "clerk" };
+
 const createKey: AdminDeclaration = {
   method: "POST",
   path: "/keys",
+  role: "owner",
   body: jsonBody,
   contract: {
     summary: "Create a key",
@@ -72,7 +88,7 @@ const createKey: AdminDeclaration = {
     body: json("The key to create.", "NewKey", {
       examples: {
         api: { summary: "An API key", value: exampleNewKey },
-        operator: { summary: "An operator key", value: { name: "Ada", kind: "operator" } },
+        operator: { summary: "An operator key", value: exampleOperator },
       },
     }),
     success: { 201: json("The new key.", "IssuedKey") },
@@ -80,7 +96,7 @@ const createKey: AdminDeclaration = {
       invalid_request: {
         ...bodyMessages,
         invalid_kind: `Field 'kind' ${kindRule}.`,
-        fixed_for_operators: `Field 'plan' ${fixedForOperators}.`,
+        ...roleMessages,
       },
     },
   },
@@ -89,13 +105,13 @@ const createKey: AdminDeclaration = {
     const fields = await readFields(call);
     const { environment } = admin.facts;
     const { expiresAt, ...terms } = readTerms(fields);
-    const { name = "", plan = "" } = terms;
+    const { name = "", plan = "", role } = terms;
     const isOperator = readKind(fields) === "operator";
     if (isOperator) rejectFixedTerms(terms);
     const ends = { expiresAt: expiresAt ?? undefined };
     const by = byOperator(call, clock);
     const issued = isOperator
-      ? await lifecycle.issueOperatorKey(store, environment, { name, ...ends }, by)
+      ? await lifecycle.issueOperatorKey(store, environment, { name, role, ...ends }, by)
       : await lifecycle.issueKey(store, environment, { ...terms, name, plan, ...ends }, by);
     return keyReply(context, 201, issued.key.id, { key: issued.text });
   },
@@ -104,6 +120,7 @@ const createKey: AdminDeclaration = {
 const getKey: AdminDeclaration = {
   method: "GET",
   path: "/keys/{keyId}",
+  role: "owner",
   contract: {
     summary: "Get a key",
     description: "Returns one key with its current use.",
@@ -120,6 +137,7 @@ const getKey: AdminDeclaration = {
 const changeKey: AdminDeclaration = {
   method: "PATCH",
   path: "/keys/{keyId}",
+  role: "owner",
   body: mergePatchBody,
   contract: {
     summary: "Change a key",
@@ -136,7 +154,7 @@ const changeKey: AdminDeclaration = {
     messages: {
       invalid_request: {
         ...bodyMessages,
-        fixed_for_operators: `Field 'plan' ${fixedForOperators}.`,
+        ...roleMessages,
         revoked: revokedMessage,
       },
       ...notFound,
@@ -156,6 +174,7 @@ const changeKey: AdminDeclaration = {
 const rotateKey: AdminDeclaration = {
   method: "POST",
   path: "/keys/{keyId}/rotate",
+  role: "owner",
   body: jsonBody,
   contract: {
     summary: "Rotate a key",
@@ -197,6 +216,7 @@ function keyAction(
   return {
     method: "POST",
     path: `/keys/{keyId}/${path}`,
+    role: "owner",
     contract: {
       ...text,
       parameters: [keyIdParameter],
@@ -269,6 +289,7 @@ function readTerms(fields: Fields): KeyChange {
     perDay: integerField(fields, "perDay"),
     scopes: textListField(fields, "scopes"),
     expiresAt: timeField(fields, "expiresAt"),
+    role: textField(fields, "role"),
   };
 }
 

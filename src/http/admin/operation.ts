@@ -1,5 +1,5 @@
 import type { Actor, By } from "../../domain/audit/audit.ts";
-import type { operatorScope } from "../../domain/keys/keys.ts";
+import type { OperatorScope, Role } from "../../domain/keys/keys.ts";
 import type { Clock } from "../../domain/running/clock.ts";
 import type { Contract } from "../api/contract/operation.ts";
 import type { ApiSettings, Declaration, DeclaredBody } from "../api/operation.ts";
@@ -19,16 +19,17 @@ export const adminTags = [
 
 /** An operation of the operator API. */
 export interface AdminOperation extends Operation {
-  readonly scope: typeof operatorScope;
+  readonly scope: OperatorScope;
   readonly tag: (typeof adminTags)[number]["name"];
   readonly contract: Contract;
 }
 
 /** An operation as its file declares it. What all operations have in common is added to it. */
-export type AdminDeclaration = Pick<
-  Declaration,
-  "method" | "path" | "body" | "contract" | "handle"
->;
+export interface AdminDeclaration
+  extends Pick<Declaration, "method" | "path" | "body" | "contract" | "handle"> {
+  /** The least role that can call it. */
+  readonly role: Role;
+}
 
 export type AdminSettings = Pick<ApiSettings, DeclaredBody["bytesMax"]>;
 

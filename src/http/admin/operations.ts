@@ -1,4 +1,4 @@
-import { operatorScope } from "../../domain/keys/keys.ts";
+import { roleScopes } from "../../domain/keys/keys.ts";
 import { errorCodes } from "../../domain/running/errors.ts";
 import { errorSchema } from "../api/contract/errors.ts";
 import { namesIn, tagged } from "../api/contract/operation.ts";
@@ -66,7 +66,7 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
 
 export function adminOperations(settings: AdminSettings): AdminOperation[] {
   return Object.entries<AdminDeclaration & Pick<AdminOperation, "tag">>(table).map(
-    ([id, { body, ...declared }]) => {
+    ([id, { body, role, ...declared }]) => {
       const { contract, method, handle } = declared;
       const isRead = method === "GET";
       return {
@@ -74,7 +74,7 @@ export function adminOperations(settings: AdminSettings): AdminOperation[] {
         id,
         ...bodyRule(body, settings),
         contract: isRead ? withCompression(contract) : contract,
-        scope: operatorScope,
+        scope: roleScopes[role],
         stability: "beta",
         cacheControl: adminHeaders["Cache-Control"],
         known: namesIn(contract, adminSchemas),

@@ -1,4 +1,4 @@
-import { environments } from "../../domain/keys/keys.ts";
+import { environments, roleOf } from "../../domain/keys/keys.ts";
 import { listKeyStatuses } from "../../domain/keys/lifecycle.ts";
 import { petStatuses } from "../../domain/ledger/inventory.ts";
 import { type Attention, listAttention } from "../../domain/operations/attention.ts";
@@ -110,7 +110,10 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
       isReady: flag("Whether `/readyz` returns 200."),
       webhooks: named("WebhookCounts", "The webhooks."),
       backup: nullable("LastBackup", "The last backup, or null if there is none."),
-      attention: listOf("Attention", "What an operator should look at, problems first."),
+      attention: listOf(
+        "Attention",
+        "What an operator should look at, problems first. Only owners see what is about keys, webhooks and backups.",
+      ),
     },
     exampleService,
   ),
@@ -120,6 +123,7 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
 const getService: AdminDeclaration = {
   method: "GET",
   path: "/service",
+  role: "viewer",
   contract: {
     summary: "Get the state of the service",
     description:
@@ -141,7 +145,7 @@ const getService: AdminDeclaration = {
     ]);
     const { startedAt, backupEveryMs, ...facts } = admin.facts;
     const backup = maintenance.find(({ task }) => task === "backup");
-    const attention: readonly Attention[] = listAttention({
+    const all: readonly Attention[] = listAttention({
       now,
       isReady,
       canWrite: store.inventory.canWrite(),
@@ -152,6 +156,9 @@ const getService: AdminDeclaration = {
       backupEveryMs,
       certificateExpiresAt: admin.certificateExpiresAt(),
     });
+    // The others cannot open these views, and the texts name keys and webhooks.
+    const isOwner = roleOf(call.caller) === "owner";
+    const attention = all.filter(({ view }) => isOwner || !ownersViews.has(view));
     const body = JSON.stringify({
       ...facts,
       startedAt: isoOrNull(startedAt),
@@ -167,6 +174,8 @@ const getService: AdminDeclaration = {
     return { status: 200, body };
   },
 };
+
+const ownersViews: ReadonlySet<Attention["view"]> = new Set(["keys", "webhooks", "backups"]);
 
 function countWebhooks(webhooks: readonly Webhook[]) {
   const count = (isCounted: (webhook: Webhook) => boolean) => webhooks.filter(isCounted).length;

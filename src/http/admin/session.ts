@@ -1,4 +1,4 @@
-import { environments } from "../../domain/keys/keys.ts";
+import { environments, roleOf, roles } from "../../domain/keys/keys.ts";
 import { endSession as end, startSession as start } from "../../domain/keys/sessions.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
@@ -21,7 +21,7 @@ import { rejectForeignSignIn } from "./same-origin.ts";
 import { sessionCookie, sessionTokenIn } from "./session-cookie.ts";
 
 const exampleSession = {
-  operator: { id: exampleOperatorId, name: "Ada" },
+  operator: { id: exampleOperatorId, name: "Ada", role: "owner" },
   environment: "production",
   version: "0.12.0",
   expiresAt: "2026-11-16T20:00:00.000Z",
@@ -33,6 +33,7 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
     {
       id: text("The ID of the operator key."),
       name: text("The name of the operator key."),
+      role: choice(roles, "What the operator can do."),
     },
     exampleSession.operator,
   ),
@@ -54,6 +55,7 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
 const startSession: AdminDeclaration = {
   method: "POST",
   path: "/session",
+  role: "viewer",
   contract: {
     summary: "Sign in",
     description:
@@ -77,6 +79,7 @@ const startSession: AdminDeclaration = {
 const getSession: AdminDeclaration = {
   method: "GET",
   path: "/session",
+  role: "viewer",
   contract: {
     summary: "Get the session",
     description: "Returns who is signed in.",
@@ -90,6 +93,7 @@ const getSession: AdminDeclaration = {
 const endSession: AdminDeclaration = {
   method: "DELETE",
   path: "/session",
+  role: "viewer",
   contract: {
     summary: "Sign out",
     description: "Ends the session and removes its cookie. The cookie no longer works.",
@@ -112,7 +116,7 @@ async function sessionJson(
   const { environment, version } = admin.facts;
   const key = await store.keys.findKey(caller.keyId);
   return JSON.stringify({
-    operator: { id: caller.keyId, name: key?.name ?? "" },
+    operator: { id: caller.keyId, name: key?.name ?? "", role: roleOf(caller) },
     environment,
     version,
     expiresAt: isoOrNull(expiresAt),

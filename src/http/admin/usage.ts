@@ -28,6 +28,7 @@ const delay =
 const getKeyUsage: AdminDeclaration = {
   method: "GET",
   path: "/keys/{keyId}/usage",
+  role: "owner",
   contract: {
     summary: "Get the usage of a key",
     description: `Returns how many requests a key sent in each of 1,440 minutes or 396 days. The last one is the current minute or day. ${delay}`,
@@ -49,6 +50,7 @@ const getKeyUsage: AdminDeclaration = {
 const getUsage: AdminDeclaration = {
   method: "GET",
   path: "/usage",
+  role: "viewer",
   contract: {
     summary: "Get the usage of all keys",
     description: `Returns how many requests all keys sent together, and how many had no valid key. ${delay}`,
