@@ -18,7 +18,7 @@ Send an operator key in the header \`Authorization: Bearer <OPERATOR_KEY>\`. \`p
 
 A browser signs in with \`POST /session\` and is then authenticated by a cookie. A request that changes something with the cookie must come from a page of this service: \`Sec-Fetch-Site\` must be \`same-origin\`, and \`Origin\` must match \`Host\`. Otherwise the response is 403.
 
-Each operator key has a role. A \`viewer\` reads the stock, its changes, the pets and the orders. A \`clerk\` also changes stock and pets, and imports files. An \`owner\` can do everything, and only an owner sees keys, webhooks, backups and the audit log. The response to a request that the role does not allow is 403, and \`message\` names the roles that can send it. Each operation names its least role as the scope \`operator:viewer\`, \`operator:clerk\` or \`operator\`, the owner's.
+Each operator key has a role. A \`viewer\` reads: the stock, its changes, pets, orders and the audit log. A \`clerk\` also changes stock and pets, and imports files. An \`owner\` can do everything. Only owners see keys, webhooks and backups. The response to a request that the role does not allow is 403, and \`message\` names the roles that can send it. Each operation names its least role as the scope \`operator:viewer\`, \`operator:clerk\` or \`operator\`, the owner's.
 
 ## Rate limits
 
@@ -69,7 +69,7 @@ export function describeAdminApi(operations: readonly AdminOperation[]) {
           examples: { unauthorized: missingOperatorKey },
         },
         insufficient_scope: {
-          ...errors.insufficient_scope,
+          headers: ["RoleChallenge"],
           description:
             "The role of the operator key does not allow this operation. Nothing was changed. `message` names the roles that do.",
         },
