@@ -1,14 +1,15 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import type { Session } from "../client/types.ts";
+import { may } from "../client/session.ts";
+import type { OperatorRole, Session } from "../client/types.ts";
 import { place } from "../page/router.ts";
 import { ConnectionNotice } from "./badges.tsx";
 import { KeyboardHelp } from "./keyboard-help.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { Topbar } from "./topbar.tsx";
 import { ViewSlot } from "./view-slot.tsx";
-import { findView } from "./views.ts";
+import { findView, roleAt } from "./views.ts";
 
 /** The bar, the navigation and the current view. */
 export function Frame({ session }: { readonly session: Session }) {
@@ -16,6 +17,7 @@ export function Frame({ session }: { readonly session: Session }) {
   const view = findView(path);
   const isHelpOpen = useSignal(false);
   const title = view?.title ?? "Not found";
+  const role = view && roleAt(path, view);
   useEffect(() => {
     document.title = `${title} – Pet Store Inventory`;
   }, [title]);
@@ -39,7 +41,9 @@ export function Frame({ session }: { readonly session: Session }) {
         <Sidebar current={view} />
         <main class="content" id="content" tabIndex={-1} aria-label={title} ref={content}>
           <ConnectionNotice />
-          {view ? (
+          {role && !may(role) ? (
+            <NotAllowed role={role} own={session.operator.role} />
+          ) : view ? (
             <ViewSlot
               key={view.path}
               view={view}
@@ -71,6 +75,26 @@ function useContentFocus(path: string): RefObject<HTMLElement | null> {
     content.current!.focus({ preventScroll: true });
   }, [path]);
   return content;
+}
+
+interface NotAllowedProps {
+  readonly role: OperatorRole;
+  readonly own: OperatorRole;
+}
+
+function NotAllowed({ role, own }: NotAllowedProps) {
+  return (
+    <div class="empty">
+      <h1 class="view-title">Your role does not allow this page</h1>
+      <p>
+        You are signed in as {own}. This page needs the role {role}
+        {role === "owner" ? "" : " or owner"}. An owner can change your role.
+      </p>
+      <a class="button" href="/console">
+        Open the overview
+      </a>
+    </div>
+  );
 }
 
 function NotFound() {

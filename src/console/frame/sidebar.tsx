@@ -1,4 +1,5 @@
 import { useRef } from "preact/hooks";
+import { may } from "../client/session.ts";
 import { hrefOf } from "../page/router.ts";
 import { Icon } from "../parts/icon.tsx";
 import type { View } from "../parts/view.ts";
@@ -10,18 +11,20 @@ export function Sidebar({ current }: { readonly current: View | undefined }) {
   return (
     <nav class="sidebar" id="navigation" popover="auto" aria-label="Console" ref={menu}>
       <ul class="nav-list">
-        {views.map((view) => (
-          <li key={view.path}>
-            <a
-              href={hrefOf(view.path)}
-              aria-current={view === current ? "page" : undefined}
-              onClick={() => menu.current?.hidePopover()}
-            >
-              <Icon name={view.icon} />
-              {view.title}
-            </a>
-          </li>
-        ))}
+        {views
+          .filter(({ role }) => may(role))
+          .map((view) => (
+            <li key={view.path}>
+              <a
+                href={hrefOf(view.path)}
+                aria-current={view === current ? "page" : undefined}
+                onClick={() => menu.current?.hidePopover()}
+              >
+                <Icon name={view.icon} />
+                {view.title}
+              </a>
+            </li>
+          ))}
       </ul>
       <ul class="nav-list nav-foot">
         <li>

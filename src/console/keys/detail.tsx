@@ -8,11 +8,12 @@ import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
 import { Time } from "../parts/time.tsx";
 import { ViewHead } from "../parts/view-head.tsx";
+import { capitalized } from "../texts/formats.ts";
 import { BanNotice } from "./ban-notice.tsx";
 import { EditKey, RevokeKey, RotateKey } from "./dialogs.tsx";
 import { LimitBar, StateBadge } from "./key-table.tsx";
 import { SecretTimeline } from "./secret-timeline.tsx";
-import { limitsText, planTitle } from "./terms.ts";
+import { limitsText, planTitle, roleMeanings } from "./terms.ts";
 import { UsageCard } from "./usage-card.tsx";
 
 /** Everything about one key. */
@@ -105,7 +106,8 @@ function LoadedKey({ entry, reload }: Props) {
 }
 
 function KeyFacts({ entry }: { readonly entry: Key }) {
-  const { id, kind, plan, limits, scopes, createdAt, expiresAt, revokedAt, lastUsedAt } = entry;
+  const { id, kind, role, plan, limits, scopes, createdAt, expiresAt, revokedAt, lastUsedAt } =
+    entry;
   const isOperator = kind === "operator";
   const planText = (
     <>
@@ -118,7 +120,9 @@ function KeyFacts({ entry }: { readonly entry: Key }) {
       facts={[
         ["Id", <span class="mono">{id}</span>],
         ["Plan", planText],
-        ["Scopes", isOperator ? "Everything in the operator API" : <ScopeBadges scopes={scopes} />],
+        role
+          ? ["Role", `${capitalized(role)}: ${roleMeanings[role].toLowerCase()}`]
+          : ["Scopes", <ScopeBadges scopes={scopes} />],
         ["Last use", lastUsedAt ? <Time at={lastUsedAt} isRelative /> : "Never used"],
         ["Created", <Time at={createdAt} />],
         revokedAt

@@ -1,11 +1,12 @@
 import { useSignal } from "@preact/signals";
 import { isPlan, type Plan, planNames, plans } from "../../domain/limits/plans.ts";
 import { ShownError } from "../client/api.ts";
-import type { Key, KeyChange, NewKey, NewKeyScopes } from "../client/types.ts";
+import type { Key, KeyChange, NewKey, NewKeyScopes, OperatorRole } from "../client/types.ts";
 import { ChoiceList, Select } from "../parts/choices.tsx";
 import { TextField } from "../parts/fields.tsx";
+import { capitalized } from "../texts/formats.ts";
 import { dayAndTime } from "../texts/times.ts";
-import { hasOwnLimits, limitsText, planTitle, scopeMeanings } from "./terms.ts";
+import { hasOwnLimits, limitsText, planTitle, roleMeanings, scopeMeanings } from "./terms.ts";
 
 const nameCharactersMax = 200;
 const limitMax = 999_999_999_999;
@@ -31,12 +32,30 @@ export function NameField({ value = "" }: { readonly value?: string }) {
   );
 }
 
+/** The role of an operator key. */
+export function RoleField({ value }: { readonly value: OperatorRole | null }) {
+  return (
+    <ChoiceList
+      legend="Role"
+      type="radio"
+      name="role"
+      choices={Object.entries(roleMeanings).map(([name, meaning]) => [
+        name,
+        <>
+          {capitalized(name)} <span class="muted small">{meaning}</span>
+        </>,
+      ])}
+      isChosen={(name) => name === value}
+    />
+  );
+}
+
 interface TermsProps extends Partial<Pick<Key, "limits" | "scopes">> {
-  readonly plan?: Plan;
+  readonly plan: Plan;
 }
 
 /** Plan, limits and scopes of an API key. */
-export function TermsFields({ plan = "free", limits, scopes }: TermsProps) {
+export function TermsFields({ plan, limits, scopes }: TermsProps) {
   const chosen = useSignal(plan);
   return (
     <>
@@ -130,8 +149,14 @@ export function readKeyForm(form: FormData, isOperator: boolean): NewKey {
   return {
     name,
     ...(expiresAt === undefined ? {} : { expiresAt }),
-    ...(isOperator ? {} : readTerms(form)),
+    ...(isOperator ? readRole(form) : readTerms(form)),
   };
+}
+
+/** The form of one's own key has no role, so that nobody locks themselves out. */
+function readRole(form: FormData): KeyChange {
+  const role = form.get("role") as OperatorRole | null;
+  return role === null ? {} : { role };
 }
 
 function readTerms(form: FormData): KeyChange {

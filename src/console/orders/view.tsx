@@ -1,3 +1,4 @@
+import { may } from "../client/session.ts";
 import type { Order, OrderStatus } from "../client/types.ts";
 import { LinkButton } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
@@ -13,7 +14,9 @@ export default function OrdersView() {
     <div class="stack">
       <div class="spread">
         <h1 class="view-title">Orders</h1>
-        <LinkButton to="/import?what=orders">Import or export</LinkButton>
+        <LinkButton to="/import?what=orders">
+          {may("clerk") ? "Import or export" : "Export"}
+        </LinkButton>
       </div>
       <Pages<Order>
         path="/orders?limit=50"
@@ -38,9 +41,11 @@ function NoOrders() {
   return (
     <Empty title="There are no orders yet">
       <p>Orders come from files. Import one to see them here.</p>
-      <LinkButton kind="primary" to="/import?what=orders">
-        Import orders
-      </LinkButton>
+      {may("clerk") && (
+        <LinkButton kind="primary" to="/import?what=orders">
+          Import orders
+        </LinkButton>
+      )}
     </Empty>
   );
 }

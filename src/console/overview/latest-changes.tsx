@@ -1,6 +1,7 @@
 import { noFilter } from "../activity/change-filter.ts";
 import { useChangeList } from "../activity/change-list.ts";
 import { ChangeTable } from "../activity/change-table.tsx";
+import { may } from "../client/session.ts";
 import { hrefOf } from "../page/router.ts";
 import { Card } from "../parts/card.tsx";
 
@@ -27,8 +28,13 @@ export function LatestChanges() {
       )}
       {state.kind === "ready" && rows.length === 0 && (
         <p class="muted">
-          Nothing has changed yet. <a href={hrefOf("/import")}>Import a file</a> or{" "}
-          <a href={hrefOf("/stock")}>add a pet</a> to start.
+          Nothing has changed yet.{" "}
+          {may("clerk") && (
+            <>
+              <a href={hrefOf("/import")}>Import a file</a> or{" "}
+              <a href={hrefOf("/stock")}>add a pet</a> to start.
+            </>
+          )}
         </p>
       )}
     </Card>

@@ -1,11 +1,13 @@
 import { useEffect } from "preact/hooks";
 import { UsageChart } from "../charts/usage.tsx";
 import { listen } from "../client/live.ts";
+import { may } from "../client/session.ts";
 import type { Service } from "../client/types.ts";
 import { Card } from "../parts/card.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
 import { AttentionList } from "./attention-list.tsx";
+import { FirstSteps } from "./first-steps.tsx";
 import { Health } from "./health.tsx";
 import { LatestChanges } from "./latest-changes.tsx";
 import { StockTiles } from "./stock-tiles.tsx";
@@ -39,6 +41,7 @@ export default function OverviewView() {
         {(facts) => (
           <>
             <AttentionList items={facts.attention} />
+            {may("owner") && <FirstSteps facts={facts} />}
             <StockTiles facts={facts} />
             <div class="overview-columns">
               <Card title={requestsTitle}>
