@@ -15,18 +15,9 @@ export const listColumns: readonly Column<KeyStatus>[] = [
 ];
 
 const names = [
-  ...([
-    "id",
-    "name",
-    "plan",
-    "role",
-    "state",
-    "perMinute",
-    "perDay",
-    "scopes",
-    "createdAt",
-  ] as const),
-  ...(["expiresAt", "revokedAt", "lastUsedAt", "usedToday", "bannedUntil", "secrets"] as const),
+  ...(["id", "name", "plan", "role", "state", "perMinute", "perDay", "scopes"] as const),
+  ...(["createdAt", "expiresAt", "revokedAt", "lastUsedAt", "usedToday"] as const),
+  ...(["bannedUntil", "secrets"] as const),
 ];
 
 /** The fields that are printed as JSON, in their order. */

@@ -333,7 +333,7 @@ export interface AuditRow {
   readonly action: string;
   /** The ID of the key, webhook or pet, the name of the backup, or null if there is no single one. */
   readonly target: string | null;
-  /** What was changed. It never contains secrets. Empty for rows about keys and webhooks unless you are an owner. */
+  /** What was changed. It never contains secrets. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 

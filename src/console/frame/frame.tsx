@@ -41,9 +41,7 @@ export function Frame({ session }: { readonly session: Session }) {
         <Sidebar current={view} />
         <main class="content" id="content" tabIndex={-1} aria-label={title} ref={content}>
           <ConnectionNotice />
-          {role && !may(role) ? (
-            <NotAllowed role={role} own={session.operator.role} />
-          ) : view ? (
+          {view && may(role!) ? (
             <ViewSlot
               key={view.path}
               view={view}
@@ -51,7 +49,7 @@ export function Frame({ session }: { readonly session: Session }) {
               query={query}
             />
           ) : (
-            <NotFound />
+            <NotShown role={role} />
           )}
         </main>
       </div>
@@ -77,31 +75,16 @@ function useContentFocus(path: string): RefObject<HTMLElement | null> {
   return content;
 }
 
-interface NotAllowedProps {
-  readonly role: OperatorRole;
-  readonly own: OperatorRole;
-}
-
-function NotAllowed({ role, own }: NotAllowedProps) {
+/** Instead of a view. `role` is the least one that can open it; undefined if there is no such view. */
+function NotShown({ role }: { readonly role: OperatorRole | undefined }) {
   return (
     <div class="empty">
-      <h1 class="view-title">Your role does not allow this page</h1>
+      <h1 class="view-title">{role ? "Your role does not allow this" : "There is no such page"}</h1>
       <p>
-        You are signed in as {own}. This page needs the role {role}
-        {role === "owner" ? "" : " or owner"}. An owner can change your role.
+        {role
+          ? `This page is for people with the role ${role === "clerk" ? "clerk or owner" : role}. An owner can change your role.`
+          : "The address may be mistyped."}
       </p>
-      <a class="button" href="/console">
-        Open the overview
-      </a>
-    </div>
-  );
-}
-
-function NotFound() {
-  return (
-    <div class="empty">
-      <h1 class="view-title">There is no such page</h1>
-      <p>The address may be mistyped.</p>
       <a class="button" href="/console">
         Open the overview
       </a>

@@ -8,23 +8,22 @@ import { views } from "./views.ts";
 /** The navigation. On a phone it is a menu that closes when a view is chosen. */
 export function Sidebar({ current }: { readonly current: View | undefined }) {
   const menu = useRef<HTMLElement>(null);
+  const shown = views.filter(({ role }) => may(role));
   return (
     <nav class="sidebar" id="navigation" popover="auto" aria-label="Console" ref={menu}>
       <ul class="nav-list">
-        {views
-          .filter(({ role }) => may(role))
-          .map((view) => (
-            <li key={view.path}>
-              <a
-                href={hrefOf(view.path)}
-                aria-current={view === current ? "page" : undefined}
-                onClick={() => menu.current?.hidePopover()}
-              >
-                <Icon name={view.icon} />
-                {view.title}
-              </a>
-            </li>
-          ))}
+        {shown.map((view) => (
+          <li key={view.path}>
+            <a
+              href={hrefOf(view.path)}
+              aria-current={view === current ? "page" : undefined}
+              onClick={() => menu.current?.hidePopover()}
+            >
+              <Icon name={view.icon} />
+              {view.icon === "import" && !may("clerk") ? "Export" : view.title}
+            </a>
+          </li>
+        ))}
       </ul>
       <ul class="nav-list nav-foot">
         <li>

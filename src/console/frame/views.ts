@@ -14,19 +14,12 @@
 // `usePolled` load data and show that it is being loaded, or why that failed; <Pages> loads a long list.
 // A request that fails with 401 leads to the sign-in by itself. `may` (client/session.ts) says whether
 // the role of the person allows something: hide buttons that would only lead to a refusal.
-import { may } from "../client/session.ts";
 import type { OperatorRole } from "../client/types.ts";
 import type { IconName } from "../parts/icon.tsx";
 import type { View } from "../parts/view.ts";
 
-function view(
-  name: IconName,
-  title: string,
-  load: View["load"],
-  role: OperatorRole = "viewer",
-): View {
-  return { path: `/${name}`, title, icon: name, load, role };
-}
+const view = (name: IconName, title: string, load: View["load"], role: OperatorRole = "viewer") =>
+  ({ path: `/${name}`, title, icon: name, load, role }) satisfies View;
 
 /** In the order of the navigation. The first one is shown at /console. */
 export const views: readonly View[] = [
@@ -34,12 +27,7 @@ export const views: readonly View[] = [
   view("stock", "Stock", () => import("../stock/view.tsx")),
   view("activity", "Activity", () => import("../activity/view.tsx")),
   view("history", "History", () => import("../history/view.tsx")),
-  {
-    ...view("import", "Import", () => import("../import/view.tsx")),
-    get title() {
-      return may("clerk") ? "Import" : "Export";
-    },
-  },
+  view("import", "Import", () => import("../import/view.tsx")),
   view("orders", "Orders", () => import("../orders/view.tsx")),
   view("keys", "Keys", () => import("../keys/view.tsx"), "owner"),
   view("webhooks", "Webhooks", () => import("../webhooks/view.tsx"), "owner"),

@@ -1,10 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { request } from "../client/api.ts";
 import type { IssuedKey } from "../client/types.ts";
-import { ChoiceList } from "../parts/choices.tsx";
 import { IssueDialog, type Issued } from "../parts/issue-dialog.tsx";
-import { ExpiryField, NameField, RoleField, readKeyForm, TermsFields } from "./key-form.tsx";
-import { type KeyUse, keyUses } from "./terms.ts";
+import { ExpiryField, HintedChoices, NameField, readKeyForm, TermsFields } from "./key-form.tsx";
+import { type Choice, keyUses, roleChoices, usualTerms } from "./terms.ts";
 
 interface Props {
   readonly close: () => void;
@@ -14,14 +13,14 @@ interface Props {
 }
 
 const colleague = "colleague";
-const uses: Readonly<Record<string, Pick<KeyUse, "title" | "hint">>> = {
+const uses: readonly Choice[] = [
   ...keyUses,
-  [colleague]: { title: "A colleague", hint: "signs in to this console" },
-};
+  [colleague, "A colleague", "signs in to this console"],
+];
 
 /** Issues a key and shows it once. */
 export function CreateKey({ close, created, use }: Props) {
-  const initial = use && Object.hasOwn(uses, use) ? use : "web-shop";
+  const initial = uses.find(([name]) => name === use)?.[0] ?? "web-shop";
   const chosen = useSignal(initial);
   const isOperator = chosen.value === colleague;
   async function issue(form: FormData): Promise<Issued> {
@@ -50,24 +49,18 @@ export function CreateKey({ close, created, use }: Props) {
       issue={issue}
     >
       <NameField />
-      <ChoiceList
+      <HintedChoices
         legend="For"
-        type="radio"
         name="use"
-        choices={Object.entries(uses).map(([name, { title, hint }]) => [
-          name,
-          <>
-            {title} <span class="muted small">{hint}</span>
-          </>,
-        ])}
-        isChosen={(one) => one === initial}
+        choices={uses}
+        value={initial}
         choose={(one) => (chosen.value = one)}
       />
       {isOperator ? (
-        <RoleField value="clerk" />
+        <HintedChoices legend="Role" name="role" choices={roleChoices} value="clerk" />
       ) : (
         // Another use fills in the fields again.
-        <TermsFields key={chosen.value} {...keyUses[chosen.value as keyof typeof keyUses]} />
+        <TermsFields key={chosen.value} {...usualTerms[chosen.value]} />
       )}
       <ExpiryField />
     </IssueDialog>

@@ -8,12 +8,11 @@ import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
 import { Time } from "../parts/time.tsx";
 import { ViewHead } from "../parts/view-head.tsx";
-import { capitalized } from "../texts/formats.ts";
 import { BanNotice } from "./ban-notice.tsx";
 import { EditKey, RevokeKey, RotateKey } from "./dialogs.tsx";
 import { LimitBar, StateBadge } from "./key-table.tsx";
 import { SecretTimeline } from "./secret-timeline.tsx";
-import { limitsText, planTitle, roleMeanings } from "./terms.ts";
+import { limitsText, planTitle, roleChoices } from "./terms.ts";
 import { UsageCard } from "./usage-card.tsx";
 
 /** Everything about one key. */
@@ -120,8 +119,14 @@ function KeyFacts({ entry }: { readonly entry: Key }) {
       facts={[
         ["Id", <span class="mono">{id}</span>],
         ["Plan", planText],
-        role
-          ? ["Role", `${capitalized(role)}: ${roleMeanings[role].toLowerCase()}`]
+        isOperator
+          ? [
+              "Role",
+              roleChoices
+                .find(([name]) => name === role)
+                ?.slice(1)
+                .join(": "),
+            ]
           : ["Scopes", <ScopeBadges scopes={scopes} />],
         ["Last use", lastUsedAt ? <Time at={lastUsedAt} isRelative /> : "Never used"],
         ["Created", <Time at={createdAt} />],

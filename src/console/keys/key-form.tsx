@@ -4,9 +4,8 @@ import { ShownError } from "../client/api.ts";
 import type { Key, KeyChange, NewKey, NewKeyScopes, OperatorRole } from "../client/types.ts";
 import { ChoiceList, Select } from "../parts/choices.tsx";
 import { TextField } from "../parts/fields.tsx";
-import { capitalized } from "../texts/formats.ts";
 import { dayAndTime } from "../texts/times.ts";
-import { hasOwnLimits, limitsText, planTitle, roleMeanings, scopeMeanings } from "./terms.ts";
+import { type Choice, hasOwnLimits, limitsText, planTitle, scopeMeanings } from "./terms.ts";
 
 const nameCharactersMax = 200;
 const limitMax = 999_999_999_999;
@@ -32,30 +31,37 @@ export function NameField({ value = "" }: { readonly value?: string }) {
   );
 }
 
-/** The role of an operator key. */
-export function RoleField({ value }: { readonly value: OperatorRole | null }) {
+interface HintedProps {
+  readonly legend: string;
+  readonly name: string;
+  readonly choices: readonly Choice[];
+  /** What is chosen initially. */
+  readonly value: string | null;
+  readonly choose?: (value: string) => void;
+}
+
+/** One of several choices, each with a hint. */
+export function HintedChoices({ choices, value, ...list }: HintedProps) {
+  const texts = choices.map(
+    ([name, title, hint]) => [name, <Hinted title={title} hint={hint} />] as const,
+  );
+  return <ChoiceList {...list} type="radio" choices={texts} isChosen={(name) => name === value} />;
+}
+
+function Hinted({ title, hint }: { readonly title: string; readonly hint: string }) {
   return (
-    <ChoiceList
-      legend="Role"
-      type="radio"
-      name="role"
-      choices={Object.entries(roleMeanings).map(([name, meaning]) => [
-        name,
-        <>
-          {capitalized(name)} <span class="muted small">{meaning}</span>
-        </>,
-      ])}
-      isChosen={(name) => name === value}
-    />
+    <>
+      {title} <span class="muted small">{hint}</span>
+    </>
   );
 }
 
 interface TermsProps extends Partial<Pick<Key, "limits" | "scopes">> {
-  readonly plan: Plan;
+  readonly plan?: Plan;
 }
 
 /** Plan, limits and scopes of an API key. */
-export function TermsFields({ plan, limits, scopes }: TermsProps) {
+export function TermsFields({ plan = "free", limits, scopes }: TermsProps) {
   const chosen = useSignal(plan);
   return (
     <>
@@ -91,12 +97,8 @@ export function TermsFields({ plan, limits, scopes }: TermsProps) {
 
 function PlanText({ plan }: { readonly plan: Plan }) {
   const limits = plans[plan];
-  return (
-    <>
-      {planTitle(plan)}
-      <span class="muted small">{limits ? limitsText(limits) : "limits that you choose"}</span>
-    </>
-  );
+  const hint = limits ? limitsText(limits) : "limits that you choose";
+  return <Hinted title={planTitle(plan)} hint={hint} />;
 }
 
 function LimitField(props: {

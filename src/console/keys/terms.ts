@@ -11,43 +11,38 @@ export const scopeMeanings: Readonly<Record<NewKeyScopes, string>> = {
   "history:read": "Read the history of changes",
 };
 
-/** What an operator may do. */
-export const roleMeanings: Readonly<Record<OperatorRole, string>> = {
-  owner: "Everything, also keys, webhooks and backups",
-  clerk: "Change stock and pets, count, import, undo",
-  viewer: "Read only, and no keys, webhooks or backups",
-};
+/** What an operator may do: the name of the role, and its meaning. */
+export const roleChoices: readonly Choice<OperatorRole>[] = [
+  ["owner", "Owner", "everything, also keys, webhooks and backups"],
+  ["clerk", "Clerk", "changes stock and pets, counts, imports, undoes"],
+  ["viewer", "Viewer", "only reads, and sees no keys, webhooks or backups"],
+];
 
-/** What a new key is for. Plan and scopes fit it, and can be changed in the form. */
-export interface KeyUse {
-  readonly title: string;
-  readonly hint: string;
-  readonly plan: Plan;
-  /** Undefined for all. */
-  readonly scopes?: readonly NewKeyScopes[];
-}
+/** A value, its title, and more about it in small letters. */
+export type Choice<Value extends string = string> = readonly [Value, title: string, hint: string];
 
-export const keyUses = {
+/** What a new API key is for. */
+export const keyUses: readonly Choice[] = [
+  ["web-shop", "Web shop", "shows pets and stock, and books sales"],
+  ["till", "Till", "books sales in the shop"],
+  ["read-only", "Read only", "for a report or a display"],
+  ["other", "Something else", "you choose plan and scopes"],
+];
+
+/** The plan and the scopes that fit a use. The person can change them. Without scopes: all. */
+export const usualTerms: Readonly<
+  Record<string, { readonly plan: Plan; readonly scopes?: readonly NewKeyScopes[] }>
+> = {
   "web-shop": {
-    title: "Web shop",
-    hint: "shows pets and stock, and books sales",
     plan: "business",
     scopes: ["inventory:read", "inventory:write", "pets:read", "orders:read"],
   },
-  till: {
-    title: "Till",
-    hint: "books sales in the shop",
-    plan: "pro",
-    scopes: ["inventory:read", "inventory:write", "pets:read"],
-  },
+  till: { plan: "pro", scopes: ["inventory:read", "inventory:write", "pets:read"] },
   "read-only": {
-    title: "Read only",
-    hint: "for a report or a display",
     plan: "free",
     scopes: ["inventory:read", "pets:read", "orders:read", "history:read"],
   },
-  other: { title: "Something else", hint: "you choose plan and scopes", plan: "free" },
-} as const satisfies Readonly<Record<string, KeyUse>>;
+};
 
 /** True if the limits of a plan are set per key. */
 export function hasOwnLimits(plan: Plan): boolean {

@@ -14,9 +14,7 @@ export default function OrdersView() {
     <div class="stack">
       <div class="spread">
         <h1 class="view-title">Orders</h1>
-        <LinkButton to="/import?what=orders">
-          {may("clerk") ? "Import or export" : "Export"}
-        </LinkButton>
+        <LinkButton to="/import?what=orders">Import or export</LinkButton>
       </div>
       <Pages<Order>
         path="/orders?limit=50"

@@ -8,54 +8,34 @@ import { Card } from "../parts/card.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useLoaded } from "../parts/loaded.tsx";
 
-const storageName = "petstore-first-steps";
-
 /** What the owner of a new store does first, until all of it is done or the person hides it. */
 export function FirstSteps({ facts }: { readonly facts: Service }) {
   const isHidden = useSignal(readHidden());
-  if (isHidden.value) return null;
+  const source = useLoaded(async (signal) =>
+    isHidden.value ? undefined : request<readonly Key[]>("/keys", { signal }),
+  );
+  const state = source.state.value;
+  if (isHidden.value || state.kind !== "ready" || !state.value) return null;
+  const steps = stepsOf(facts, state.value);
+  const done = steps.filter(([isDone]) => isDone).length;
+  if (done === steps.length) return null;
   const hide = () => {
     isHidden.value = true;
-    try {
-      window.localStorage.setItem(storageName, "hidden");
-    } catch {
-      // A browser without storage shows the steps again after a reload.
-    }
+    hideForGood();
   };
-  return <Steps facts={facts} hide={hide} />;
-}
-
-function Steps({ facts, hide }: { readonly facts: Service; readonly hide: () => void }) {
-  const source = useLoaded((signal) => request<readonly Key[]>("/keys", { signal }));
-  const state = source.state.value;
-  if (state.kind !== "ready") return null;
-  const steps = stepsOf(facts, state.value);
-  const done = steps.filter(({ isDone }) => isDone).length;
-  if (done === steps.length) return null;
+  const button = (
+    <Button kind="quiet" isSmall onClick={hide}>
+      Hide
+    </Button>
+  );
   return (
-    <Card
-      title={`First steps: ${done} of ${steps.length} done`}
-      class="first-steps"
-      aside={
-        <Button kind="quiet" isSmall onClick={hide}>
-          Hide
-        </Button>
-      }
-    >
+    <Card title={`First steps: ${done} of ${steps.length} done`} class="first-steps" aside={button}>
       <ol>
-        {steps.map(({ to, title, text, isDone }) => (
-          <li key={to} data-done={isDone}>
-            <span class="step-mark">{isDone && <Icon name="check" />}</span>
-            <span>
-              {isDone ? (
-                <>
-                  {title} <span class="visually-hidden">(done)</span>
-                </>
-              ) : (
-                <a href={hrefOf(to)}>{title}</a>
-              )}
-              <span class="small muted">{text}</span>
-            </span>
+        {steps.map(([isDone, to, title, text]) => (
+          <li key={to} class="row">
+            <Icon name={isDone ? "check" : "plus"} />
+            {isDone ? <s>{title}</s> : <a href={hrefOf(to)}>{title}</a>}
+            <span class="small muted">{isDone ? "Done" : text}</span>
           </li>
         ))}
       </ol>
@@ -63,40 +43,36 @@ function Steps({ facts, hide }: { readonly facts: Service; readonly hide: () => 
   );
 }
 
-function stepsOf({ stock, backup }: Service, keys: readonly Key[]) {
-  const inUse = keys.filter(({ state }) => state === "active" || state === "banned");
+type Step = readonly [isDone: boolean, to: string, title: string, text: string];
+
+function stepsOf({ stock, backup }: Service, all: readonly Key[]): readonly Step[] {
+  const keys = all.filter(({ state }) => state === "active" || state === "banned");
+  const hasPets = Object.values(stock).some(({ entries }) => entries > 0);
+  const hasClient = keys.some(({ kind }) => kind === "api");
+  const hasColleague = keys.some(({ id, kind }) => kind === "operator" && !isOwnKey(id));
+  const newKey = "/keys?new=";
   return [
-    {
-      to: "/import",
-      title: "Import your pets",
-      text: "From a file, or add them one by one in Stock.",
-      isDone: Object.values(stock).some(({ entries }) => entries > 0),
-    },
-    {
-      to: "/keys?new=web-shop",
-      title: "Create a key for the web shop",
-      text: "With it, a web shop or a till reads and changes the stock.",
-      isDone: inUse.some(({ kind }) => kind === "api"),
-    },
-    {
-      to: "/backups",
-      title: "Make a backup",
-      text: "A copy of the whole store, in case the disk fails.",
-      isDone: backup !== null,
-    },
-    {
-      to: "/keys?new=colleague",
-      title: "Invite a colleague",
-      text: "With a key of their own, so that every change has a name.",
-      isDone: inUse.some(({ id, kind }) => kind === "operator" && !isOwnKey(id)),
-    },
+    [hasPets, "/import", "Import your pets", "From a file, or add them one by one in Stock."],
+    [hasClient, `${newKey}web-shop`, "Create a key for the web shop", "It reads and books stock."],
+    [backup !== null, "/backups", "Make a backup", "A copy of the whole store."],
+    [hasColleague, `${newKey}colleague`, "Invite a colleague", "Every change then has a name."],
   ];
 }
+
+const storageName = "petstore-first-steps";
 
 function readHidden(): boolean {
   try {
     return window.localStorage.getItem(storageName) !== null;
   } catch {
     return false;
+  }
+}
+
+function hideForGood(): void {
+  try {
+    window.localStorage.setItem(storageName, "hidden");
+  } catch {
+    // A browser without storage shows the steps again after a reload.
   }
 }

@@ -35,7 +35,7 @@ export function Health({ facts }: { readonly facts: Service }) {
 }
 
 function OwnersLink({ to, children }: { readonly to: string; readonly children: string }) {
-  return may("owner") ? <a href={hrefOf(to)}>{children}</a> : <>{children}</>;
+  return may("owner") ? <a href={hrefOf(to)}>{children}</a> : children;
 }
 
 function Ledger({ seq, at }: Service["ledger"]) {

@@ -26,15 +26,10 @@ export function LatestChanges() {
       {rows.length > 0 && (
         <ChangeTable caption="Latest changes" rows={rows} newAfter={list.range.value.high - 1} />
       )}
-      {state.kind === "ready" && rows.length === 0 && (
+      {state.kind === "ready" && rows.length === 0 && may("clerk") && (
         <p class="muted">
-          Nothing has changed yet.{" "}
-          {may("clerk") && (
-            <>
-              <a href={hrefOf("/import")}>Import a file</a> or{" "}
-              <a href={hrefOf("/stock")}>add a pet</a> to start.
-            </>
-          )}
+          Nothing has changed yet. <a href={hrefOf("/import")}>Import a file</a> or{" "}
+          <a href={hrefOf("/stock")}>add a pet</a> to start.
         </p>
       )}
     </Card>

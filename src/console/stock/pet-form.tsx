@@ -28,12 +28,7 @@ export function PetForm({ pet, close }: Props) {
   }
 
   if (pet && !may("clerk")) {
-    return (
-      <>
-        <FactList facts={petFields.map((field) => [field.label, textOf(field, pet) || "–"])} />
-        <Facts pet={pet} />
-      </>
-    );
+    return <FactList facts={petFields.map((field) => [field.label, textOf(field, pet)])} />;
   }
 
   async function submit(form: FormData): Promise<void> {

@@ -52,11 +52,7 @@ const rowFields = {
   target: textOrNull(
     "The ID of the key, webhook or pet, the name of the backup, or null if there is no single one.",
   ),
-  details: {
-    type: "object",
-    description:
-      "What was changed. It never contains secrets. Empty for rows about keys and webhooks unless you are an owner.",
-  },
+  details: { type: "object", description: "What was changed. It never contains secrets." },
 };
 const rowNames = Object.keys(rowFields) as (keyof typeof rowFields)[];
 
@@ -96,10 +92,9 @@ const ownersAction = /^(key|ban|webhook)\./;
 const listAudit: AdminDeclaration = {
   method: "GET",
   path: "/audit",
-  role: "viewer",
   contract: {
     summary: "List what operators did",
-    description: `Returns one page of the audit log, newest first. It has everything that operators changed, except stock, which is in the ledger. If older rows follow, \`Link\` contains the URL of the next page. You can combine the filters. With a filter, the service examines at most ${rowsExaminedMax.toLocaleString("en")} rows for one page, so a page can be short or empty and still have a \`Link\`.`,
+    description: `Returns one page of the audit log, newest first. It has everything that operators changed, except stock, which is in the ledger. Only owners see the details of rows about keys and webhooks. If older rows follow, \`Link\` contains the URL of the next page. You can combine the filters. With a filter, the service examines at most ${rowsExaminedMax.toLocaleString("en")} rows for one page, so a page can be short or empty and still have a \`Link\`.`,
     parameters: [before, limit, action, keyId, target],
     success: {
       200: jsonList("One page of the audit log.", "AuditRow", { headers: ["NextPage"] }),

@@ -88,7 +88,6 @@ const backupRunning = "A backup is being made. Try again when it has ended.";
 const listBackups: AdminDeclaration = {
   method: "GET",
   path: "/backups",
-  role: "owner",
   contract: {
     summary: "List backups",
     description:
@@ -120,7 +119,6 @@ const listBackups: AdminDeclaration = {
 const makeBackup: AdminDeclaration = {
   method: "POST",
   path: "/backups",
-  role: "owner",
   contract: {
     summary: "Make a backup",
     description:

@@ -31,7 +31,6 @@ const { contract: shared } = apiChanges;
 const applyChanges: AdminDeclaration = {
   method: "POST",
   path: "/changes",
-  role: "clerk",
   body: { mediaTypes: jsonTypes, bytesMax: "changesBytesMax" },
   contract: {
     ...shared,
@@ -58,7 +57,6 @@ const applyChanges: AdminDeclaration = {
 const undoChange: AdminDeclaration = {
   method: "POST",
   path: "/changes/{seq}/undo",
-  role: "clerk",
   body: jsonBody,
   contract: {
     summary: "Undo a change",

@@ -79,7 +79,6 @@ function exportOperation<Row>(
   return {
     method: "GET",
     path: `/${what}/export`,
-    role: "viewer",
     contract: {
       summary: `Export ${what}`,
       description: `Returns all ${what} as a file, in the columns that an import reads. Rows are read while the file is sent, so a change made during that time may or may not be in it. \`petstore ${what} export\` writes all rows as of one moment.${what === "pets" ? formulaNote : ""}`,

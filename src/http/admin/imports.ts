@@ -228,7 +228,6 @@ function importOperation<T>(what: "pets" | "orders", rows: RowKind<T>): AdminDec
   return {
     method: "POST",
     path: `/${what}/import`,
-    role: "clerk",
     contract: {
       summary: `Import ${what}`,
       description: `Adds and updates ${what} from a file. All rows are imported, or none. A row with a known \`${id}\` updates the fields that it gives. The columns are ${columns.map((column) => `\`${column}\``).join(", ")}.

@@ -61,7 +61,6 @@ const kindRule = "must be api or operator";
 const listKeys: AdminDeclaration = {
   method: "GET",
   path: "/keys",
-  role: "owner",
   contract: {
     summary: "List the keys",
     description: "Returns all keys, the oldest first. Revoked and expired keys are kept.",
@@ -79,7 +78,6 @@ const exampleOperator = { name: "Ada", kind: "operator", role: "clerk" };
 const createKey: AdminDeclaration = {
   method: "POST",
   path: "/keys",
-  role: "owner",
   body: jsonBody,
   contract: {
     summary: "Create a key",
@@ -120,7 +118,6 @@ const createKey: AdminDeclaration = {
 const getKey: AdminDeclaration = {
   method: "GET",
   path: "/keys/{keyId}",
-  role: "owner",
   contract: {
     summary: "Get a key",
     description: "Returns one key with its current use.",
@@ -137,7 +134,6 @@ const getKey: AdminDeclaration = {
 const changeKey: AdminDeclaration = {
   method: "PATCH",
   path: "/keys/{keyId}",
-  role: "owner",
   body: mergePatchBody,
   contract: {
     summary: "Change a key",
@@ -174,7 +170,6 @@ const changeKey: AdminDeclaration = {
 const rotateKey: AdminDeclaration = {
   method: "POST",
   path: "/keys/{keyId}/rotate",
-  role: "owner",
   body: jsonBody,
   contract: {
     summary: "Rotate a key",
@@ -216,7 +211,6 @@ function keyAction(
   return {
     method: "POST",
     path: `/keys/{keyId}/${path}`,
-    role: "owner",
     contract: {
       ...text,
       parameters: [keyIdParameter],

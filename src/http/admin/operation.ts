@@ -17,6 +17,19 @@ export const adminTags = [
   { name: "Service", description: "The service itself, and what operators did." },
 ] as const;
 
+/** The least roles that can read and that can change what the operations of a tag are about. */
+export const rolesOfTags: Readonly<Record<AdminOperation["tag"], readonly [Role, Role]>> = {
+  Session: ["viewer", "viewer"],
+  Keys: ["owner", "owner"],
+  Stock: ["viewer", "clerk"],
+  Changes: ["viewer", "clerk"],
+  Pets: ["viewer", "clerk"],
+  Orders: ["viewer", "clerk"],
+  Webhooks: ["owner", "owner"],
+  Backups: ["owner", "owner"],
+  Service: ["viewer", "owner"],
+};
+
 /** An operation of the operator API. */
 export interface AdminOperation extends Operation {
   readonly scope: OperatorScope;
@@ -25,11 +38,10 @@ export interface AdminOperation extends Operation {
 }
 
 /** An operation as its file declares it. What all operations have in common is added to it. */
-export interface AdminDeclaration
-  extends Pick<Declaration, "method" | "path" | "body" | "contract" | "handle"> {
-  /** The least role that can call it. */
-  readonly role: Role;
-}
+export type AdminDeclaration = Pick<
+  Declaration,
+  "method" | "path" | "body" | "contract" | "handle"
+>;
 
 export type AdminSettings = Pick<ApiSettings, DeclaredBody["bytesMax"]>;
 

@@ -61,7 +61,6 @@ const petIds = queryParameter({
 const listPetNames: AdminDeclaration = {
   method: "GET",
   path: "/pets",
-  role: "viewer",
   contract: {
     summary: "Find the names of pets",
     description: `Returns the names of up to ${namedPetsMax} pets, by ascending \`petId\`. Pets that do not exist are left out. The ledger and the feed contain only IDs.`,
@@ -82,7 +81,6 @@ const listPetNames: AdminDeclaration = {
 const createPet: AdminDeclaration = {
   method: "POST",
   path: "/pets",
-  role: "clerk",
   body: jsonBody,
   contract: {
     summary: "Add a pet",
@@ -113,7 +111,6 @@ const createPet: AdminDeclaration = {
 const getPet: AdminDeclaration = {
   method: "GET",
   path: "/pets/{petId}",
-  role: "viewer",
   contract: {
     summary: "Get a pet",
     description: "Returns one pet with its stock.",
@@ -130,7 +127,6 @@ const getPet: AdminDeclaration = {
 const changePet: AdminDeclaration = {
   method: "PATCH",
   path: "/pets/{petId}",
-  role: "clerk",
   body: mergePatchBody,
   contract: {
     summary: "Change a pet",
@@ -161,7 +157,6 @@ const expectedVersion = integerParameter(
 const removePet: AdminDeclaration = {
   method: "DELETE",
   path: "/pets/{petId}",
-  role: "clerk",
   contract: {
     summary: "Remove a pet",
     description:

@@ -55,7 +55,6 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
 const startSession: AdminDeclaration = {
   method: "POST",
   path: "/session",
-  role: "viewer",
   contract: {
     summary: "Sign in",
     description:
@@ -79,7 +78,6 @@ const startSession: AdminDeclaration = {
 const getSession: AdminDeclaration = {
   method: "GET",
   path: "/session",
-  role: "viewer",
   contract: {
     summary: "Get the session",
     description: "Returns who is signed in.",
@@ -93,7 +91,6 @@ const getSession: AdminDeclaration = {
 const endSession: AdminDeclaration = {
   method: "DELETE",
   path: "/session",
-  role: "viewer",
   contract: {
     summary: "Sign out",
     description: "Ends the session and removes its cookie. The cookie no longer works.",

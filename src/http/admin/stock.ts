@@ -46,7 +46,6 @@ const sliceEntries = 1_000;
 const listStock: AdminDeclaration = {
   method: "GET",
   path: "/stock",
-  role: "viewer",
   contract: {
     summary: "List the stock",
     description: `Returns the stock of all pets with their names. It includes every change that was confirmed before the request.
@@ -84,7 +83,6 @@ The response is streamed, and compressed if the client accepts that. If the serv
 const updateStock: AdminDeclaration = {
   method: "PATCH",
   path: "/stock/{petId}",
-  role: "clerk",
   body: mergePatchBody,
   contract: {
     summary: "Change the stock of a pet",

@@ -25,10 +25,9 @@ const step = choiceParameter(
 const delay =
   "Requests to other instances are included after up to 10 seconds. A crash can lose the last 10 seconds.";
 
-const getKeyUsage: AdminDeclaration = {
+export const getKeyUsage: AdminDeclaration = {
   method: "GET",
   path: "/keys/{keyId}/usage",
-  role: "owner",
   contract: {
     summary: "Get the usage of a key",
     description: `Returns how many requests a key sent in each of 1,440 minutes or 396 days. The last one is the current minute or day. ${delay}`,
@@ -47,10 +46,9 @@ const getKeyUsage: AdminDeclaration = {
 };
 
 /** All keys together, and all requests without a valid key. */
-const getUsage: AdminDeclaration = {
+export const getUsage: AdminDeclaration = {
   method: "GET",
   path: "/usage",
-  role: "viewer",
   contract: {
     summary: "Get the usage of all keys",
     description: `Returns how many requests all keys sent together, and how many had no valid key. ${delay}`,
@@ -77,5 +75,3 @@ function seriesJson(step: Step, { from, admitted, refused }: UsageSeries) {
 function readStep({ request }: Call): Step {
   return readParameter(queryOf(request), step) ?? usual;
 }
-
-export const usageOperations = { getKeyUsage, getUsage };

@@ -59,7 +59,6 @@ const urlRequired = "is required";
 const listWebhooks: AdminDeclaration = {
   method: "GET",
   path: "/webhooks",
-  role: "owner",
   contract: {
     summary: "List webhooks",
     description: "Returns all webhooks. A store has at most 100.",
@@ -73,7 +72,6 @@ const listWebhooks: AdminDeclaration = {
 const createWebhook: AdminDeclaration = {
   method: "POST",
   path: "/webhooks",
-  role: "owner",
   body: jsonBody,
   contract: {
     summary: "Create a webhook",
@@ -111,7 +109,6 @@ const createWebhook: AdminDeclaration = {
 const getWebhook: AdminDeclaration = {
   method: "GET",
   path: "/webhooks/{webhookId}",
-  role: "owner",
   contract: {
     summary: "Get a webhook",
     description: "Returns a webhook and its last 50 attempts.",
@@ -128,7 +125,6 @@ const getWebhook: AdminDeclaration = {
 const removeWebhook: AdminDeclaration = {
   method: "DELETE",
   path: "/webhooks/{webhookId}",
-  role: "owner",
   contract: {
     summary: "Delete a webhook",
     description: "Deletes a webhook, its secrets and its delivery log.",
@@ -145,7 +141,6 @@ const removeWebhook: AdminDeclaration = {
 const pauseWebhook: AdminDeclaration = {
   method: "POST",
   path: "/webhooks/{webhookId}/pause",
-  role: "owner",
   contract: change(
     "Pause a webhook",
     "Stops the deliveries. An attempt that is under way is completed. A webhook that is already paused or disabled does not change.",
@@ -159,7 +154,6 @@ const pauseWebhook: AdminDeclaration = {
 const resumeWebhook: AdminDeclaration = {
   method: "POST",
   path: "/webhooks/{webhookId}/resume",
-  role: "owner",
   contract: change(
     "Resume a webhook",
     "Continues after the last change that was delivered. If the webhook is failing, the next attempt is made at once.",
@@ -173,7 +167,6 @@ const resumeWebhook: AdminDeclaration = {
 const replayWebhook: AdminDeclaration = {
   method: "POST",
   path: "/webhooks/{webhookId}/replay",
-  role: "owner",
   body: jsonBody,
   contract: {
     ...change(
@@ -200,7 +193,6 @@ const replayWebhook: AdminDeclaration = {
 const rotateWebhookSecret: AdminDeclaration = {
   method: "POST",
   path: "/webhooks/{webhookId}/rotate",
-  role: "owner",
   body: jsonBody,
   contract: {
     ...change(

@@ -112,10 +112,7 @@ const terms: Readonly<Record<string, Schema>> = {
       "What the key can do. By default, a new key has all scopes. Not for operator keys.",
   },
   expiresAt: timeOrNull("When the key expires. Null for never."),
-  role: choice(
-    roles,
-    "What an operator can do. A new operator key without it is an owner's. Only for operator keys.",
-  ),
+  role: choice(roles, "Only for operator keys. A new one without a role is an owner's."),
 };
 
 /** How long the old secret of a key or a webhook stays valid after a rotation. */
