@@ -64,6 +64,7 @@ describe.each(engines)("the keys of a store on %s", (engine) => {
     await button("New key").click();
     await page.locator("dialog [name=name]:focus").waitFor();
     await page.keyboard.insertText(hostileName);
+    await page.getByRole("radio", { name: "Something else" }).check();
     await page.getByRole("radio", { name: "Pro" }).check();
     await expectAccessible();
     await page.getByRole("checkbox", { name: "Read orders" }).uncheck();
