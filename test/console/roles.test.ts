@@ -71,7 +71,7 @@ test("a new store shows the first steps until they are done or hidden", async ()
   await button("Hide").click();
   await steps.waitFor({ state: "detached" });
   await page.reload();
-  await page.getByText("Latest changes").waitFor();
+  await page.getByRole("heading", { name: "Latest changes" }).waitFor();
   expect(await page.evaluate(() => localStorage.getItem("petstore-first-steps"))).toBe("hidden");
   expect(await steps.count()).toBe(0);
 
@@ -80,7 +80,7 @@ test("a new store shows the first steps until they are done or hidden", async ()
   const keys = page.waitForResponse((response) => response.url().endsWith("/admin/keys"));
   await page.reload();
   await (await keys).finished();
-  await page.getByText("Latest changes").waitFor();
+  await page.getByRole("heading", { name: "Latest changes" }).waitFor();
   expect(await steps.count()).toBe(0);
   expectNoComplaints(opened, service);
 });
@@ -148,7 +148,7 @@ test("a viewer reads everything but keys, webhooks and backups, and finds nothin
   await showView(page, "/orders");
   await page.getByText("There are no orders yet").waitFor();
   await showView(page, "/");
-  await page.getByText("Latest changes").waitFor();
+  await page.getByRole("heading", { name: "Latest changes" }).waitFor();
   expect(await page.getByText("First steps").count()).toBe(0);
   await expectAccessible();
   expectNoComplaints(opened, service);
