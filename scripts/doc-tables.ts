@@ -9,7 +9,9 @@ import { commands } from "../src/cli/commands.ts";
 import { exitCodes } from "../src/cli/exit-codes.ts";
 import { synopsisOf } from "../src/cli/help.ts";
 import { readConfig } from "../src/config.ts";
+import { rolesFrom } from "../src/domain/keys/keys.ts";
 import { type EventKind, events } from "../src/domain/running/events.ts";
+import { adminTags, rolesOfTags } from "../src/http/admin/operation.ts";
 import type { ApiOperation } from "../src/http/api/operation.ts";
 import { apiBasePath, apiOperations } from "../src/http/api/operations.ts";
 import { metrics } from "../src/metrics/table.ts";
@@ -27,6 +29,7 @@ export const docTables: Readonly<Record<string, Readonly<Record<string, () => st
   "client/README.md": { methods: methodTable },
   "docs/commands.md": { commands: commandTables, "exit codes": exitCodeTable },
   "docs/configuration.md": { settings: settingTables },
+  "docs/keys.md": { roles: roleTable },
   "docs/logs.md": { events: eventTable },
   "docs/metrics.md": { metrics: metricTable },
 };
@@ -142,6 +145,16 @@ function metricTable(): string {
     `${engine ? engineNames[engine] : ""}${help}`,
   ]);
   return table(["Metric", "Kind", "Meaning"], rows);
+}
+
+/** Who can read and who can change the parts of the operator API. */
+function roleTable(): string {
+  const rows = adminTags.map(({ name, description }) => [
+    name,
+    description,
+    ...rolesOfTags[name].map((least) => rolesFrom(least).join(", ")),
+  ]);
+  return table(["Part", "About", "Who reads", "Who changes"], rows);
 }
 
 function table(header: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -1,4 +1,5 @@
 import { keyJson } from "../domain/keys/key-json.ts";
+import { type Key, roleOf } from "../domain/keys/keys.ts";
 import type { KeyStatus } from "../domain/keys/lifecycle.ts";
 import { inOrder } from "../domain/values/json.ts";
 import type { Column } from "./table.ts";
@@ -6,7 +7,7 @@ import type { Column } from "./table.ts";
 export const listColumns: readonly Column<KeyStatus>[] = [
   { title: "ID", align: "left", cell: ({ key }) => key.id },
   { title: "NAME", align: "left", cell: ({ key }) => key.name },
-  { title: "PLAN", align: "left", cell: ({ key }) => key.plan },
+  { title: "PLAN", align: "left", cell: ({ key }) => planOf(key) },
   { title: "STATE", align: "left", cell: stateText },
   { title: "LAST USED", align: "left", cell: ({ lastUsedAt }) => timeText(lastUsedAt) },
   { title: "TODAY", align: "right", cell: todayText },
@@ -14,8 +15,9 @@ export const listColumns: readonly Column<KeyStatus>[] = [
 ];
 
 const names = [
-  ...(["id", "name", "plan", "state", "perMinute", "perDay", "scopes", "createdAt"] as const),
-  ...(["expiresAt", "revokedAt", "lastUsedAt", "usedToday", "bannedUntil", "secrets"] as const),
+  ...(["id", "name", "plan", "role", "state", "perMinute", "perDay", "scopes"] as const),
+  ...(["createdAt", "expiresAt", "revokedAt", "lastUsedAt", "usedToday"] as const),
+  ...(["bannedUntil", "secrets"] as const),
 ];
 
 /** The fields that are printed as JSON, in their order. */
@@ -35,6 +37,11 @@ export function fieldsOf(status: KeyStatus): readonly (readonly [name: string, t
     name,
     texts[name] ?? String(value ?? "-"),
   ]);
+}
+
+/** The plan; of an operator key, also the role: "operator, clerk". */
+export function planOf(key: Key): string {
+  return [key.plan, roleOf(key)].filter(Boolean).join(", ");
 }
 
 function stateText({ state, bannedUntil }: KeyStatus): string {

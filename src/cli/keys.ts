@@ -1,5 +1,5 @@
 import { byCommand } from "../domain/audit/audit.ts";
-import { defaultScopes, scopes } from "../domain/keys/keys.ts";
+import { defaultScopes, roles, scopes } from "../domain/keys/keys.ts";
 import {
   defaultOverlapMs,
   getKeyStatus,
@@ -17,7 +17,7 @@ import { isoOrNull } from "../domain/values/times.ts";
 import { print } from "../output.ts";
 import { json, type UnlistedCommand } from "./command.ts";
 import { parseCount, parseDuration, parseList, parseTime } from "./flags.ts";
-import { describe, fieldsOf, listColumns } from "./key-rows.ts";
+import { describe, fieldsOf, listColumns, planOf } from "./key-rows.ts";
 import { storeCommand } from "./store-command.ts";
 import { printTable } from "./table.ts";
 
@@ -30,7 +30,7 @@ export const keyCommands: readonly UnlistedCommand[] = [
     summary: "Creates an API key or an operator key, and prints it once.",
     examples: [
       "petstore keys create --name till-3 --plan pro",
-      "petstore keys create --name anna --operator",
+      "petstore keys create --name anna --operator --role clerk",
     ],
     flags: {
       name: {
@@ -44,6 +44,11 @@ export const keyCommands: readonly UnlistedCommand[] = [
       },
       operator: {
         description: "Create an operator key, for the console and the operator API.",
+      },
+      role: {
+        placeholder: roles.join("|"),
+        description:
+          "Role of an operator key: a viewer reads, a clerk also changes stock and imports files, an owner can do everything. Default: owner. Only with --operator.",
       },
       "per-minute": {
         placeholder: "N",
@@ -70,7 +75,7 @@ export const keyCommands: readonly UnlistedCommand[] = [
     creates: true,
     async run({ flags, config, store }) {
       const { environment } = config;
-      const { name, plan } = flags;
+      const { name, plan, role } = flags;
       const common = { name, expiresAt: parseTime(flags.expires) };
       const limits = {
         perMinute: parseCount(flags["per-minute"]),
@@ -79,12 +84,14 @@ export const keyCommands: readonly UnlistedCommand[] = [
       };
       let issued: IssuedKey;
       if (flags.operator) {
-        // Plan, limits and scopes of an operator key are fixed.
+        // The role of an operator key stands for plan, limits and scopes.
         for (const [field, value] of Object.entries({ plan, ...limits })) {
           if (value !== undefined) throw new InvalidField(field, "is not allowed with --operator");
         }
-        issued = await issueOperatorKey(store, environment, common, byCommand(Date.now()));
+        const terms = { ...common, role };
+        issued = await issueOperatorKey(store, environment, terms, byCommand(Date.now()));
       } else {
+        if (role !== undefined) throw new InvalidField("role", "is allowed only with --operator");
         if (plan === undefined) throw new InvalidField("plan", "is required without --operator");
         const terms = { ...common, plan, ...limits };
         issued = await issueKey(store, environment, terms, byCommand(Date.now()));
@@ -172,6 +179,6 @@ export const keyCommands: readonly UnlistedCommand[] = [
 ];
 
 function printSecret({ key, text }: IssuedKey): void {
-  print(`Key ${key.id} (${key.name}, ${key.plan}). The key is shown only once:`);
+  print(`Key ${key.id} (${key.name}, ${planOf(key)}). The key is shown only once:`);
   print(text);
 }

@@ -50,6 +50,7 @@ describe.each(engines)("keys in the operator API on %s", (engine) => {
     const { key: text, ...shown } = created.json as KeyJson;
     expect(text).toMatch(/^psk_live_[0-9A-Za-z]{49}$/);
     expect(shown).toEqual({
+      role: null,
       id: expect.stringMatching(/^key_/),
       name: "Till",
       kind: "api",

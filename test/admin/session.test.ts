@@ -28,7 +28,7 @@ describe.each(engines)("sessions on %s", (engine) => {
     const started = await service.call("POST", "~/admin/session", { key: operator.text });
     expect(started.status).toBe(201);
     expect(started.json).toEqual({
-      operator: { id: operator.id, name: "Ada" },
+      operator: { id: operator.id, name: "Ada", role: "owner" },
       environment: "production",
       version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
       expiresAt: new Date(service.clock.now() + twelveHoursMs).toISOString(),

@@ -56,11 +56,14 @@ test("an import is recorded only for an operator key that is valid, and needs pr
   const place = await openStoreWorkspace("sqlite");
   try {
     const anna = await place.json<{ id: string }>("keys", "create", "--operator", "--name", "Anna");
+    const create = ["keys", "create", "--operator", "--role", "viewer", "--name", "Vera"] as const;
+    const vera = await place.json<{ id: string }>(...create);
     const till = await place.createKey("till");
     const importAs = (...words: string[]) =>
       place.runHere(["pets", "import", "-", ...words], { stdin: '{"petId":7,"name":"Rex"}' });
     const cases: [words: string[], problem: string][] = [
       [["--as", till.id], "--as must be the id of a valid operator key"],
+      [["--as", vera.id], "--as must be an operator key with the role clerk or owner"],
       [["--as", "key_0"], "--as must be the id of a valid operator key"],
       [["--as", anna.id, "--request-id", "a b"], "--request-id must have 1 to 64 letters"],
       [["--request-id", "req_1"], "--request-id needs --as"],

@@ -71,6 +71,14 @@ describe("a command that fails prints one line and exits with code 2", () => {
       "--name must not contain a lone surrogate",
     ],
     [["keys", "create", "--name", "a"], "--plan is required without --operator"],
+    [
+      ["keys", "create", "--name", "a", "--plan", "pro", "--role", "clerk"],
+      "--role is allowed only with --operator",
+    ],
+    [
+      ["keys", "create", "--name", "a", "--operator", "--role", "king"],
+      "--role must be one of viewer, clerk, owner",
+    ],
     [["keys", "create", "--name", "a", "--plan", "toString"], "--plan must be one of"],
     [["keys", "create", "--name", "a", "--plan", "enterprise"], "--per-minute is required"],
     [

@@ -33,6 +33,20 @@ describe("while the service runs", () => {
     expect(keys.map((one) => one.id)).toContain(shown.id);
   });
 
+  test("an operator key has the role that was asked for, and is an owner's without", async () => {
+    const owner = await issue("--operator");
+    const clerk = await issue("--operator", "--role", "clerk");
+    expect([owner.role, clerk.role]).toEqual(["owner", "clerk"]);
+    const keys = (key: string) => call(service.baseUrl, "GET", "~/admin/keys", { key });
+    expect((await keys(owner.key)).status).toBe(200);
+    expect((await keys(clerk.key)).status).toBe(403);
+    const shown = await place.runHere(["keys", "show", clerk.id]);
+    expect(shown.out).toMatch(/^role +clerk$/m);
+    const listed = await place.runHere(["keys", "list"]);
+    expect(listed.out).toMatch(new RegExp(`^${clerk.id} +till +operator, clerk +active`, "m"));
+    expect(await place.runHere(["verify"])).toMatchObject({ code: 0 });
+  });
+
   test("a revoked key is refused on the next request, and stays revoked", async () => {
     const { id, key } = await issue("--plan", "pro");
     expect((await list(key)).status).toBe(200);

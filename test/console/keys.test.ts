@@ -64,6 +64,7 @@ describe.each(engines)("the keys of a store on %s", (engine) => {
     await button("New key").click();
     await page.locator("dialog [name=name]:focus").waitFor();
     await page.keyboard.insertText(hostileName);
+    await page.getByRole("radio", { name: "Something else" }).check();
     await page.getByRole("radio", { name: "Pro" }).check();
     await expectAccessible();
     await page.getByRole("checkbox", { name: "Read orders" }).uncheck();
@@ -133,6 +134,30 @@ describe.each(engines)("the keys of a store on %s", (engine) => {
     expect(await page.title()).toBe("Keys – Pet Store Inventory");
   });
 
+  test("a colleague is invited as a clerk, and becomes a viewer", async () => {
+    await open("/keys?new=colleague");
+    await page.locator("dialog [name=name]:focus").waitFor();
+    await page.keyboard.insertText("Carl");
+    expect(await page.getByRole("radio", { name: "Clerk" }).isChecked()).toBe(true);
+    await expectAccessible();
+    await button("Create key").click();
+    const key = await secret();
+    await dialog().getByText("signs in to this console with it").waitFor();
+    await closeSecret();
+    const ask = async () => (await service.call("GET", "~/admin/session", { key })).json;
+    expect(await ask()).toMatchObject({ operator: { name: "Carl", role: "clerk" } });
+    await page.getByRole("link", { name: "Carl" }).click();
+    await page.getByText("Clerk: changes stock").waitFor();
+    await button("Change…").click();
+    await page.getByRole("radio", { name: "Viewer" }).check();
+    await button("Save").click();
+    await page.getByText("Viewer: only reads").waitFor();
+    expect(await ask()).toMatchObject({ operator: { role: "viewer" } });
+    await button("Revoke…").click();
+    await button("Revoke").click();
+    await page.locator(".badge", { hasText: "revoked" }).waitFor();
+  });
+
   test("a key that is banned shows until when, and works again after the ban is lifted", async () => {
     const { id, text } = await service.issueKey({
       name: "Greedy",
@@ -182,10 +207,10 @@ describe.each(engines)("the keys of a store on %s", (engine) => {
     await button("All").click();
     await page.locator(".key-name", { hasText: "Till" }).waitFor();
     await button("Operator").click();
-    expect(await names()).toEqual(["Ada"]);
+    expect((await names()).sort()).toEqual(["Ada", "Carl"]);
     await page.reload();
     await page.locator(".key-name").first().waitFor();
-    expect(await names()).toEqual(["Ada"]);
+    expect((await names()).sort()).toEqual(["Ada", "Carl"]);
     await page.getByLabel("Search by name or id").fill("nobody");
     await page.getByText("No key matches").waitFor();
     await open("/keys/key_unknown");

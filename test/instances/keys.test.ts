@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { ownPage, signIn } from "../support/admin/operators.ts";
 import { boundless, type Fleet, startFleet, until } from "../support/instances/fleet.ts";
 import { makeTimeMovable, startNext } from "../support/instances/movable-time.ts";
 import { withDatabase } from "../support/instances/recording.ts";
@@ -141,4 +142,30 @@ test("an instance that has just started notices a key that is revoked in its fir
     await sql`UPDATE store SET keys_version = keys_version + 1`;
   });
   await becomes(key, "unauthorized");
+});
+
+test("a session has the new role of its key on every instance soon", async () => {
+  const words = ["keys", "create", "--operator", "--json", "--database", databaseUrl];
+  const create = async (...further: string[]) => {
+    const ran = await fleet.place.runHere([...words, ...further]);
+    return JSON.parse(ran.out) as { id: string; key: string; role: string };
+  };
+  const owner = await create("--name", "ada");
+  const other = await create("--name", "grace", "--role", "clerk");
+  expect([owner.role, other.role]).toEqual(["owner", "clerk"]);
+  const cookie = await signIn({ call: (...rest) => fleet.call(1, ...rest) }, other.key);
+  const save = async (index: number) => {
+    const body = '{"quantity":1}';
+    const options = { headers: ownPage(cookie), body };
+    return (await fleet.call(index, "PATCH", "~/admin/stock/404", options)).status;
+  };
+  // There is no such pet, which the service says only to those who may change it.
+  expect(await Promise.all(everybody.map(save))).toEqual([404, 404, 404]);
+  const change = { key: owner.key, body: '{"role":"viewer"}' };
+  await fleet.call(0, "PATCH", `~/admin/keys/${other.id}`, change);
+  await Promise.all(
+    everybody.map((index) =>
+      until(async () => (await save(index)) === 403, noticeMsMax, `instance ${index} refuses`),
+    ),
+  );
 });

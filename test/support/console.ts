@@ -1,6 +1,7 @@
 // Opens the console in a real browser, as an operator does.
 import { expect } from "bun:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
+import type { Role } from "../../src/domain/keys/keys.ts";
 import { issueOperator, signIn } from "./admin/operators.ts";
 import { type WatchedContext, watchedContext } from "./browser.ts";
 import type { TestService } from "./service.ts";
@@ -46,10 +47,10 @@ export async function enterOperatorKey(page: Page, key: string): Promise<void> {
 export async function openConsole(
   service: Pick<TestService, "baseUrl" | "store" | "clock" | "call">,
   path = "",
-  options: BrowserContextOptions & { readonly operator?: string } = {},
+  options: BrowserContextOptions & { readonly operator?: string; readonly role?: Role } = {},
 ): Promise<ConsolePage> {
-  const { operator, ...context } = options;
-  const { text } = await issueOperator(service, operator);
+  const { operator, role, ...context } = options;
+  const { text } = await issueOperator(service, operator, "production", role);
   const [name, value] = (await signIn(service, text)).split("=") as [string, string];
   const { hostname } = new URL(service.baseUrl);
   const cookie = { name, value, domain: hostname, path: "/", expires: -1, httpOnly: true };

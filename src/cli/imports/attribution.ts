@@ -1,6 +1,6 @@
 import { type Actor, commandLine } from "../../domain/audit/audit.ts";
 import { fileNameRule, importReasonOf } from "../../domain/catalogue/imports.ts";
-import { kindOf } from "../../domain/keys/keys.ts";
+import { roleOf, rolesFrom } from "../../domain/keys/keys.ts";
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
 
@@ -31,8 +31,11 @@ export async function actorOf(
   }
   const key = await keys?.findKey(keyId);
   const isValid = key?.revokedAt === null && now < (key.expiresAt ?? Infinity);
-  if (!key || kindOf(key) !== "operator" || !isValid) {
-    throw new InvalidField("as", "must be the id of a valid operator key");
+  const role = key && roleOf(key);
+  if (!role || !isValid) throw new InvalidField("as", "must be the id of a valid operator key");
+  const allowed = rolesFrom("clerk");
+  if (!allowed.includes(role)) {
+    throw new InvalidField("as", `must be an operator key with the role ${allowed.join(" or ")}`);
   }
   return { keyId, requestId: requestId ?? null };
 }

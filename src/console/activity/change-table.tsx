@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { may } from "../client/session.ts";
 import type { LedgerRow } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { Button } from "../parts/button.tsx";
@@ -43,6 +44,7 @@ export function ChangeTable(props: Props) {
       isTitleHidden: true,
       class: "change-actions",
       cell: (row) =>
+        may("clerk") &&
         isUndoable(row) && (
           <Button
             kind="quiet"

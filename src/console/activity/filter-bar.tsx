@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { request } from "../client/api.ts";
+import { may } from "../client/session.ts";
 import type { Key } from "../client/types.ts";
 import { navigate } from "../page/router.ts";
 import { LinkButton } from "../parts/button.tsx";
@@ -86,7 +87,9 @@ function PetField({ filter, apply }: FieldProps) {
 
 /** Without the list of keys, only the chosen one is offered. */
 function KeyField({ filter, apply }: FieldProps) {
-  const source = useLoaded((signal) => request<readonly Key[]>("/keys", { signal }));
+  const source = useLoaded(async (signal) =>
+    may("owner") ? request<readonly Key[]>("/keys", { signal }) : [],
+  );
   const state = source.state.value;
   const keys = state.kind === "ready" ? state.value : [];
   const isKnown = filter.keyId === "" || keys.some(({ id }) => id === filter.keyId);

@@ -1,6 +1,6 @@
 import { effect, signal, untracked } from "@preact/signals";
-import { ApiError, messageOf, onSessionEnd, request } from "./api.ts";
-import type { Session } from "./types.ts";
+import { ApiError, messageOf, onRoleRefused, onSessionEnd, request } from "./api.ts";
+import type { OperatorRole, Session } from "./types.ts";
 
 export type SessionState =
   | { readonly kind: "unknown" }
@@ -42,6 +42,22 @@ onSessionEnd(() => {
   if (session.value.kind !== "in") return;
   session.value = { kind: "out", note: "Your session has ended. Sign in again to continue." };
 });
+
+/** Somebody has changed the role of this person. The page then shows what the new one allows. */
+onRoleRefused(async () => {
+  const fresh = await request<Session>("/session").catch(() => undefined);
+  if (fresh && session.value.kind === "in") session.value = { kind: "in", session: fresh };
+});
+
+/** The roles. Each can do everything that those before it can. */
+const roles: readonly OperatorRole[] = ["viewer", "clerk", "owner"];
+
+/** Whether the person who is signed in has this role or one that can do more. */
+export function may(least: OperatorRole): boolean {
+  const { value } = session;
+  if (value.kind !== "in") return false;
+  return roles.indexOf(value.session.operator.role) >= roles.indexOf(least);
+}
 
 /** True for the key with which this person signed in. */
 export function isOwnKey(id: string): boolean {

@@ -155,12 +155,16 @@ export interface ErrorBody {
   readonly status: number;
 }
 
+/** What the operator can do. */
+export type OperatorRole = "viewer" | "clerk" | "owner";
+
 /** An operator: the owner of an operator key. */
 export interface Operator {
   /** The ID of the operator key. */
   readonly id: string;
   /** The name of the operator key. */
   readonly name: string;
+  readonly role: OperatorRole;
 }
 
 /** The environment of the service. */
@@ -214,6 +218,8 @@ export type KeyScopes =
   | "pets:read"
   | "orders:read"
   | "history:read"
+  | "operator:viewer"
+  | "operator:clerk"
   | "operator";
 
 /** `active` if the key is accepted. Otherwise, why it is not. */
@@ -226,6 +232,8 @@ export interface Key {
   /** The name of the key. */
   readonly name: string;
   readonly kind: KeyKind;
+  /** The role of an operator key, or null for an API key. */
+  readonly role: OperatorRole | null;
   /** The plan of the key, or null for an operator key. */
   readonly plan: KeyPlan | null;
   /** The limits of the key. */
@@ -283,6 +291,7 @@ export interface NewKey {
   readonly scopes?: readonly NewKeyScopes[];
   /** When the key expires. Null for never. */
   readonly expiresAt?: string | null;
+  readonly role?: OperatorRole;
   readonly kind?: KeyKind;
 }
 
@@ -299,6 +308,7 @@ export interface KeyChange {
   readonly scopes?: readonly NewKeyScopes[];
   /** When the key expires. Null for never. */
   readonly expiresAt?: string | null;
+  readonly role?: OperatorRole;
 }
 
 /** How to rotate a key. Unknown fields are rejected. */
@@ -414,7 +424,7 @@ export interface Service {
   readonly webhooks: WebhookCounts;
   /** The last backup, or null if there is none. */
   readonly backup: LastBackup | null;
-  /** What an operator should look at, problems first. */
+  /** What an operator should look at, problems first. Only owners see what is about keys, webhooks and backups. */
   readonly attention: readonly Attention[];
 }
 

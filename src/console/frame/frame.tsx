@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import type { Session } from "../client/types.ts";
+import { may } from "../client/session.ts";
+import type { OperatorRole, Session } from "../client/types.ts";
 import { place } from "../page/router.ts";
 import { useService } from "../parts/service.ts";
 import { ConnectionNotice } from "./badges.tsx";
@@ -9,7 +10,7 @@ import { KeyboardHelp } from "./keyboard-help.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { Topbar } from "./topbar.tsx";
 import { ViewSlot } from "./view-slot.tsx";
-import { findView } from "./views.ts";
+import { findView, roleAt } from "./views.ts";
 
 /** The bar, the navigation and the current view. */
 export function Frame({ session }: { readonly session: Session }) {
@@ -18,6 +19,7 @@ export function Frame({ session }: { readonly session: Session }) {
   const isHelpOpen = useSignal(false);
   useService();
   const title = view?.title ?? "Not found";
+  const role = view && roleAt(path, view);
   useEffect(() => {
     document.title = `${title} – Pet Store Inventory`;
   }, [title]);
@@ -41,7 +43,7 @@ export function Frame({ session }: { readonly session: Session }) {
         <Sidebar current={view} />
         <main class="content" id="content" tabIndex={-1} aria-label={title} ref={content}>
           <ConnectionNotice />
-          {view ? (
+          {view && may(role!) ? (
             <ViewSlot
               key={view.path}
               view={view}
@@ -49,7 +51,7 @@ export function Frame({ session }: { readonly session: Session }) {
               query={query}
             />
           ) : (
-            <NotFound />
+            <NotShown role={role} />
           )}
         </main>
       </div>
@@ -75,11 +77,16 @@ function useContentFocus(path: string): RefObject<HTMLElement | null> {
   return content;
 }
 
-function NotFound() {
+/** Instead of a view. `role` is the least one that can open it; undefined if there is no such view. */
+function NotShown({ role }: { readonly role: OperatorRole | undefined }) {
   return (
     <div class="empty">
-      <h1 class="view-title">There is no such page</h1>
-      <p>The address may be mistyped.</p>
+      <h1 class="view-title">{role ? "Your role does not allow this" : "There is no such page"}</h1>
+      <p>
+        {role
+          ? `This page is for people with the role ${role === "clerk" ? "clerk or owner" : role}. An owner can change your role.`
+          : "The address may be mistyped."}
+      </p>
       <a class="button" href="/console">
         Open the overview
       </a>

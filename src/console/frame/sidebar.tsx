@@ -1,4 +1,5 @@
 import { useRef } from "preact/hooks";
+import { may } from "../client/session.ts";
 import { hrefOf } from "../page/router.ts";
 import { Icon } from "../parts/icon.tsx";
 import { lowStock } from "../parts/service.ts";
@@ -9,10 +10,11 @@ import { views } from "./views.ts";
 /** The navigation. On a phone it is a menu that closes when a view is chosen. */
 export function Sidebar({ current }: { readonly current: View | undefined }) {
   const menu = useRef<HTMLElement>(null);
+  const shown = views.filter(({ role }) => may(role));
   return (
     <nav class="sidebar" id="navigation" popover="auto" aria-label="Console" ref={menu}>
       <ul class="nav-list">
-        {views.map((view) => (
+        {shown.map((view) => (
           <li key={view.path}>
             <a
               href={hrefOf(view.path)}
@@ -20,7 +22,7 @@ export function Sidebar({ current }: { readonly current: View | undefined }) {
               onClick={() => menu.current?.hidePopover()}
             >
               <Icon name={view.icon} />
-              {view.title}
+              {view.icon === "import" && !may("clerk") ? "Export" : view.title}
               {view.path === "/stock" && <LowBadge />}
             </a>
           </li>

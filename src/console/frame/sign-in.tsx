@@ -69,7 +69,7 @@ export function SignIn({ note }: { readonly note: string | undefined }) {
         <details class="small muted">
           <summary>I have no operator key</summary>
           <p>
-            Somebody with access to the server creates one:{" "}
+            An owner creates one in the view Keys, or somebody with access to the server:{" "}
             <code>petstore keys create --operator --name NAME</code>. The first start of{" "}
             <code>npm start</code> prints one.
           </p>

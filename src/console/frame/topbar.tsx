@@ -12,6 +12,7 @@ interface Props {
 }
 
 export function Topbar({ session, openHelp }: Props) {
+  const { id, name, role } = session.operator;
   return (
     <header class="topbar">
       <button
@@ -29,8 +30,9 @@ export function Topbar({ session, openHelp }: Props) {
       <EnvironmentBadge />
       <span class="spacer" />
       <ConnectionBadge />
-      <span class="operator muted small" title={session.operator.id}>
-        <bdi>{session.operator.name}</bdi>
+      <span class="operator muted small" title={`${id}, ${role}`}>
+        <bdi>{name}</bdi>
+        {role !== "owner" && ` (${role})`}
       </span>
       <Button
         kind="quiet"

@@ -1,4 +1,5 @@
 import { useLayoutEffect } from "preact/hooks";
+import { may } from "../client/session.ts";
 import type { ViewProps } from "../parts/view.ts";
 import { DropZone, FormatChoice } from "./drop-zone.tsx";
 import { Exports } from "./exports.tsx";
@@ -15,8 +16,8 @@ export default function ImportView({ query }: ViewProps) {
   }, [what]);
   return (
     <div class="stack import">
-      <h1 class="view-title">Import and export</h1>
-      <Step />
+      <h1 class="view-title">{may("clerk") ? "Import and export" : "Export"}</h1>
+      {may("clerk") && <Step />}
       <Exports />
     </div>
   );

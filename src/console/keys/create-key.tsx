@@ -1,26 +1,30 @@
 import { useSignal } from "@preact/signals";
 import { request } from "../client/api.ts";
-import type { IssuedKey, KeyKind } from "../client/types.ts";
-import { ChoiceList } from "../parts/choices.tsx";
+import type { IssuedKey } from "../client/types.ts";
 import { IssueDialog, type Issued } from "../parts/issue-dialog.tsx";
-import { ExpiryField, NameField, readKeyForm, TermsFields } from "./key-form.tsx";
+import { ExpiryField, HintedChoices, NameField, readKeyForm, TermsFields } from "./key-form.tsx";
+import { type Choice, keyUses, roleChoices, usualTerms } from "./terms.ts";
 
 interface Props {
   readonly close: () => void;
   readonly created: () => void;
+  /** What is chosen at first: the name of a use, or `colleague`. */
+  readonly use?: string | null;
 }
 
-const kinds: readonly (readonly [KeyKind, string])[] = [
-  ["api", "A client of the API"],
-  ["operator", "An operator of this console"],
+const colleague = "colleague";
+const uses: readonly Choice[] = [
+  ...keyUses,
+  [colleague, "A colleague", "signs in to this console"],
 ];
 
 /** Issues a key and shows it once. */
-export function CreateKey({ close, created }: Props) {
-  const kind = useSignal<KeyKind>("api");
-  const isOperator = kind.value === "operator";
+export function CreateKey({ close, created, use }: Props) {
+  const initial = uses.find(([name]) => name === use)?.[0] ?? "web-shop";
+  const chosen = useSignal(initial);
+  const isOperator = chosen.value === colleague;
   async function issue(form: FormData): Promise<Issued> {
-    const body = { ...readKeyForm(form, isOperator), kind: kind.value };
+    const body = { ...readKeyForm(form, isOperator), kind: isOperator ? "operator" : "api" };
     const { key, name } = await request<IssuedKey>("/keys", { method: "POST", body });
     created();
     return {
@@ -45,20 +49,18 @@ export function CreateKey({ close, created }: Props) {
       issue={issue}
     >
       <NameField />
-      <ChoiceList
+      <HintedChoices
         legend="For"
-        type="radio"
-        name="kind"
-        choices={kinds}
-        isChosen={(one) => one === "api"}
-        choose={(one) => (kind.value = one)}
+        name="use"
+        choices={uses}
+        value={initial}
+        choose={(one) => (chosen.value = one)}
       />
       {isOperator ? (
-        <p class="notice">
-          An operator key opens this console. Its owner can change everything, including other keys.
-        </p>
+        <HintedChoices legend="Role" name="role" choices={roleChoices} value="clerk" />
       ) : (
-        <TermsFields />
+        // Another use fills in the fields again.
+        <TermsFields key={chosen.value} {...usualTerms[chosen.value]} />
       )}
       <ExpiryField />
     </IssueDialog>

@@ -12,7 +12,7 @@ import { BanNotice } from "./ban-notice.tsx";
 import { EditKey, RevokeKey, RotateKey } from "./dialogs.tsx";
 import { LimitBar, StateBadge } from "./key-table.tsx";
 import { SecretTimeline } from "./secret-timeline.tsx";
-import { limitsText, planTitle } from "./terms.ts";
+import { limitsText, planTitle, roleChoices } from "./terms.ts";
 import { UsageCard } from "./usage-card.tsx";
 
 /** Everything about one key. */
@@ -105,7 +105,8 @@ function LoadedKey({ entry, reload }: Props) {
 }
 
 function KeyFacts({ entry }: { readonly entry: Key }) {
-  const { id, kind, plan, limits, scopes, createdAt, expiresAt, revokedAt, lastUsedAt } = entry;
+  const { id, kind, role, plan, limits, scopes, createdAt, expiresAt, revokedAt, lastUsedAt } =
+    entry;
   const isOperator = kind === "operator";
   const planText = (
     <>
@@ -118,7 +119,15 @@ function KeyFacts({ entry }: { readonly entry: Key }) {
       facts={[
         ["Id", <span class="mono">{id}</span>],
         ["Plan", planText],
-        ["Scopes", isOperator ? "Everything in the operator API" : <ScopeBadges scopes={scopes} />],
+        isOperator
+          ? [
+              "Role",
+              roleChoices
+                .find(([name]) => name === role)
+                ?.slice(1)
+                .join(": "),
+            ]
+          : ["Scopes", <ScopeBadges scopes={scopes} />],
         ["Last use", lastUsedAt ? <Time at={lastUsedAt} isRelative /> : "Never used"],
         ["Created", <Time at={createdAt} />],
         revokedAt

@@ -8,7 +8,8 @@ import { FormDialog } from "../parts/dialog-form.tsx";
 import { IssueDialog, type Issued, OverlapField, readOverlap } from "../parts/issue-dialog.tsx";
 import { Name } from "../parts/names.tsx";
 import { Time } from "../parts/time.tsx";
-import { ExpiryField, NameField, readKeyForm, TermsFields } from "./key-form.tsx";
+import { ExpiryField, HintedChoices, NameField, readKeyForm, TermsFields } from "./key-form.tsx";
+import { roleChoices } from "./terms.ts";
 
 interface Props {
   readonly entry: Key;
@@ -37,6 +38,9 @@ export function EditKey({ entry: latest, close }: Props) {
       submit={submit}
     >
       <NameField value={name} />
+      {plan === null && !isOwnKey(entry.id) && (
+        <HintedChoices legend="Role" name="role" choices={roleChoices} value={entry.role} />
+      )}
       {plan && <TermsFields plan={plan} limits={limits} scopes={scopes} />}
       <ExpiryField current={entry.expiresAt} />
       <p class="hint">A change takes effect with the next request of the key.</p>
@@ -46,7 +50,7 @@ export function EditKey({ entry: latest, close }: Props) {
 
 /** What differs from the key as the person saw it. */
 function changesOf(key: Key, input: NewKey): KeyChange {
-  const { name, plan, perMinute, perDay, scopes, expiresAt } = input;
+  const { name, plan, perMinute, perDay, scopes, expiresAt, role } = input;
   const { limits } = key;
   const hasNewLimits =
     perMinute !== undefined &&
@@ -57,6 +61,7 @@ function changesOf(key: Key, input: NewKey): KeyChange {
     ...(hasNewLimits ? { perMinute, perDay: perDay! } : {}),
     ...(scopes === undefined || scopes.join() === key.scopes.join() ? {} : { scopes }),
     ...(expiresAt === undefined || expiresAt === key.expiresAt ? {} : { expiresAt }),
+    ...(role === undefined || role === key.role ? {} : { role }),
   };
 }
 

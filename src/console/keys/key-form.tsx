@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
 import { isPlan, type Plan, planNames, plans } from "../../domain/limits/plans.ts";
 import { ShownError } from "../client/api.ts";
-import type { Key, KeyChange, NewKey, NewKeyScopes } from "../client/types.ts";
+import type { Key, KeyChange, NewKey, NewKeyScopes, OperatorRole } from "../client/types.ts";
 import { ChoiceList, Select } from "../parts/choices.tsx";
 import { TextField } from "../parts/fields.tsx";
 import { dayAndTime } from "../texts/times.ts";
-import { hasOwnLimits, limitsText, planTitle, scopeMeanings } from "./terms.ts";
+import { type Choice, hasOwnLimits, limitsText, planTitle, scopeMeanings } from "./terms.ts";
 
 const nameCharactersMax = 200;
 const limitMax = 999_999_999_999;
@@ -28,6 +28,31 @@ export function NameField({ value = "" }: { readonly value?: string }) {
       lengthMax={nameCharactersMax}
       isRequired
     />
+  );
+}
+
+interface HintedProps {
+  readonly legend: string;
+  readonly name: string;
+  readonly choices: readonly Choice[];
+  /** What is chosen initially. */
+  readonly value: string | null;
+  readonly choose?: (value: string) => void;
+}
+
+/** One of several choices, each with a hint. */
+export function HintedChoices({ choices, value, ...list }: HintedProps) {
+  const texts = choices.map(
+    ([name, title, hint]) => [name, <Hinted title={title} hint={hint} />] as const,
+  );
+  return <ChoiceList {...list} type="radio" choices={texts} isChosen={(name) => name === value} />;
+}
+
+function Hinted({ title, hint }: { readonly title: string; readonly hint: string }) {
+  return (
+    <>
+      {title} <span class="muted small">{hint}</span>
+    </>
   );
 }
 
@@ -72,12 +97,8 @@ export function TermsFields({ plan = "free", limits, scopes }: TermsProps) {
 
 function PlanText({ plan }: { readonly plan: Plan }) {
   const limits = plans[plan];
-  return (
-    <>
-      {planTitle(plan)}
-      <span class="muted small">{limits ? limitsText(limits) : "limits that you choose"}</span>
-    </>
-  );
+  const hint = limits ? limitsText(limits) : "limits that you choose";
+  return <Hinted title={planTitle(plan)} hint={hint} />;
 }
 
 function LimitField(props: {
@@ -130,8 +151,14 @@ export function readKeyForm(form: FormData, isOperator: boolean): NewKey {
   return {
     name,
     ...(expiresAt === undefined ? {} : { expiresAt }),
-    ...(isOperator ? {} : readTerms(form)),
+    ...(isOperator ? readRole(form) : readTerms(form)),
   };
+}
+
+/** The form of one's own key has no role, so that nobody locks themselves out. */
+function readRole(form: FormData): KeyChange {
+  const role = form.get("role") as OperatorRole | null;
+  return role === null ? {} : { role };
 }
 
 function readTerms(form: FormData): KeyChange {

@@ -96,8 +96,8 @@ function isEnding({ state, expiresAt }: Key): boolean {
 const monthMs = 30 * 86_400_000;
 
 /** What a key may do, short: reading and writing of one thing share a line. */
-function Scopes({ kind, scopes }: Pick<Key, "kind" | "scopes">) {
-  if (kind === "operator") return <span class="muted">everything in the console</span>;
+function Scopes({ kind, scopes, role }: Pick<Key, "kind" | "scopes" | "role">) {
+  if (kind === "operator") return <>{capitalized(role ?? "unknown role")}</>;
   if (scopes.length === Object.keys(scopeMeanings).length) return <>all</>;
   const things = new Map<string, string[]>();
   for (const scope of scopes) {

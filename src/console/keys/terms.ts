@@ -1,5 +1,5 @@
 import { type Limits, type Plan, plans } from "../../domain/limits/plans.ts";
-import type { NewKeyScopes } from "../client/types.ts";
+import type { NewKeyScopes, OperatorRole } from "../client/types.ts";
 import { capitalized, formatCount } from "../texts/formats.ts";
 
 /** What an API key may do. */
@@ -9,6 +9,39 @@ export const scopeMeanings: Readonly<Record<NewKeyScopes, string>> = {
   "pets:read": "Read the details of pets",
   "orders:read": "Read orders",
   "history:read": "Read the history of changes",
+};
+
+/** What an operator may do: the name of the role, and its meaning. */
+export const roleChoices: readonly Choice<OperatorRole>[] = [
+  ["owner", "Owner", "everything, also keys, webhooks and backups"],
+  ["clerk", "Clerk", "changes stock and pets, counts, imports, undoes"],
+  ["viewer", "Viewer", "only reads, and sees no keys, webhooks or backups"],
+];
+
+/** A value, its title, and more about it in small letters. */
+export type Choice<Value extends string = string> = readonly [Value, title: string, hint: string];
+
+/** What a new API key is for. */
+export const keyUses: readonly Choice[] = [
+  ["web-shop", "Web shop", "shows pets and stock, and books sales"],
+  ["till", "Till", "books sales in the shop"],
+  ["read-only", "Read only", "for a report or a display"],
+  ["other", "Something else", "you choose plan and scopes"],
+];
+
+/** The plan and the scopes that fit a use. The person can change them. Without scopes: all. */
+export const usualTerms: Readonly<
+  Record<string, { readonly plan: Plan; readonly scopes?: readonly NewKeyScopes[] }>
+> = {
+  "web-shop": {
+    plan: "business",
+    scopes: ["inventory:read", "inventory:write", "pets:read", "orders:read"],
+  },
+  till: { plan: "pro", scopes: ["inventory:read", "inventory:write", "pets:read"] },
+  "read-only": {
+    plan: "free",
+    scopes: ["inventory:read", "pets:read", "orders:read", "history:read"],
+  },
 };
 
 /** True if the limits of a plan are set per key. */

@@ -22,7 +22,12 @@ export default function KeysView({ rest, query }: ViewProps) {
 /** All keys, with their use of the limits, which is updated every few seconds. */
 function KeyList({ query }: { readonly query: URLSearchParams }) {
   const source = usePolled<readonly Key[]>("/keys");
-  const isCreating = useSignal(false);
+  const use = query.get("new");
+  const isCreating = useSignal(use !== null);
+  const close = () => {
+    isCreating.value = false;
+    if (use !== null) navigate("/keys", { replace: true });
+  };
   return (
     <>
       <ViewHead title="Keys">
@@ -34,7 +39,7 @@ function KeyList({ query }: { readonly query: URLSearchParams }) {
         {(keys) => <FilteredKeys keys={keys} query={query} />}
       </WhenLoaded>
       {isCreating.value && (
-        <CreateKey close={() => (isCreating.value = false)} created={() => void source.reload()} />
+        <CreateKey use={use} close={close} created={() => void source.reload()} />
       )}
     </>
   );

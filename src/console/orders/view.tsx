@@ -1,3 +1,4 @@
+import { may } from "../client/session.ts";
 import type { Order, OrderStatus } from "../client/types.ts";
 import { LinkButton } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
@@ -38,9 +39,11 @@ function NoOrders() {
   return (
     <Empty title="There are no orders yet">
       <p>Orders come from files. Import one to see them here.</p>
-      <LinkButton kind="primary" to="/import?what=orders">
-        Import orders
-      </LinkButton>
+      {may("clerk") && (
+        <LinkButton kind="primary" to="/import?what=orders">
+          Import orders
+        </LinkButton>
+      )}
     </Empty>
   );
 }

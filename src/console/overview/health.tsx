@@ -1,3 +1,4 @@
+import { may } from "../client/session.ts";
 import type { Service } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { Facts } from "../parts/card.tsx";
@@ -22,15 +23,19 @@ export function Health({ facts }: { readonly facts: Service }) {
           ["Store", `${engine}, schema ${schema}`],
           ["Started", <Time at={startedAt} isRelative />],
           ["Ledger", <Ledger {...ledger} />],
-          [<a href={hrefOf("/webhooks")}>Webhooks</a>, webhookText(webhooks)],
+          [<OwnersLink to="/webhooks">Webhooks</OwnersLink>, webhookText(webhooks)],
           [
-            <a href={hrefOf("/backups")}>Backup</a>,
+            <OwnersLink to="/backups">Backup</OwnersLink>,
             backup ? <Time at={backup.lastAt} isRelative /> : "None yet",
           ],
         ]}
       />
     </section>
   );
+}
+
+function OwnersLink({ to, children }: { readonly to: string; readonly children: string }) {
+  return may("owner") ? <a href={hrefOf(to)}>{children}</a> : children;
 }
 
 function Ledger({ seq, at }: Service["ledger"]) {

@@ -1,6 +1,7 @@
 import { noFilter } from "../activity/change-filter.ts";
 import { useChangeList } from "../activity/change-list.ts";
 import { ChangeTable } from "../activity/change-table.tsx";
+import { may } from "../client/session.ts";
 import { hrefOf } from "../page/router.ts";
 import { Card } from "../parts/card.tsx";
 
@@ -25,7 +26,7 @@ export function LatestChanges() {
       {rows.length > 0 && (
         <ChangeTable caption="Latest changes" rows={rows} newAfter={list.range.value.high - 1} />
       )}
-      {state.kind === "ready" && rows.length === 0 && (
+      {state.kind === "ready" && rows.length === 0 && may("clerk") && (
         <p class="muted">
           Nothing has changed yet. <a href={hrefOf("/import")}>Import a file</a> or{" "}
           <a href={hrefOf("/stock")}>add a pet</a> to start.

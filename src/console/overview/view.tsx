@@ -1,8 +1,10 @@
 import { UsageChart } from "../charts/usage.tsx";
+import { may } from "../client/session.ts";
 import { Card } from "../parts/card.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { service } from "../parts/service.ts";
 import { AttentionList } from "./attention-list.tsx";
+import { FirstSteps } from "./first-steps.tsx";
 import { Health } from "./health.tsx";
 import { LatestChanges } from "./latest-changes.tsx";
 import { StockTiles } from "./stock-tiles.tsx";
@@ -20,6 +22,7 @@ export default function OverviewView() {
           {(facts) => (
             <>
               <AttentionList items={facts.attention} />
+              {may("owner") && <FirstSteps facts={facts} />}
               <StockTiles facts={facts} />
               <div class="overview-columns">
                 <Card title={requestsTitle}>

@@ -1,4 +1,5 @@
 import type { ComponentType } from "preact";
+import type { OperatorRole } from "../client/types.ts";
 import type { IconName } from "./icon.tsx";
 
 /** What the component of a view gets. */
@@ -23,6 +24,8 @@ export interface View {
   /** In the navigation and in the title of the window. */
   readonly title: string;
   readonly icon: IconName;
+  /** The least role that can use it. */
+  readonly role: OperatorRole;
   /** Called when the view is first opened, so that the first view loads only its own code. */
   readonly load: () => Promise<ViewModule>;
 }

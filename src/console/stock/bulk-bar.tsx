@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { may } from "../client/session.ts";
 import type { PetStatus } from "../client/types.ts";
 import { Button } from "../parts/button.tsx";
 import { Select } from "../parts/choices.tsx";
@@ -16,6 +17,7 @@ import { clearSelection, selected } from "./selection.ts";
  * table was loaded again and no row is selected any more.
  */
 export function BulkBar() {
+  if (!may("clerk")) return null;
   const isSending = bulk.progress.value !== undefined;
   if (bulk.rest.value.length > 0 && !isSending) return <Rest />;
   return selected.value.size > 0 || isSending ? <BulkForm /> : null;

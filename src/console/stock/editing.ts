@@ -1,7 +1,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import { ApiError, createIdempotencyKey, messageOf, request } from "../client/api.ts";
 import { listen } from "../client/live.ts";
-import { onSignOut, session } from "../client/session.ts";
+import { may, onSignOut, session } from "../client/session.ts";
 import type { LedgerRow, PetStatus, VersionedItem } from "../client/types.ts";
 import { announce, showError, showSuccess } from "../page/messages.ts";
 import { isNarrow } from "../parts/layout.ts";
@@ -59,6 +59,7 @@ function startEditing(row: number, field: Editing["field"], typed?: string): voi
 
 /** Starts to edit a row or, on a phone, goes on with its edit. No edit is lost for another one. */
 export function tryEditing(row: number, field: Editing["field"], typed?: string): void {
+  if (!may("clerk")) return;
   const edit = editing.value;
   if (edit && isDirty(edit) && isNarrow.value && edit.base.petId === table.value.ids[row]) {
     changeEditing({ isInSheet: true });

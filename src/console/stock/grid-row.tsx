@@ -1,3 +1,4 @@
+import { may } from "../client/session.ts";
 import { hrefOf } from "../page/router.ts";
 import { Icon } from "../parts/icon.tsx";
 import { isNarrow } from "../parts/layout.ts";
@@ -83,7 +84,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
         <>
           <div {...cell("quantity", "number")} onClick={() => tryEditing(row, "quantity")}>
             {isLow(row) && <span class="badge warning">Low</span>}
-            <span class="editable">{formatCount(quantity)}</span>
+            <span class={may("clerk") ? "editable" : ""}>{formatCount(quantity)}</span>
           </div>
           {isCounting.value && <CountedCell petId={petId} />}
           <div {...cell("status")} onClick={() => tryEditing(row, "status")}>

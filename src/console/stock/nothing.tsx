@@ -1,3 +1,4 @@
+import { may } from "../client/session.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { Empty, NotLoaded } from "../parts/empty.tsx";
 import { clockTime } from "../texts/times.ts";
@@ -32,6 +33,7 @@ export function Outdated({ since }: { readonly since: number }) {
 }
 
 export function NoPets() {
+  if (!may("clerk")) return <Empty title="There are no pets yet" />;
   return (
     <Empty title="There are no pets yet">
       <p>Add the first one here, or import a file with all of them.</p>

@@ -1,8 +1,10 @@
 import { useSignal } from "@preact/signals";
+import { may } from "../client/session.ts";
 import type { PetDetails } from "../client/types.ts";
 import { showSuccess } from "../page/messages.ts";
 import { hrefOf } from "../page/router.ts";
 import { Button } from "../parts/button.tsx";
+import { Facts as FactList } from "../parts/card.tsx";
 import { SelectField } from "../parts/choices.tsx";
 import { DialogForm } from "../parts/dialog-form.tsx";
 import { TextField } from "../parts/fields.tsx";
@@ -23,6 +25,10 @@ export function PetForm({ pet, close }: Props) {
   const isRemoving = useSignal(false);
   if (pet && isRemoving.value) {
     return <RemovePet pet={pet} close={close} back={() => (isRemoving.value = false)} />;
+  }
+
+  if (pet && !may("clerk")) {
+    return <FactList facts={petFields.map((field) => [field.label, textOf(field, pet)])} />;
   }
 
   async function submit(form: FormData): Promise<void> {

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
+import { may } from "../client/session.ts";
 import { petStatusValues } from "../client/types.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { ButtonGroup } from "../parts/choices.tsx";
@@ -22,6 +23,7 @@ import {
 } from "./state.ts";
 
 export function Actions() {
+  if (!may("clerk")) return null;
   if (isCounting.value) {
     return <LinkButton to="/stock">Stop counting</LinkButton>;
   }

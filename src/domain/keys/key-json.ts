@@ -1,5 +1,5 @@
 import { isoOrNull } from "../values/times.ts";
-import { type Key, kindOf } from "./keys.ts";
+import { type Key, kindOf, roleOf } from "./keys.ts";
 import type { KeyStatus } from "./lifecycle.ts";
 
 /**
@@ -14,6 +14,7 @@ export function keyJson({ key, ...status }: { readonly key: Key } & Partial<KeyS
     ...{ id, name, plan, perMinute, perDay, scopes, state, usedToday },
     limits: { perMinute, perDay },
     kind: kindOf(key),
+    role: roleOf(key) ?? null,
     createdAt: isoOrNull(key.createdAt),
     expiresAt: isoOrNull(key.expiresAt),
     revokedAt: isoOrNull(key.revokedAt),

@@ -27,11 +27,23 @@ export const defaultScopes: readonly Scope[] = [
 
 export type Scope = (typeof scopes)[number];
 
-/** The one scope of an operator's key. No API key has it. */
-export const operatorScope = "operator";
+/** The roles of operators. Each one can do everything that those before it can. */
+export const roles = ["viewer", "clerk", "owner"] as const;
+export type Role = (typeof roles)[number];
+
+/**
+ * The one scope of an operator's key, by role. No API key has it. Versions before 0.13.0 know only that
+ * of the owner. They refuse the others, so that nobody can do more there than the role allows.
+ */
+export const roleScopes = {
+  viewer: "operator:viewer",
+  clerk: "operator:clerk",
+  owner: "operator",
+} as const satisfies Readonly<Record<Role, string>>;
+export type OperatorScope = (typeof roleScopes)[Role];
 
 /** What an operation can require of a caller. */
-export type GrantedScope = Scope | typeof operatorScope;
+export type GrantedScope = Scope | OperatorScope;
 
 /** API keys are for clients of the API. Operator keys are for the operator API and the console. */
 export type KeyKind = "api" | "operator";
@@ -74,6 +86,16 @@ export interface Caller {
   readonly scopes: readonly GrantedScope[];
   /** When the key or the secret expires; Infinity for never. */
   readonly expiresAt: number;
+}
+
+/** The role that scopes give; undefined if they are not those of an operator. */
+export function roleOf({ scopes }: Pick<Key, "scopes">): Role | undefined {
+  return roles.findLast((role) => scopes.includes(roleScopes[role]));
+}
+
+/** A role and those that can do more. */
+export function rolesFrom(least: Role): readonly Role[] {
+  return roles.slice(roles.indexOf(least));
 }
 
 /** Enough for several open pages of the console, and for scripts. */
@@ -147,7 +169,14 @@ export function callerOf(key: Key, secret: Secret, now: number): Caller | undefi
   if (key.revokedAt !== null) return undefined;
   const expiresAt = Math.min(key.expiresAt ?? Infinity, secret.expiresAt ?? Infinity);
   if (now >= expiresAt) return undefined;
-  return { keyId: key.id, limits: key.limits, scopes: key.scopes, expiresAt };
+  return { keyId: key.id, limits: key.limits, scopes: grantedScopes(key), expiresAt };
+}
+
+/** The scopes of a key. An operator has those of the lower roles, too. */
+function grantedScopes(key: Key): readonly GrantedScope[] {
+  if (kindOf(key) === "api") return key.scopes;
+  const role = roleOf(key);
+  return roles.filter((one) => role && rolesFrom(one).includes(role)).map((one) => roleScopes[one]);
 }
 
 /** CRC-32 of the text in six base-62 digits. */

@@ -11,6 +11,7 @@ import {
   type Key,
   type KeyKind,
   kindOf,
+  roleOf,
   type SecretTimes,
 } from "./keys.ts";
 import type { KeyStore } from "./store.ts";
@@ -83,7 +84,8 @@ async function issue(
 ): Promise<IssuedKey> {
   const key = { id: generateKeyId(), ...terms, createdAt: by.now, revokedAt: null };
   const text = generateKeyText(environment, kind);
-  const entry = auditEntry(by, "key.created", key.id, { ...terms });
+  const role = roleOf(key);
+  const entry = auditEntry(by, "key.created", key.id, { ...terms, ...(role && { role }) });
   await keys.addKey(key, digestOf(text), entry);
   return { key, text };
 }

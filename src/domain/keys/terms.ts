@@ -7,7 +7,9 @@ import {
   kindOf,
   operatorLimits,
   operatorPlan,
-  operatorScope,
+  type Role,
+  roleScopes,
+  roles,
   type Scope,
   scopes,
 } from "./keys.ts";
@@ -26,10 +28,12 @@ export interface KeyTerms {
   readonly scopes?: readonly string[] | undefined;
   /** Milliseconds since 1970. If undefined, the key does not expire. */
   readonly expiresAt?: number | undefined;
+  /** Only for an operator key, which is an owner's if undefined. */
+  readonly role?: string | undefined;
 }
 
-/** What an operator chooses for a new operator key. Its limits and scope are fixed. */
-export type OperatorTerms = Pick<KeyTerms, "name" | "expiresAt">;
+/** What an operator chooses for a new operator key. Its limits are fixed. */
+export type OperatorTerms = Pick<KeyTerms, "name" | "expiresAt" | "role">;
 
 /** What an operator changes of a key. An undefined field stays; an `expiresAt` of null means never. */
 export type KeyChange = {
@@ -44,6 +48,7 @@ const limitMax = 999_999_999_999;
 
 /** Checks the terms of a key that is issued at `now`. Throws InvalidField for the first broken rule. */
 export function checkTerms(terms: KeyTerms, now: number): CheckedTerms {
+  rejectRole(terms);
   const plan = checkPlan(terms.plan);
   return {
     name: checkName(terms.name),
@@ -59,7 +64,7 @@ export function checkOperatorTerms(terms: OperatorTerms, now: number): CheckedTe
     name: checkName(terms.name),
     plan: operatorPlan,
     limits: operatorLimits,
-    scopes: [operatorScope],
+    scopes: [roleScopes[checkRole(terms.role ?? "owner")]],
     expiresAt: checkExpiry(terms.expiresAt, now),
   };
 }
@@ -73,8 +78,11 @@ export function checkChange(key: Key, change: KeyChange, now: number): CheckedTe
   const kept = { name: checkName(name), expiresAt: checkedExpiry };
   if (kindOf(key) === "operator") {
     rejectFixedTerms(change);
-    return { plan: key.plan, limits: key.limits, scopes: key.scopes, ...kept };
+    const { role } = change;
+    const scopes = role === undefined ? key.scopes : [roleScopes[checkRole(role)]];
+    return { plan: key.plan, limits: key.limits, scopes, ...kept };
   }
+  rejectRole(change);
   const plan = checkPlan(change.plan ?? key.plan);
   const isCustom = plans[plan] === null;
   const limits = checkLimits(plan, {
@@ -91,6 +99,20 @@ export function rejectFixedTerms(terms: KeyChange): void {
   for (const field of ["plan", "perMinute", "perDay", "scopes"] as const) {
     if (terms[field] !== undefined) throw new InvalidField(field, fixedForOperators);
   }
+}
+
+export const onlyForOperators = "can be set only for an operator key";
+
+function rejectRole({ role }: KeyChange): void {
+  if (role !== undefined) throw new InvalidField("role", onlyForOperators);
+}
+
+export const roleRule = `must be one of ${roles.join(", ")}`;
+
+function checkRole(name: string): Role {
+  const role = roles.find((one) => one === name);
+  if (role === undefined) throw new InvalidField("role", roleRule);
+  return role;
 }
 
 function checkPlan(plan: string): Plan {

@@ -1,6 +1,6 @@
 import { orderStatuses } from "../catalogue/orders.ts";
 import { type FieldKind, fieldRules, petFields } from "../catalogue/pet-fields.ts";
-import { operatorPlan, operatorScope, scopes } from "../keys/keys.ts";
+import { operatorPlan, roleScopes, scopes } from "../keys/keys.ts";
 import { recordBytes } from "../ledger/idempotency.ts";
 import { petStatuses, quantityMax } from "../ledger/inventory.ts";
 import { causes } from "../ledger/ledger.ts";
@@ -260,7 +260,7 @@ function isList(value: unknown): boolean {
 
 function areScopes(value: unknown): boolean {
   if (typeof value !== "string") return false;
-  if (value === operatorScope) return true;
+  if (Object.values<string>(roleScopes).includes(value)) return true;
   return value.split(" ").every((name) => (scopes as readonly string[]).includes(name));
 }
 

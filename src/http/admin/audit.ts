@@ -1,4 +1,5 @@
 import { type AuditRow, auditActions, listAudit as listPage } from "../../domain/audit/audit.ts";
+import { roleOf } from "../../domain/keys/keys.ts";
 import { rowsExaminedMax } from "../../domain/ledger/store.ts";
 import { inOrder } from "../../domain/values/json.ts";
 import {
@@ -85,12 +86,15 @@ const target = patternParameter(
   exampleKeyId,
 );
 
+/** Only owners see keys and webhooks. The others see that somebody changed one. */
+const ownersAction = /^(key|ban|webhook)\./;
+
 const listAudit: AdminDeclaration = {
   method: "GET",
   path: "/audit",
   contract: {
     summary: "List what operators did",
-    description: `Returns one page of the audit log, newest first. It has everything that operators changed, except stock, which is in the ledger. If older rows follow, \`Link\` contains the URL of the next page. You can combine the filters. With a filter, the service examines at most ${rowsExaminedMax.toLocaleString("en")} rows for one page, so a page can be short or empty and still have a \`Link\`.`,
+    description: `Returns one page of the audit log, newest first. It has everything that operators changed, except stock, which is in the ledger. Only owners see the details of rows about keys and webhooks. If older rows follow, \`Link\` contains the URL of the next page. You can combine the filters. With a filter, the service examines at most ${rowsExaminedMax.toLocaleString("en")} rows for one page, so a page can be short or empty and still have a \`Link\`.`,
     parameters: [before, limit, action, keyId, target],
     success: {
       200: jsonList("One page of the audit log.", "AuditRow", { headers: ["NextPage"] }),
@@ -106,12 +110,15 @@ const listAudit: AdminDeclaration = {
       target: readParameter(query, target),
     };
     const { rows, nextBefore } = await listPage(store, filter, size);
-    return pageReply(call, query, JSON.stringify(rows.map(describeRow)), "before", nextBefore);
+    const isOwner = roleOf(call.caller) === "owner";
+    const described = rows.map((row) => describeRow(row, isOwner));
+    return pageReply(call, query, JSON.stringify(described), "before", nextBefore);
   },
 };
 
-function describeRow(row: AuditRow) {
-  return inOrder({ ...row, at: new Date(row.at).toISOString() }, rowNames);
+function describeRow(row: AuditRow, isOwner: boolean) {
+  const details = isOwner || !ownersAction.test(row.action) ? row.details : {};
+  return inOrder({ ...row, at: new Date(row.at).toISOString(), details }, rowNames);
 }
 
 export const auditOperations = { listAudit };

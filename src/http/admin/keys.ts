@@ -2,7 +2,13 @@ import type { By } from "../../domain/audit/audit.ts";
 import { keyJson } from "../../domain/keys/key-json.ts";
 import type { KeyStatus } from "../../domain/keys/lifecycle.ts";
 import * as lifecycle from "../../domain/keys/lifecycle.ts";
-import { fixedForOperators, type KeyChange, rejectFixedTerms } from "../../domain/keys/terms.ts";
+import {
+  fixedForOperators,
+  type KeyChange,
+  onlyForOperators,
+  rejectFixedTerms,
+  roleRule,
+} from "../../domain/keys/terms.ts";
 import { dayMs, minuteMs } from "../../domain/limits/limits.ts";
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import { inOrder } from "../../domain/values/json.ts";
@@ -44,6 +50,12 @@ const revokedMessage = `Key ${exampleKeyId} is revoked; issue a new one.`;
 
 const keyId = new RegExp(keyIdPattern);
 
+const roleMessages = {
+  fixed_for_operators: `Field 'plan' ${fixedForOperators}.`,
+  only_for_operators: `Field 'role' ${onlyForOperators}.`,
+  invalid_role: `Field 'role' ${roleRule}.`,
+};
+
 const kindRule = "must be api or operator";
 
 const listKeys: AdminDeclaration = {
@@ -61,6 +73,8 @@ const listKeys: AdminDeclaration = {
   },
 };
 
+const exampleOperator = { name: "Ada", kind: "operator", role: "clerk" };
+
 const createKey: AdminDeclaration = {
   method: "POST",
   path: "/keys",
@@ -72,7 +86,7 @@ const createKey: AdminDeclaration = {
     body: json("The key to create.", "NewKey", {
       examples: {
         api: { summary: "An API key", value: exampleNewKey },
-        operator: { summary: "An operator key", value: { name: "Ada", kind: "operator" } },
+        operator: { summary: "An operator key", value: exampleOperator },
       },
     }),
     success: { 201: json("The new key.", "IssuedKey") },
@@ -80,7 +94,7 @@ const createKey: AdminDeclaration = {
       invalid_request: {
         ...bodyMessages,
         invalid_kind: `Field 'kind' ${kindRule}.`,
-        fixed_for_operators: `Field 'plan' ${fixedForOperators}.`,
+        ...roleMessages,
       },
     },
   },
@@ -89,13 +103,13 @@ const createKey: AdminDeclaration = {
     const fields = await readFields(call);
     const { environment } = admin.facts;
     const { expiresAt, ...terms } = readTerms(fields);
-    const { name = "", plan = "" } = terms;
+    const { name = "", plan = "", role } = terms;
     const isOperator = readKind(fields) === "operator";
     if (isOperator) rejectFixedTerms(terms);
     const ends = { expiresAt: expiresAt ?? undefined };
     const by = byOperator(call, clock);
     const issued = isOperator
-      ? await lifecycle.issueOperatorKey(store, environment, { name, ...ends }, by)
+      ? await lifecycle.issueOperatorKey(store, environment, { name, role, ...ends }, by)
       : await lifecycle.issueKey(store, environment, { ...terms, name, plan, ...ends }, by);
     return keyReply(context, 201, issued.key.id, { key: issued.text });
   },
@@ -136,7 +150,7 @@ const changeKey: AdminDeclaration = {
     messages: {
       invalid_request: {
         ...bodyMessages,
-        fixed_for_operators: `Field 'plan' ${fixedForOperators}.`,
+        ...roleMessages,
         revoked: revokedMessage,
       },
       ...notFound,
@@ -269,6 +283,7 @@ function readTerms(fields: Fields): KeyChange {
     perDay: integerField(fields, "perDay"),
     scopes: textListField(fields, "scopes"),
     expiresAt: timeField(fields, "expiresAt"),
+    role: textField(fields, "role"),
   };
 }
 

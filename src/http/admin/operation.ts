@@ -1,5 +1,5 @@
 import type { Actor, By } from "../../domain/audit/audit.ts";
-import type { operatorScope } from "../../domain/keys/keys.ts";
+import type { OperatorScope, Role } from "../../domain/keys/keys.ts";
 import type { Clock } from "../../domain/running/clock.ts";
 import type { Contract } from "../api/contract/operation.ts";
 import type { ApiSettings, Declaration, DeclaredBody } from "../api/operation.ts";
@@ -17,9 +17,22 @@ export const adminTags = [
   { name: "Service", description: "The service itself, and what operators did." },
 ] as const;
 
+/** The least roles that can read and that can change what the operations of a tag are about. */
+export const rolesOfTags: Readonly<Record<AdminOperation["tag"], readonly [Role, Role]>> = {
+  Session: ["viewer", "viewer"],
+  Keys: ["owner", "owner"],
+  Stock: ["viewer", "clerk"],
+  Changes: ["viewer", "clerk"],
+  Pets: ["viewer", "clerk"],
+  Orders: ["viewer", "clerk"],
+  Webhooks: ["owner", "owner"],
+  Backups: ["owner", "owner"],
+  Service: ["viewer", "owner"],
+};
+
 /** An operation of the operator API. */
 export interface AdminOperation extends Operation {
-  readonly scope: typeof operatorScope;
+  readonly scope: OperatorScope;
   readonly tag: (typeof adminTags)[number]["name"];
   readonly contract: Contract;
 }

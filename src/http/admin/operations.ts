@@ -1,4 +1,4 @@
-import { operatorScope } from "../../domain/keys/keys.ts";
+import { roleScopes } from "../../domain/keys/keys.ts";
 import { errorCodes } from "../../domain/running/errors.ts";
 import { errorSchema } from "../api/contract/errors.ts";
 import { namesIn, tagged } from "../api/contract/operation.ts";
@@ -16,14 +16,19 @@ import { webhookSchemas } from "./contract/webhook-schemas.ts";
 import { exportOrders, exportPets } from "./exports.ts";
 import { importOrders, importPets, importSchemas } from "./imports.ts";
 import { keyOperations } from "./keys.ts";
-import type { AdminDeclaration, AdminOperation, AdminSettings } from "./operation.ts";
+import {
+  type AdminDeclaration,
+  type AdminOperation,
+  type AdminSettings,
+  rolesOfTags,
+} from "./operation.ts";
 import { petOperations } from "./pets.ts";
 import { rejectOtherOrigins } from "./same-origin.ts";
 import { serviceOperations, serviceSchemas } from "./service.ts";
 import { sessionOperations, sessionSchemas } from "./session.ts";
 import { ledgerOperations, listOrders, listStockHistory } from "./shared.ts";
 import { stockOperations } from "./stock.ts";
-import { usageOperations } from "./usage.ts";
+import { getKeyUsage, getUsage } from "./usage.ts";
 import { webhookOperations } from "./webhooks.ts";
 
 export const adminBasePath = "/admin";
@@ -38,8 +43,8 @@ export const adminHeaders = {
 /** All operations of the operator API by id. Routes, its description and many tests are made from this. */
 const table = {
   ...tagged("Session", sessionOperations),
-  ...tagged("Keys", { ...keyOperations, ...usageOperations }),
-  ...tagged("Service", { ...auditOperations, ...serviceOperations }),
+  ...tagged("Keys", { ...keyOperations, getKeyUsage }),
+  ...tagged("Service", { ...auditOperations, ...serviceOperations, getUsage }),
   ...tagged("Webhooks", webhookOperations),
   ...tagged("Backups", backupOperations),
   ...tagged("Stock", { ...stockOperations, listStockHistory }),
@@ -67,14 +72,15 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
 export function adminOperations(settings: AdminSettings): AdminOperation[] {
   return Object.entries<AdminDeclaration & Pick<AdminOperation, "tag">>(table).map(
     ([id, { body, ...declared }]) => {
-      const { contract, method, handle } = declared;
+      const { contract, method, handle, tag } = declared;
       const isRead = method === "GET";
+      const [reading, changing] = rolesOfTags[tag];
       return {
         ...declared,
         id,
         ...bodyRule(body, settings),
         contract: isRead ? withCompression(contract) : contract,
-        scope: operatorScope,
+        scope: roleScopes[isRead ? reading : changing],
         stability: "beta",
         cacheControl: adminHeaders["Cache-Control"],
         known: namesIn(contract, adminSchemas),

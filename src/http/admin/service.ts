@@ -1,4 +1,4 @@
-import { environments } from "../../domain/keys/keys.ts";
+import { environments, roleOf } from "../../domain/keys/keys.ts";
 import { listKeyStatuses } from "../../domain/keys/lifecycle.ts";
 import { petStatuses } from "../../domain/ledger/inventory.ts";
 import { type Attention, listAttention } from "../../domain/operations/attention.ts";
@@ -123,7 +123,10 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
       isReady: flag("Whether `/readyz` returns 200."),
       webhooks: named("WebhookCounts", "The webhooks."),
       backup: nullable("LastBackup", "The last backup, or null if there is none."),
-      attention: listOf("Attention", "What an operator should look at, problems first."),
+      attention: listOf(
+        "Attention",
+        "What an operator should look at, problems first. Only owners see what is about keys, webhooks and backups.",
+      ),
     },
     exampleService,
   ),
@@ -156,7 +159,7 @@ const getService: AdminDeclaration = {
     );
     const { startedAt, backupEveryMs, ...facts } = admin.facts;
     const backup = maintenance.find(({ task }) => task === "backup");
-    const attention: readonly Attention[] = listAttention({
+    const all: readonly Attention[] = listAttention({
       now,
       isReady,
       canWrite: store.inventory.canWrite(),
@@ -167,6 +170,9 @@ const getService: AdminDeclaration = {
       backupEveryMs,
       certificateExpiresAt: admin.certificateExpiresAt(),
     });
+    // The others cannot open these views, and the texts name keys and webhooks.
+    const isOwner = roleOf(call.caller) === "owner";
+    const attention = all.filter(({ view }) => isOwner || !ownersViews.includes(view));
     const body = JSON.stringify({
       ...facts,
       startedAt: isoOrNull(startedAt),
@@ -183,6 +189,8 @@ const getService: AdminDeclaration = {
     return { status: 200, body };
   },
 };
+
+const ownersViews = ["keys", "webhooks", "backups"];
 
 function countWebhooks(webhooks: readonly Webhook[]) {
   const count = (isCounted: (webhook: Webhook) => boolean) => webhooks.filter(isCounted).length;

@@ -1,4 +1,4 @@
-import { environments } from "../../domain/keys/keys.ts";
+import { environments, roleOf, roles } from "../../domain/keys/keys.ts";
 import { endSession as end, startSession as start } from "../../domain/keys/sessions.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
@@ -21,7 +21,7 @@ import { rejectForeignSignIn } from "./same-origin.ts";
 import { sessionCookie, sessionTokenIn } from "./session-cookie.ts";
 
 const exampleSession = {
-  operator: { id: exampleOperatorId, name: "Ada" },
+  operator: { id: exampleOperatorId, name: "Ada", role: "owner" },
   environment: "production",
   version: "0.12.0",
   expiresAt: "2026-11-16T20:00:00.000Z",
@@ -33,6 +33,7 @@ export const sessionSchemas: Readonly<Record<string, Schema>> = {
     {
       id: text("The ID of the operator key."),
       name: text("The name of the operator key."),
+      role: choice(roles, "What the operator can do."),
     },
     exampleSession.operator,
   ),
@@ -112,7 +113,7 @@ async function sessionJson(
   const { environment, version } = admin.facts;
   const key = await store.keys.findKey(caller.keyId);
   return JSON.stringify({
-    operator: { id: caller.keyId, name: key?.name ?? "" },
+    operator: { id: caller.keyId, name: key?.name ?? "", role: roleOf(caller) },
     environment,
     version,
     expiresAt: isoOrNull(expiresAt),

@@ -25,7 +25,7 @@ const step = choiceParameter(
 const delay =
   "Requests to other instances are included after up to 10 seconds. A crash can lose the last 10 seconds.";
 
-const getKeyUsage: AdminDeclaration = {
+export const getKeyUsage: AdminDeclaration = {
   method: "GET",
   path: "/keys/{keyId}/usage",
   contract: {
@@ -46,7 +46,7 @@ const getKeyUsage: AdminDeclaration = {
 };
 
 /** All keys together, and all requests without a valid key. */
-const getUsage: AdminDeclaration = {
+export const getUsage: AdminDeclaration = {
   method: "GET",
   path: "/usage",
   contract: {
@@ -75,5 +75,3 @@ function seriesJson(step: Step, { from, admitted, refused }: UsageSeries) {
 function readStep({ request }: Call): Step {
   return readParameter(queryOf(request), step) ?? usual;
 }
-
-export const usageOperations = { getKeyUsage, getUsage };

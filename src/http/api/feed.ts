@@ -1,4 +1,4 @@
-import { operatorScope } from "../../domain/keys/keys.ts";
+import { roleOf } from "../../domain/keys/keys.ts";
 import { type Cursor, formatCursor, parseCursor } from "../../domain/ledger/cursors.ts";
 import { causes } from "../../domain/ledger/ledger.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
@@ -104,7 +104,7 @@ export async function openFeed(context: Context, call: Call): Promise<Reply> {
     afterSeq,
     filter: { ...filter, since: isReached ? undefined : from },
     keyId: caller.keyId,
-    isOperator: operation.scope === operatorScope,
+    isOperator: roleOf(caller) !== undefined,
     async isAuthorized() {
       const current = await authenticator.identify(request, origin);
       return current?.scopes.includes(operation.scope) ?? false;

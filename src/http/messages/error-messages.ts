@@ -1,3 +1,4 @@
+import { type GrantedScope, roleOf, rolesFrom } from "../../domain/keys/keys.ts";
 import type { Entry } from "../../domain/ledger/inventory.ts";
 
 /** The messages of error responses. The API description shows them as examples. */
@@ -64,7 +65,9 @@ export const connectionClosed =
 
 export const incompleteBody = "The body is incomplete.";
 
-export function missingScope(scope: string): string {
+export function missingScope(scope: GrantedScope): string {
+  const role = roleOf({ scopes: [scope] });
+  if (role) return `This needs an operator key with the role ${rolesFrom(role).join(" or ")}.`;
   return `This API key does not have the scope '${scope}'.`;
 }
 

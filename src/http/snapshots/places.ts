@@ -1,5 +1,5 @@
 import { inTurns, isWithinShare } from "../../domain/commits/groups.ts";
-import { type Caller, operatorScope } from "../../domain/keys/keys.ts";
+import { type Caller, roleOf } from "../../domain/keys/keys.ts";
 import { unavailable } from "../../domain/running/errors.ts";
 
 /** Whose request it is. */
@@ -46,7 +46,7 @@ export function createPlaces(placesMax: number, waitingMax: number): Places {
 
   /** Waits until it is let in or the signal is aborted. */
   async function wait(visitor: Visitor, signal: AbortSignal): Promise<void> {
-    const name = visitor.scopes.includes(operatorScope) ? "operators" : "others";
+    const name = roleOf(visitor) ? "operators" : "others";
     const visitors = queues[name].map((one) => one.visitor);
     if (visitors.length >= waitingMax) throw unavailable("tooManyRequests");
     if (!isWithinShare(countOf(visitors, visitor.keyId), visitors.length, 1, waitingMax)) {

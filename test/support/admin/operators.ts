@@ -1,5 +1,5 @@
 import { byCommand } from "../../../src/domain/audit/audit.ts";
-import type { Environment } from "../../../src/domain/keys/keys.ts";
+import type { Environment, Role } from "../../../src/domain/keys/keys.ts";
 import { issueOperatorKey } from "../../../src/domain/keys/lifecycle.ts";
 import type { TestService } from "../service.ts";
 
@@ -10,8 +10,9 @@ export async function issueOperator(
   { store, clock }: Shop,
   name = "Ada",
   environment: Environment = "production",
+  role: Role = "owner",
 ): Promise<{ id: string; text: string }> {
-  const terms = { name };
+  const terms = { name, role };
   const { key, text } = await issueOperatorKey(store, environment, terms, byCommand(clock.now()));
   return { id: key.id, text };
 }

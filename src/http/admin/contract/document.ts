@@ -1,3 +1,4 @@
+import { roleScopes } from "../../../domain/keys/keys.ts";
 import { describeOperations } from "../../api/contract/description.ts";
 import { errors } from "../../api/contract/errors.ts";
 import { commonHeaders } from "../../api/contract/headers.ts";
@@ -16,6 +17,8 @@ const adminOverview = `This API is for the people who run the store. The console
 Send an operator key in the header \`Authorization: Bearer <OPERATOR_KEY>\`. \`petstore keys create --operator --name NAME\` creates one. Operator keys start with \`pso_live_\` or \`pso_test_\`. An API key is not accepted here, and an operator key is not accepted under \`/v1\`.
 
 A browser signs in with \`POST /session\` and is then authenticated by a cookie. A request that changes something with the cookie must come from a page of this service: \`Sec-Fetch-Site\` must be \`same-origin\`, and \`Origin\` must match \`Host\`. Otherwise the response is 403.
+
+Each operator key has a role. A \`viewer\` reads: the stock, its changes, pets, orders and the audit log. A \`clerk\` also changes stock and pets, and imports files. An \`owner\` can do everything. Only owners see keys, webhooks and backups. The response to a request that the role does not allow is 403, and \`message\` names the roles that can send it. Each operation names its least role as the scope \`operator:viewer\`, \`operator:clerk\` or \`operator\`, the owner's.
 
 ## Rate limits
 
@@ -65,6 +68,11 @@ export function describeAdminApi(operations: readonly AdminOperation[]) {
             "Missing or invalid operator key, or the session has ended. `message` names a mistake that the key itself shows, such as a typing error or an API key in place of an operator key. The response is the same for an unknown, an expired and a revoked key.",
           examples: { unauthorized: missingOperatorKey },
         },
+        insufficient_scope: {
+          headers: ["RoleChallenge"],
+          description:
+            "The role of the operator key does not allow this operation. Nothing was changed. `message` names the roles that do.",
+        },
         not_found: { description: "There is nothing with this ID." },
         version_conflict: {
           ...errors.version_conflict,
@@ -82,8 +90,9 @@ export function describeAdminApi(operations: readonly AdminOperation[]) {
         "X-Content-Type-Options",
         "Cross-Origin-Resource-Policy",
       ],
-      commonErrors: ({ method }) => [
+      commonErrors: ({ method, scope }) => [
         "unauthorized",
+        ...(scope === roleScopes.viewer ? [] : (["insufficient_scope"] as const)),
         ...(method === "GET" ? [] : (["cross_origin"] as const)),
         "rate_limit_exceeded",
         "key_banned",

@@ -1,4 +1,4 @@
-import { operatorScope, scopes } from "../../../domain/keys/keys.ts";
+import { roleScopes, roles, scopes } from "../../../domain/keys/keys.ts";
 import { planNames } from "../../../domain/limits/plans.ts";
 import { nameCharactersMax } from "../../../domain/values/texts.ts";
 import { exampleKeyId, exampleTime } from "../../api/contract/examples.ts";
@@ -24,6 +24,7 @@ const exampleKey = {
   id: exampleKeyId,
   name: "Warehouse",
   kind: "api",
+  role: null,
   plan: "business",
   limits: { perMinute: 1000, perDay: 100000 },
   scopes: ["inventory:read", "inventory:write"],
@@ -46,6 +47,10 @@ const keyFields = {
   id: text("The ID of the key."),
   name: text("The name of the key."),
   kind: choice(kinds, "`api` for clients of the store, `operator` for this API."),
+  role: {
+    anyOf: [{ type: "string", enum: roles }, { type: "null" }],
+    description: "The role of an operator key, or null for an API key.",
+  },
   plan: {
     anyOf: [{ type: "string", enum: planNames }, { type: "null" }],
     description: "The plan of the key, or null for an operator key.",
@@ -53,7 +58,7 @@ const keyFields = {
   limits: named("KeyLimits", "The limits of the key."),
   scopes: {
     type: "array",
-    items: { type: "string", enum: [...scopes, operatorScope] },
+    items: { type: "string", enum: [...scopes, ...Object.values(roleScopes)] },
     description: "What the key can do.",
   },
   state: choice(
@@ -107,6 +112,7 @@ const terms: Readonly<Record<string, Schema>> = {
       "What the key can do. By default, a new key has all scopes. Not for operator keys.",
   },
   expiresAt: timeOrNull("When the key expires. Null for never."),
+  role: choice(roles, "Only for operator keys. A new one without a role is an owner's."),
 };
 
 /** How long the old secret of a key or a webhook stays valid after a rotation. */

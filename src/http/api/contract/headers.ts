@@ -100,6 +100,12 @@ export const headers = {
     },
     example: 'Bearer realm="petstore", error="insufficient_scope", scope="inventory:read"',
   },
+  RoleChallenge: {
+    name: "WWW-Authenticate",
+    description: "Sent with `insufficient_scope`. Names the scope of the least role (RFC 6750).",
+    isOptional: true,
+    example: 'Bearer realm="petstore", error="insufficient_scope", scope="operator:clerk"',
+  },
   ETag: {
     description:
       "The version of the list or of the entry. Send it in `If-None-Match` to get a 304 while nothing has changed. Send the version of an entry in `If-Match` to update the entry only if it has not changed.",

@@ -1,0 +1,78 @@
+import { useSignal } from "@preact/signals";
+import { request } from "../client/api.ts";
+import { isOwnKey } from "../client/session.ts";
+import type { Key, Service } from "../client/types.ts";
+import { hrefOf } from "../page/router.ts";
+import { Button } from "../parts/button.tsx";
+import { Card } from "../parts/card.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { useLoaded } from "../parts/loaded.tsx";
+
+/** What the owner of a new store does first, until all of it is done or the person hides it. */
+export function FirstSteps({ facts }: { readonly facts: Service }) {
+  const isHidden = useSignal(readHidden());
+  const source = useLoaded(async (signal) =>
+    isHidden.value ? undefined : request<readonly Key[]>("/keys", { signal }),
+  );
+  const state = source.state.value;
+  if (isHidden.value || state.kind !== "ready" || !state.value) return null;
+  const steps = stepsOf(facts, state.value);
+  const done = steps.filter(([isDone]) => isDone).length;
+  if (done === steps.length) return null;
+  const hide = () => {
+    isHidden.value = true;
+    hideForGood();
+  };
+  const button = (
+    <Button kind="quiet" isSmall onClick={hide}>
+      Hide
+    </Button>
+  );
+  return (
+    <Card title={`First steps: ${done} of ${steps.length} done`} class="first-steps" aside={button}>
+      <ol>
+        {steps.map(([isDone, to, title, text]) => (
+          <li key={to} class="row">
+            <Icon name={isDone ? "check" : "plus"} />
+            {isDone ? <s>{title}</s> : <a href={hrefOf(to)}>{title}</a>}
+            <span class="small muted">{isDone ? "Done" : text}</span>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+type Step = readonly [isDone: boolean, to: string, title: string, text: string];
+
+function stepsOf({ stock, backup }: Service, all: readonly Key[]): readonly Step[] {
+  const keys = all.filter(({ state }) => state === "active" || state === "banned");
+  const hasPets = Object.values(stock).some(({ entries }) => entries > 0);
+  const hasClient = keys.some(({ kind }) => kind === "api");
+  const hasColleague = keys.some(({ id, kind }) => kind === "operator" && !isOwnKey(id));
+  const newKey = "/keys?new=";
+  return [
+    [hasPets, "/import", "Import your pets", "From a file, or add them one by one in Stock."],
+    [hasClient, `${newKey}web-shop`, "Create a key for the web shop", "It reads and books stock."],
+    [backup !== null, "/backups", "Make a backup", "A copy of the whole store."],
+    [hasColleague, `${newKey}colleague`, "Invite a colleague", "Every change then has a name."],
+  ];
+}
+
+const storageName = "petstore-first-steps";
+
+function readHidden(): boolean {
+  try {
+    return window.localStorage.getItem(storageName) !== null;
+  } catch {
+    return false;
+  }
+}
+
+function hideForGood(): void {
+  try {
+    window.localStorage.setItem(storageName, "hidden");
+  } catch {
+    // A browser without storage shows the steps again after a reload.
+  }
+}
