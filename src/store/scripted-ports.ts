@@ -4,6 +4,7 @@ import { maintenanceReads, maintenanceWrites } from "./maintenance.ts";
 import { petWrites } from "./pets.ts";
 import { sessionReads, sessionWrites } from "./sessions.ts";
 import type { Blocking, Dialect, Promising } from "./statements.ts";
+import { stocktakeReads, stocktakeWrites } from "./stocktakes.ts";
 import { webhookReads, webhookWrites } from "./webhooks.ts";
 
 /** How an engine makes methods of scripts. */
@@ -23,6 +24,7 @@ export function createScriptedPorts({ quick, reads, writes }: ScriptMethods, dia
     pets: writes(petWrites(dialect)),
     webhooks: { ...reads(webhookReads), ...writes(webhookWrites(dialect)) },
     maintenance: { ...reads(maintenanceReads), ...writes(maintenanceWrites) },
+    stocktakes: { ...reads(stocktakeReads), ...writes(stocktakeWrites) },
     audit: { ...reads(auditReads), ...writes(auditWrites(dialect)) },
   };
 }
@@ -34,5 +36,6 @@ export const scriptedWrites = (dialect: Dialect) => ({
   ...petWrites(dialect),
   ...webhookWrites(dialect),
   ...maintenanceWrites,
+  ...stocktakeWrites,
   ...auditWrites(dialect),
 });

@@ -23,6 +23,7 @@ import { serviceOperations, serviceSchemas } from "./service.ts";
 import { sessionOperations, sessionSchemas } from "./session.ts";
 import { ledgerOperations, listOrders, listStockHistory } from "./shared.ts";
 import { stockOperations } from "./stock.ts";
+import { stocktakeOperations, stocktakeSchemas } from "./stocktakes.ts";
 import { usageOperations } from "./usage.ts";
 import { webhookOperations } from "./webhooks.ts";
 
@@ -42,7 +43,7 @@ const table = {
   ...tagged("Service", { ...auditOperations, ...serviceOperations }),
   ...tagged("Webhooks", webhookOperations),
   ...tagged("Backups", backupOperations),
-  ...tagged("Stock", { ...stockOperations, listStockHistory }),
+  ...tagged("Stock", { ...stockOperations, ...stocktakeOperations, listStockHistory }),
   ...tagged("Changes", { ...ledgerOperations, ...changeOperations }),
   ...tagged("Pets", { ...petOperations, importPets, exportPets }),
   ...tagged("Orders", { listOrders, importOrders, exportOrders }),
@@ -61,6 +62,7 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
   ...webhookSchemas,
   ...backupSchemas,
   ...stockSchemas,
+  ...stocktakeSchemas,
   Error: errorSchema(errorCodes),
 };
 

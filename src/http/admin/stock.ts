@@ -1,6 +1,6 @@
 import type { NamedEntry } from "../../domain/catalogue/pets.ts";
 import type { CatalogueReader } from "../../domain/catalogue/store.ts";
-import { outOfRangeMessage } from "../../domain/ledger/changes.ts";
+import { countAhead, countOutdated, outOfRangeMessage } from "../../domain/ledger/changes.ts";
 import { formatCursor } from "../../domain/ledger/cursors.ts";
 import type { Position } from "../../domain/ledger/epochs.ts";
 import { petNotFound } from "../../domain/ledger/inventory.ts";
@@ -10,6 +10,8 @@ import { ServiceError } from "../../domain/running/errors.ts";
 import { changeStock } from "../../domain/shop/shop.ts";
 import {
   canonicalText,
+  countedAtRule,
+  countedQuantityRule,
   oneAmountRule,
   readAmount,
   readExpected,
@@ -109,10 +111,13 @@ const updateStock: AdminDeclaration = {
         ...bodyMessages,
         one_amount: oneAmountRule,
         invalid_status: statusRule,
+        invalid_counted_at: countedAtRule,
+        counted_quantity: countedQuantityRule,
+        count_ahead: countAhead,
       },
       not_found: { not_found: petNotFound },
       insufficient_stock: { insufficient_stock: exampleShortage },
-      version_conflict: { version_conflict: exampleConflict },
+      version_conflict: { version_conflict: exampleConflict, count_outdated: countOutdated },
     },
   },
   async handle(context, call) {

@@ -47,6 +47,15 @@ const maintenance = `
   ) STRICT;
   `;
 
+/** Which pets each person has counted and not applied yet. */
+const stocktakes = `
+  CREATE TABLE stocktakes (
+    key_id  TEXT    PRIMARY KEY REFERENCES keys,
+    pet_ids TEXT    NOT NULL,
+    at      INTEGER NOT NULL
+  ) STRICT;
+  `;
+
 /**
  * The steps of the schema, in order. A released step never changes. `PRAGMA user_version` is the
  * number of steps that were applied.
@@ -73,4 +82,5 @@ export const steps: readonly Step[] = [
     release: "0.10.0",
     summary: "Replaces the table usage_history by usage_points, with one row per minute or day.",
   },
+  { apply: stocktakes, release: "0.13.0", summary: "Adds the table stocktakes." },
 ];
