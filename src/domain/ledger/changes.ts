@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../running/errors.ts";
 import { safeIntegerAsWritten } from "../values/int64.ts";
 import { JsonNumber } from "../values/json.ts";
 import { quantityMax } from "./inventory.ts";
@@ -34,9 +35,9 @@ export function outOfRangeMessage({ kind, amount }: Change, { current }: Rejecte
 }
 
 /** Why a count was rejected, by the reason. */
-export function countRejection({ reason }: Pick<Rejected, "reason">) {
-  if (reason === "count_ahead") return ["invalid_request", countAhead] as const;
-  if (reason === "count_outdated") return ["version_conflict", countOutdated] as const;
+export function countRejection({ reason }: Rejected): readonly [ErrorCode, string] | undefined {
+  if (reason === "count_ahead") return ["invalid_request", countAhead];
+  if (reason === "count_outdated") return ["version_conflict", countOutdated];
   return undefined;
 }
 

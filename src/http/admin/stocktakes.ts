@@ -16,7 +16,7 @@ import { jsonTypes } from "../messages/requests.ts";
 import { bodyMessages, fieldReader, readFields } from "./fields.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
-const exampleCounted = { petIds: [7, 8] };
+const exampleCounted = { pets: [7, 8] };
 const exampleStocktake = {
   keyId: exampleOperatorId,
   keyName: "Ada",
@@ -25,7 +25,7 @@ const exampleStocktake = {
 };
 const exampleList = { now: exampleTime, stocktakes: [exampleStocktake] };
 
-const petIds: Schema = {
+const pets: Schema = {
   type: "array",
   items: int64("The ID of a pet."),
   maxItems: countedMax,
@@ -38,7 +38,7 @@ export const stocktakeSchemas: Readonly<Record<string, Schema>> = {
     {
       keyId: text("The ID of the operator key."),
       keyName: text("The name of the operator key."),
-      petIds,
+      pets,
       at: time("When the operator last reported it."),
     },
     exampleStocktake,
@@ -53,7 +53,7 @@ export const stocktakeSchemas: Readonly<Record<string, Schema>> = {
     },
     exampleList,
   ),
-  CountedPets: requestObject("What you have counted.", { petIds }, exampleCounted, ["petIds"]),
+  CountedPets: requestObject("What you have counted.", { pets }, exampleCounted, ["pets"]),
 };
 
 const listedMax = 50;
@@ -79,8 +79,8 @@ const listStocktakes: AdminDeclaration = {
   },
 };
 
-const petIdsRule = `is required and must be an array of at most ${countedMax} 64-bit integers`;
-const petIdsField = fieldReader(petIdsRule, (value) => {
+const petsRule = `is required and must be an array of at most ${countedMax} 64-bit integers`;
+const petsField = fieldReader(petsRule, (value) => {
   const ids = Array.isArray(value) && value.length <= countedMax ? value.map(readId) : [undefined];
   return ids.every((id) => id !== undefined) ? ids : undefined;
 });
@@ -96,19 +96,19 @@ const setStocktake: AdminDeclaration = {
     body: json("The pets.", "CountedPets"),
     success: { 204: { description: "The list is stored." } },
     messages: {
-      invalid_request: { ...bodyMessages, invalid_pet_ids: `Field 'petIds' ${petIdsRule}.` },
+      invalid_request: { ...bodyMessages, invalid_pets: `Field 'pets' ${petsRule}.` },
     },
   },
   async handle({ store, clock }, call) {
-    const ids = petIdsField(await readFields(call), "petIds");
-    if (!ids) throw new InvalidField("petIds", petIdsRule);
+    const ids = petsField(await readFields(call), "pets");
+    if (!ids) throw new InvalidField("pets", petsRule);
     await store.stocktakes.setStocktake(call.caller.keyId, ids, clock.now());
     return { status: 204, body: null };
   },
 };
 
-function stocktakeJson({ keyId, keyName, petIds: ids, at }: Stocktake): string {
-  return `{"keyId":"${keyId}","keyName":${JSON.stringify(keyName)},"petIds":[${ids.join()}],"at":"${isoOf(at)}"}`;
+function stocktakeJson({ keyId, keyName, petIds, at }: Stocktake): string {
+  return `{"keyId":"${keyId}","keyName":${JSON.stringify(keyName)},"pets":[${petIds.join()}],"at":"${isoOf(at)}"}`;
 }
 
 function isoOf(ms: number): string {
