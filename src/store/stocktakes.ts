@@ -26,18 +26,15 @@ export const stocktakeReads: ScriptsOf<StocktakeStore, "listStocktakes"> = {
     ),
 };
 
-const removeText = "DELETE FROM stocktakes WHERE key_id = $1 OR at <= $2::int8";
-const addText = "INSERT INTO stocktakes (key_id, pet_ids, at) VALUES ($1, $2, $3::int8)";
-
 export const stocktakeWrites: ScriptsOf<StocktakeStore, "setStocktake"> = {
   *setStocktake(keyId, petIds, now) {
-    yield* run(removeText, [keyId, now - stocktakeMsMax]);
-    if (petIds.length > 0) {
-      yield* run(
-        `${addText} ON CONFLICT (key_id) DO UPDATE
-        SET pet_ids = excluded.pet_ids, at = excluded.at`,
-        [keyId, petIds.join(), now],
-      );
-    }
+    yield* run("DELETE FROM stocktakes WHERE key_id = $1 OR at <= $2::int8", [
+      keyId,
+      now - stocktakeMsMax,
+    ]);
+    if (petIds.length === 0) return;
+    const text = "INSERT INTO stocktakes (key_id, pet_ids, at) VALUES ($1, $2, $3::int8)";
+    // Another page of the same person may have stored its list since.
+    yield* run(`${text} ON CONFLICT (key_id) DO NOTHING`, [keyId, petIds.join(), now]);
   },
 };

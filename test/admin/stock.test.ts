@@ -232,7 +232,7 @@ describe.each(engines)("the stock in the operator API on %s", (engine) => {
     const again = await apply();
     expect([again.text, again.headers.get("idempotent-replayed")]).toEqual([first.text, "true"]);
     const other = { changes: [{ ...count, countedAt: seq - 1 }] };
-    expectError(await send("POST", "/changes", other, headers), 422, "idempotency_key_reused");
+    expectError(await send("POST", "/changes", other, headers), "idempotency_key_reused");
     await service.restart();
     const long = { quantity: 12, countedAt: cursor, reason: "🐢".repeat(200) };
     expect((await send("PATCH", "/stock/5000", long)).json).toMatchObject({ quantity: 10 });
@@ -241,26 +241,26 @@ describe.each(engines)("the stock in the operator API on %s", (engine) => {
     expect([...reason!]).toHaveLength(200);
 
     const refused = [
-      [{ quantity: 1, countedAt: seq }, 409, "insufficient_stock", "1 were counted"],
-      [{ quantity: 1, countedAt: 0 }, 409, "version_conflict", "Count again"],
-      [{ quantity: 1, countedAt: `x${cursor}` }, 409, "version_conflict", "Count again"],
-      [{ quantity: 1, countedAt: seq + 1_000 }, 400, "invalid_request", "last row"],
-      [{ quantity: 1, countedAt: String(seq) }, 400, "invalid_request", "'countedAt'"],
-      [{ delta: 1, countedAt: seq }, 400, "invalid_request", "'quantity'"],
+      [{ quantity: 1, countedAt: seq }, "insufficient_stock", "1 were counted"],
+      [{ quantity: 1, countedAt: 0 }, "version_conflict", "Count again"],
+      [{ quantity: 1, countedAt: `x${cursor}` }, "version_conflict", "Count again"],
+      [{ quantity: 1, countedAt: seq + 1_000 }, "invalid_request", "last row"],
+      [{ quantity: 1, countedAt: String(seq) }, "invalid_request", "'countedAt'"],
+      [{ delta: 1, countedAt: seq }, "invalid_request", "'quantity'"],
     ] as const;
-    await expectUnchanged(service, async () => {
-      for (const [change, status, code, text] of refused) {
+    await expectUnchanged(service.store, async () => {
+      for (const [change, code, text] of refused) {
         const one = await send("PATCH", "/stock/5000", change);
-        expectError(one, status, code);
+        expectError(one, code);
         expect(one.text).toContain(text);
         const batch = await send("POST", "/changes", { changes: [{ petId: 5_000, ...change }] });
-        expectError(batch, status, code);
+        expectError(batch, code);
         expect(batch.text).toContain("Change 0 (pet 5000): ");
       }
       // Clients of the API cannot apply counts.
       const changes = [{ petId: 5_000, quantity: 1, countedAt: seq }];
       const sent = { key, body: JSON.stringify({ changes }) };
-      expectError(await service.call("POST", "/changes", sent), 400, "invalid_request");
+      expectError(await service.call("POST", "/changes", sent), "invalid_request");
     });
   });
 });

@@ -1,5 +1,6 @@
 import { hashRow } from "./chain.ts";
 import { countReason } from "./counts.ts";
+import type { Cursor } from "./cursors.ts";
 import type { Entry } from "./inventory.ts";
 import type {
   Change,
@@ -25,11 +26,12 @@ export interface LedgerState {
   /** The epoch in which a row was written. Called only for versions that a client named. */
   epochOf(seq: number): string | undefined;
   /**
-   * The quantity of a pet after its last row up to `seq`, plus what counts corrected since: a correction
-   * changes what is recorded, and not what is on the shelf. Undefined if the pet was added or a change
-   * to it was undone since, or if it has changed too often. Not needed unless a unit has a count.
+   * The quantity of a pet after its last row up to a position, plus what counts corrected since: a
+   * correction changes what is recorded, and not what is on the shelf. Undefined if the pet was added or
+   * a change to it was undone since, if it has changed too often, or if the position is not in the
+   * history of the store. Not needed unless a unit has a count.
    */
-  countBase?(petId: bigint, seq: number): bigint | undefined;
+  countBase?(petId: bigint, countedAt: Cursor): bigint | undefined;
 }
 
 /** What an idempotency key stands for. */
@@ -210,15 +212,13 @@ function quantityAfter(
 
 /** The quantity after a count. `rows` are those that the store does not have yet. */
 function countedQuantity(
-  { tip, epochOf, countBase }: LedgerState,
+  { tip, countBase }: LedgerState,
   { petId, amount, countedAt }: Change,
   before: Entry,
   rows: readonly LedgerRow[],
 ): number | RejectionReason {
-  const { seq, epoch } = countedAt!;
-  if (seq > tip.seq) return "count_ahead";
-  const isKnown = epoch === undefined || epochOf(seq) === epoch;
-  let base = isKnown ? countBase?.(petId, seq) : undefined;
+  let base = countBase?.(petId, countedAt!);
+  if (countedAt!.epoch === undefined && countedAt!.seq > tip.seq) return "count_ahead";
   for (const row of rows) {
     if (row.petId !== petId || base === undefined) continue;
     if (row.cause === "count") base += BigInt(row.after!.quantity - row.before!.quantity);

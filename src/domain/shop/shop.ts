@@ -3,12 +3,10 @@ import type { Follower } from "../inventory/follower.ts";
 import type { Caller } from "../keys/keys.ts";
 import {
   changeMessage,
-  countOutdated,
   countRejection,
   outOfRangeMessage,
   versionConflictMessage,
 } from "../ledger/changes.ts";
-import { locateCounts } from "../ledger/counts.ts";
 import type { HeadWatcher } from "../ledger/head.ts";
 import { petNotFound } from "../ledger/inventory.ts";
 import type {
@@ -37,7 +35,7 @@ export interface Shop {
 }
 
 /** What a write needs of the shop. */
-export type WriteShop = Pick<Shop, "committer" | "idempotencyReachMs" | "store">;
+export type WriteShop = Pick<Shop, "committer" | "idempotencyReachMs">;
 
 /** The request that a write belongs to. */
 export interface WriteRequest {
@@ -93,9 +91,7 @@ export async function changeStock(
   change: Change,
   request: WriteRequest,
 ): Promise<Outcome> {
-  const located = await locateCounts(shop.store.inventory, [change]);
-  if (typeof located === "number") throw new ServiceError("version_conflict", countOutdated);
-  const outcome = await submit(shop, caller, located, request);
+  const outcome = await submit(shop, caller, [change], request);
   if (outcome.kind === "stored") return outcome;
   if (outcome.reason === "key_reused") throw reusedKey();
   const ofCount = countRejection(outcome);
@@ -110,12 +106,7 @@ export async function applyChanges(
   changes: readonly Change[],
   request: WriteRequest,
 ): Promise<Stored> {
-  const located = await locateCounts(shop.store.inventory, changes);
-  if (typeof located === "number") {
-    const text = changeMessage(located, changes[located]!.petId, countOutdated);
-    throw new ServiceError("version_conflict", text);
-  }
-  const outcome = await submit(shop, caller, located, request);
+  const outcome = await submit(shop, caller, changes, request);
   if (outcome.kind === "stored") return outcome;
   if (outcome.reason === "key_reused") throw reusedKey();
   throw rejectedChange(changes[outcome.index]!, outcome);

@@ -11,7 +11,6 @@ import { changeStock } from "../../domain/shop/shop.ts";
 import {
   canonicalText,
   countedAtRule,
-  countedQuantityRule,
   oneAmountRule,
   readAmount,
   readExpected,
@@ -112,7 +111,6 @@ const updateStock: AdminDeclaration = {
         one_amount: oneAmountRule,
         invalid_status: statusRule,
         invalid_counted_at: countedAtRule,
-        counted_quantity: countedQuantityRule,
         count_ahead: countAhead,
       },
       not_found: { not_found: petNotFound },

@@ -1,5 +1,4 @@
-import { countedMax, type Stocktake, stocktakeMsMax } from "../../domain/catalogue/stocktakes.ts";
-import { InvalidField } from "../../domain/running/errors.ts";
+import { countedMax, stocktakeMsMax } from "../../domain/catalogue/stocktakes.ts";
 import { readId } from "../api/change-list.ts";
 import { exampleOperatorId, exampleTime } from "../api/contract/examples.ts";
 import { json } from "../api/contract/operation.ts";
@@ -53,66 +52,45 @@ export const stocktakeSchemas: Readonly<Record<string, Schema>> = {
     },
     exampleList,
   ),
-  CountedPets: requestObject("What you have counted.", { pets }, exampleCounted, ["pets"]),
+  CountedPets: requestObject("What you have counted.", { pets }, exampleCounted),
 };
 
 const listedMax = 50;
-
-const listStocktakes: AdminDeclaration = {
-  method: "GET",
-  path: "/stocktakes",
-  contract: {
-    summary: "List who counts what",
-    description:
-      "Returns the pets that operators have counted and not applied yet, so that two people do not count the same shelf.",
-    success: {
-      200: json("Who has counted what.", "StocktakeList", {
-        examples: { one: { summary: "One operator", value: exampleList } },
-      }),
-    },
-  },
-  async handle({ store, clock }) {
-    const now = clock.now();
-    const found = await store.stocktakes.listStocktakes(now - stocktakeMsMax, listedMax);
-    const stocktakes = found.map(stocktakeJson).join();
-    return { status: 200, body: `{"now":"${isoOf(now)}","stocktakes":[${stocktakes}]}` };
-  },
-};
-
-const petsRule = `is required and must be an array of at most ${countedMax} 64-bit integers`;
+const petsRule = `must be an array of at most ${countedMax} 64-bit integers`;
 const petsField = fieldReader(petsRule, (value) => {
   const ids = Array.isArray(value) && value.length <= countedMax ? value.map(readId) : [undefined];
   return ids.every((id) => id !== undefined) ? ids : undefined;
 });
 
-const setStocktake: AdminDeclaration = {
+const shareStocktake: AdminDeclaration = {
   method: "PUT",
-  path: "/stocktakes/own",
+  path: "/stocktakes",
   body: { mediaTypes: jsonTypes, bytesMax: "changesBytesMax" },
   contract: {
-    summary: "Report what you count",
+    summary: "Share what you count",
     description:
-      "Replaces the list of the pets that you have counted and not applied yet. Nothing is changed in the stock. An empty list ends your count.",
+      "Replaces the list of the pets that you have counted and not applied yet, and returns everybody's, so that two people do not count the same shelf. Without `pets`, your list stays; an empty one ends your count. The stock does not change.",
     body: json("The pets.", "CountedPets"),
-    success: { 204: { description: "The list is stored." } },
+    success: { 200: json("Who has counted what.", "StocktakeList") },
     messages: {
       invalid_request: { ...bodyMessages, invalid_pets: `Field 'pets' ${petsRule}.` },
     },
   },
-  async handle({ store, clock }, call) {
+  async handle({ store: { stocktakes }, clock }, call) {
     const ids = petsField(await readFields(call), "pets");
-    if (!ids) throw new InvalidField("pets", petsRule);
-    await store.stocktakes.setStocktake(call.caller.keyId, ids, clock.now());
-    return { status: 204, body: null };
+    const now = clock.now();
+    if (ids) await stocktakes.setStocktake(call.caller.keyId, ids, now);
+    const found = await stocktakes.listStocktakes(now - stocktakeMsMax, listedMax);
+    const list = found.map(
+      ({ keyId, keyName, petIds, at }) =>
+        `{"keyId":"${keyId}","keyName":${JSON.stringify(keyName)},"pets":[${petIds.join()}],"at":"${isoOf(at)}"}`,
+    );
+    return { status: 200, body: `{"now":"${isoOf(now)}","stocktakes":[${list.join()}]}` };
   },
 };
-
-function stocktakeJson({ keyId, keyName, petIds, at }: Stocktake): string {
-  return `{"keyId":"${keyId}","keyName":${JSON.stringify(keyName)},"pets":[${petIds.join()}],"at":"${isoOf(at)}"}`;
-}
 
 function isoOf(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-export const stocktakeOperations = { listStocktakes, setStocktake };
+export const stocktakeOperations = { shareStocktake };

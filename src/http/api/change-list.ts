@@ -5,14 +5,14 @@ import {
   readDelta,
   versionRule,
 } from "../../domain/ledger/changes.ts";
-import { parseCursor } from "../../domain/ledger/cursors.ts";
+import { type Cursor, parseCursor } from "../../domain/ledger/cursors.ts";
 import {
   isPetStatus,
   petStatuses,
   quantityRule,
   readQuantity,
 } from "../../domain/ledger/inventory.ts";
-import { type Change, type ExpectedVersion, seqMax } from "../../domain/ledger/ledger.ts";
+import { type Change, seqMax } from "../../domain/ledger/ledger.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { int64Max, int64Min } from "../../domain/values/int64.ts";
 import { JsonNumber } from "../../domain/values/json.ts";
@@ -137,19 +137,15 @@ export function readAmount(
   return { kind, amount, ...status };
 }
 
-export const countedAtRule = `Field 'countedAt' must be a cursor of the feed, or an integer from 0 to ${seqMax}.`;
-export const countedQuantityRule = "Field 'countedAt' can only be used with 'quantity'.";
+export const countedAtRule = `Field 'countedAt' must be a cursor of the feed, or an integer from 0 to ${seqMax}. It can only be used with 'quantity'.`;
 
-function readCountedAt(
-  { countedAt, quantity, delta }: SentChange,
-  fail: Fail,
-): ExpectedVersion | undefined {
+function readCountedAt({ countedAt, quantity, delta }: SentChange, fail: Fail): Cursor | undefined {
   if (countedAt === undefined) return undefined;
-  if (quantity === undefined || delta !== undefined) throw fail(countedQuantityRule);
   const seq = readQuantity(countedAt);
   const cursor = typeof countedAt === "string" ? parseCursor(countedAt) : undefined;
-  if (seq === undefined && cursor?.epoch === undefined) throw fail(countedAtRule);
-  return cursor ?? { seq: seq! };
+  const found = seq === undefined ? cursor : { epoch: undefined, seq };
+  if (!found || quantity === undefined || delta !== undefined) throw fail(countedAtRule);
+  return found;
 }
 
 export const statusRule = `Field 'status' must be one of ${petStatuses.join(", ")}.`;

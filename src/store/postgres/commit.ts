@@ -1,10 +1,11 @@
 import { append } from "../../domain/ledger/append.ts";
 import { genesisHash } from "../../domain/ledger/chain.ts";
 import { countRowsMax } from "../../domain/ledger/counts.ts";
-import { epochOf } from "../../domain/ledger/epochs.ts";
+import type { Cursor } from "../../domain/ledger/cursors.ts";
+import { epochOf, isInHistory } from "../../domain/ledger/epochs.ts";
 import { storedKeysOf } from "../../domain/ledger/idempotency.ts";
 import type { Entry } from "../../domain/ledger/inventory.ts";
-import type { Change, Committed, Tip, Unit } from "../../domain/ledger/ledger.ts";
+import type { Committed, Tip, Unit } from "../../domain/ledger/ledger.ts";
 import { unavailable } from "../../domain/running/errors.ts";
 import { entryColumns, toEntry, toEpochStart } from "../rows.ts";
 import { integerArray, textArray } from "./engine/arrays.ts";
@@ -86,13 +87,15 @@ async function tryCommit(
   const hasIdempotency = units.some(({ idempotency }) => idempotency);
   const listEpochs = async () => (await query(...epochs.listStatement)).map(toEpochStart);
   const counts = units.flatMap(({ changes }) => changes.filter(({ countedAt }) => countedAt));
+  const counted = integerArray(counts.map(({ petId }) => petId));
+  const countedAt = integerArray(counts.map((count) => count.countedAt!.seq));
   const [, [locked], found, history, newer, bases] = await Promise.all([
     query(begin),
     query(lockHeadForGroup, [now, String(waitMs)]),
     query(readGroup, [integerArray([...petIds])]),
     counts.length > 0 || units.some(expectsVersion) ? listEpochs() : [],
     hasIdempotency ? query(...idempotency.newerStatement()) : [],
-    counts.length > 0 ? query(readBases, countArrays(counts)) : [],
+    counts.length > 0 ? query(readBases, [counted, countedAt]) : [],
   ]);
   const [lockedAt, timeline] = [Number(locked![0]), Number(locked![1])];
   confirm(timeline);
@@ -108,19 +111,17 @@ async function tryCommit(
   }
   const epoch = epochs.nameOf(locked![2] as string, timeline);
   const { tip: before, entries, ctids } = readState(found);
-  const baseOf = new Map(
-    bases.map(([petId, seq, base]) => [
-      `${petId} ${seq}`,
-      (base ?? undefined) as bigint | undefined,
-    ]),
-  );
+  const baseOf = new Map(bases.map((row) => [`${row[0]} ${row[1]}`, row[2] as bigint | null]));
   const state = {
     epoch,
     tip: before,
     entries,
     remembered: hasIdempotency ? await idempotency.find(query, units, listEpochs) : new Map(),
     epochOf: (seq: number) => epochOf(history, seq),
-    countBase: (petId: bigint, seq: number) => baseOf.get(`${petId} ${seq}`),
+    countBase(petId: bigint, { epoch, seq }: Cursor) {
+      const isKnown = epoch === undefined || isInHistory(history, before.seq, { epoch, seq });
+      return isKnown ? (baseOf.get(`${petId} ${seq}`) ?? undefined) : undefined;
+    },
   };
   const appended = append(state, units, lockedAt);
   const { rows, hashes, tip } = appended;
@@ -145,13 +146,6 @@ async function tryCommit(
   confirmStored(session, timeline);
   if (storedKeys) idempotency.committed(storedKeys);
   return appended;
-}
-
-function countArrays(counts: readonly Change[]): string[] {
-  return [
-    integerArray(counts.map(({ petId }) => petId)),
-    integerArray(counts.map(({ countedAt }) => countedAt!.seq)),
-  ];
 }
 
 function expectsVersion({ changes }: Unit): boolean {

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import { append, appendRow } from "../../domain/ledger/append.ts";
 import { countRowsMax } from "../../domain/ledger/counts.ts";
+import type { Cursor } from "../../domain/ledger/cursors.ts";
 import type { Entry, PetStatus } from "../../domain/ledger/inventory.ts";
 import type { Committed, LedgerRow, Tip, Unit } from "../../domain/ledger/ledger.ts";
 import type { Head } from "../../domain/ledger/store.ts";
@@ -158,9 +159,16 @@ const countBaseText = `
     (SELECT quantity FROM inventory WHERE pet_id = ?1)
   FROM later`;
 
+/** Whether the ledger up to row ?2 of epoch ?1 is part of this one, as `isInHistory` says. */
+const positionText = `SELECT ?2 BETWEEN one.from_seq AND coalesce(
+    (SELECT from_seq FROM epochs WHERE number > one.number ORDER BY number LIMIT 1), head.seq)
+  FROM epochs AS one, head WHERE one.epoch = ?1`;
+
 function countBaseFinder(database: Database) {
   const find = database.query(countBaseText);
-  return (petId: bigint, seq: number): bigint | undefined => {
+  const inHistory = database.query(positionText);
+  return (petId: bigint, { epoch, seq }: Cursor): bigint | undefined => {
+    if (epoch !== undefined && inHistory.values(epoch, seq)[0]?.[0] !== 1n) return undefined;
     const row = find.values(petId, seq)[0] as [bigint | null, bigint, bigint, bigint, bigint];
     const [steps, before, corrected, unknown, quantity] = row;
     if (steps === null) return quantity;

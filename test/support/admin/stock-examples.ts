@@ -43,15 +43,13 @@ export const stockExamples = {
       { path: "/stock/1", body: '{"quantity":1}', ...wrongType },
     ],
   },
-  listStocktakes: { good: { path: "/stocktakes" }, bad: [] },
-  setStocktake: {
-    good: { path: "/stocktakes/own", body: '{"pets":[1,9223372036854775807]}' },
+  shareStocktake: {
+    good: { path: "/stocktakes", body: '{"pets":[1,9223372036854775807]}' },
     bad: [
-      { path: "/stocktakes/own", body: "{}", code: "invalid_request" },
-      { path: "/stocktakes/own", body: '{"pets":["1"]}', code: "invalid_request" },
-      { path: "/stocktakes/own", body: '{"pets":[9223372036854775808]}', code: "invalid_request" },
-      { path: "/stocktakes/own", body: " ".repeat(262_145), code: "payload_too_large" },
-      { path: "/stocktakes/own", body: '{"pets":[]}', ...wrongType },
+      { path: "/stocktakes", body: '{"pets":["1"]}', code: "invalid_request" },
+      { path: "/stocktakes", body: '{"pets":[9223372036854775808]}', code: "invalid_request" },
+      { path: "/stocktakes", body: " ".repeat(262_145), code: "payload_too_large" },
+      { path: "/stocktakes", body: '{"pets":[]}', ...wrongType },
     ],
   },
   listStockHistory: {

@@ -1,4 +1,5 @@
 import type { Environment } from "../../../domain/keys/keys.ts";
+import type { Cursor } from "../../../domain/ledger/cursors.ts";
 import { type Entry, type PetStatus, petStatuses } from "../../../domain/ledger/inventory.ts";
 import type {
   Cause,
@@ -70,7 +71,7 @@ type Terms = [
   reason: string | null,
   expected: readonly ExpectedVersion[] | null,
   status: PetStatus | null,
-  countedAt: ExpectedVersion | null,
+  countedAt: Cursor | null,
 ];
 
 /** Precedes the cause and the key of the units that follow. */
