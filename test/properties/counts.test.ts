@@ -62,7 +62,12 @@ describe.each(engines)("counts on %s", (engine) => {
         const count = devices[device];
         if (!count) return;
         const seq = count.seq ?? (await history.seqAt(count.at));
-        const change = { petId, kind: "count", amount: count.amount, countedAt: { epoch: undefined, seq } } as const;
+        const change = {
+          petId,
+          kind: "count",
+          amount: count.amount,
+          countedAt: { epoch: undefined, seq },
+        } as const;
         const { outcomes } = await inventory.commit([unitOf(change)]);
         expect(outcomes[0]).toMatchObject({ kind: "stored", entries: [{ quantity: shelf }] });
         devices[device] = undefined;

@@ -25,7 +25,7 @@ export class ApiError extends ShownError {
 }
 
 export interface RequestOptions {
-  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
   /** Sent as JSON with exact ids. */
   readonly body?: unknown;
   /** Sent as it is, for example a file. */

@@ -782,5 +782,5 @@ export interface StocktakeList {
 /** What you have counted. Unknown fields are rejected. */
 export interface CountedPets {
   /** The pets that were counted and whose counts are not applied yet. */
-  readonly pets: readonly string[];
+  readonly pets?: readonly string[];
 }

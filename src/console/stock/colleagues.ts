@@ -27,7 +27,7 @@ async function exchange(): Promise<void> {
   const text = pets.join();
   const sentAt = Date.now();
   const body = text === reported ? {} : { pets };
-  const { now, stocktakes } = await request<StocktakeList>("/stocktakes", { method: "PUT", body });
+  const { now, stocktakes } = await request<StocktakeList>("/stocktakes", { method: "POST", body });
   reported = text;
   clockDifferenceMs.value = Date.parse(now) - (sentAt + Date.now()) / 2;
   colleagues.value = stocktakes.filter(({ keyId }) => keyId !== counter.value);

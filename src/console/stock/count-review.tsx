@@ -68,7 +68,12 @@ export function CountReview({ close }: { readonly close: () => void }) {
       {found.length > shownMax && <p>And {formatCount(found.length - shownMax)} smaller ones.</p>}
       <details>
         <summary>{countOf(matches.length, "match", "matches")}</summary>
-        <p class="small">{matches.slice(0, shownMax).map(({ name }) => name).join(" · ")}</p>
+        <p class="small">
+          {matches
+            .slice(0, shownMax)
+            .map(({ name }) => name)
+            .join(" · ")}
+        </p>
       </details>
       <label class="row small">
         <input

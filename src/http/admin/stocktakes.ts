@@ -63,7 +63,7 @@ const petsField = fieldReader(petsRule, (value) => {
 });
 
 const shareStocktake: AdminDeclaration = {
-  method: "PUT",
+  method: "POST",
   path: "/stocktakes",
   body: { mediaTypes: jsonTypes, bytesMax: "changesBytesMax" },
   contract: {

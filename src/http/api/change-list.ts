@@ -143,7 +143,8 @@ function readCountedAt({ countedAt, quantity, delta }: SentChange, fail: Fail): 
   if (countedAt === undefined) return undefined;
   const seq = readQuantity(countedAt);
   const cursor = typeof countedAt === "string" ? parseCursor(countedAt) : undefined;
-  const found = seq === undefined ? cursor : { epoch: undefined, seq };
+  // A number in quotes is no number, as in every other field.
+  const found = seq === undefined ? cursor?.epoch && cursor : { epoch: undefined, seq };
   if (!found || quantity === undefined || delta !== undefined) throw fail(countedAtRule);
   return found;
 }
