@@ -53,6 +53,8 @@ export function isDifferent({ counted, expected }: Count): boolean {
 
 /** Counts after which the service has sent nothing yet. */
 const uncertain = new Set<string>();
+/** The search for the places of counts, while it is under way. */
+let placing: Promise<void> | undefined;
 
 export function recordCount(row: number, counted: number): void {
   const { ids, quantities, names, versions } = table.value;
@@ -118,8 +120,6 @@ effect(() => {
     untracked(() => settle((count) => ({ ...byTime(count), isOffline: kind === "lost" })));
   }
 });
-
-let placing: Promise<void> | undefined;
 
 /** Finds the place in the ledger of counts that have only a time. */
 function placeCounts(): Promise<void> {
@@ -205,6 +205,7 @@ effect(() => {
     sentAt.value = stored.sentAt;
     sending.error.value = "";
   });
+  void untracked(placeCounts);
 });
 
 effect(() => {

@@ -3,8 +3,6 @@ export interface Stocktake {
   readonly keyId: string;
   readonly keyName: string;
   readonly petIds: readonly bigint[];
-  /** When it was last reported, in milliseconds since 1970. */
-  readonly at: number;
 }
 
 /** Ids of one person. More would not fit into the body of a request. */

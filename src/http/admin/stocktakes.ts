@@ -16,12 +16,7 @@ import { bodyMessages, fieldReader, readFields } from "./fields.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
 const exampleCounted = { pets: [7, 8] };
-const exampleStocktake = {
-  keyId: exampleOperatorId,
-  keyName: "Ada",
-  ...exampleCounted,
-  at: exampleTime,
-};
+const exampleStocktake = { keyId: exampleOperatorId, keyName: "Ada", ...exampleCounted };
 const exampleList = { now: exampleTime, stocktakes: [exampleStocktake] };
 
 const pets: Schema = {
@@ -38,16 +33,13 @@ export const stocktakeSchemas: Readonly<Record<string, Schema>> = {
       keyId: text("The ID of the operator key."),
       keyName: text("The name of the operator key."),
       pets,
-      at: time("When the operator last reported it."),
     },
     exampleStocktake,
   ),
   StocktakeList: responseObject(
     "What operators have counted.",
     {
-      now: time(
-        "The time of the service. A count without a connection is placed in the ledger by it.",
-      ),
+      now: time("The time of the service, by which a count without a connection is placed."),
       stocktakes: listOf("Stocktake", "Those of the last 24 hours, the latest first. At most 50."),
     },
     exampleList,
@@ -82,15 +74,12 @@ const shareStocktake: AdminDeclaration = {
     if (ids) await stocktakes.setStocktake(call.caller.keyId, ids, now);
     const found = await stocktakes.listStocktakes(now - stocktakeMsMax, listedMax);
     const list = found.map(
-      ({ keyId, keyName, petIds, at }) =>
-        `{"keyId":"${keyId}","keyName":${JSON.stringify(keyName)},"pets":[${petIds.join()}],"at":"${isoOf(at)}"}`,
+      ({ keyId, keyName, petIds }) =>
+        `{"keyId":"${keyId}","keyName":${JSON.stringify(keyName)},"pets":[${petIds.join()}]}`,
     );
-    return { status: 200, body: `{"now":"${isoOf(now)}","stocktakes":[${list.join()}]}` };
+    const iso = new Date(now).toISOString();
+    return { status: 200, body: `{"now":"${iso}","stocktakes":[${list.join()}]}` };
   },
 };
-
-function isoOf(ms: number): string {
-  return new Date(ms).toISOString();
-}
 
 export const stocktakeOperations = { shareStocktake };
