@@ -235,10 +235,7 @@ describe.each(engines)("while the shop is open, on %s", (engine) => {
     await ada.page.getByText("Typed offline").waitFor();
     await ada.page.getByText("Also counted by Grace").waitFor();
     expect(await seriousFindings(ada.page)).toEqual([]);
-    await ada.page.screenshot({ path: `/tmp/counts-review-${engine}.png` }); // SHOT
-    await grace.page.screenshot({ path: `/tmp/counts-panel-${engine}.png` }); // SHOT
     await ada.page.setViewportSize({ width: 390, height: 800 });
-    await ada.page.screenshot({ path: `/tmp/counts-phone-${engine}.png` }); // SHOT
     expect(await fitsWidth(ada.page)).toBe(true);
     await take(1);
     await ada.page.getByRole("button", { name: "Apply 4 differences" }).click();

@@ -767,13 +767,11 @@ export interface Stocktake {
   readonly keyName: string;
   /** The pets that were counted and whose counts are not applied yet. */
   readonly pets: readonly string[];
-  /** When the operator last reported it. */
-  readonly at: string;
 }
 
 /** What operators have counted. */
 export interface StocktakeList {
-  /** The time of the service. A count without a connection is placed in the ledger by it. */
+  /** The time of the service, by which a count without a connection is placed. */
   readonly now: string;
   /** Those of the last 24 hours, the latest first. At most 50. */
   readonly stocktakes: readonly Stocktake[];

@@ -66,15 +66,17 @@ export function CountReview({ close }: { readonly close: () => void }) {
         columns={columns}
       />
       {found.length > shownMax && <p>And {formatCount(found.length - shownMax)} smaller ones.</p>}
-      <details>
-        <summary>{countOf(matches.length, "match", "matches")}</summary>
-        <p class="small">
-          {matches
-            .slice(0, shownMax)
-            .map(({ name }) => name)
-            .join(" · ")}
-        </p>
-      </details>
+      {matches.length > 0 && (
+        <details>
+          <summary>{countOf(matches.length, "match", "matches")}</summary>
+          <p class="small">
+            {matches
+              .slice(0, shownMax)
+              .map(({ name }) => name)
+              .join(" · ")}
+          </p>
+        </details>
+      )}
       <label class="row small">
         <input
           type="checkbox"
