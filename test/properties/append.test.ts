@@ -2,10 +2,9 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { append } from "../../src/domain/ledger/append.ts";
 import { genesisHash, hashRow } from "../../src/domain/ledger/chain.ts";
-import type { Cursor } from "../../src/domain/ledger/cursors.ts";
 import { type EpochStart, epochOf } from "../../src/domain/ledger/epochs.ts";
 import { type Entry, petStatuses, quantityMax } from "../../src/domain/ledger/inventory.ts";
-import type { Change, LedgerRow, Outcome, Rejected, Unit } from "../../src/domain/ledger/ledger.ts";
+import type { Change, ExpectedVersion, LedgerRow, Outcome, Rejected, Unit } from "../../src/domain/ledger/ledger.ts";
 import { runs } from "../support/properties/runs.ts";
 
 /** The ledger ends at row 10. Rows up to 5 were written in epoch "a", the others in epoch "b". */
@@ -43,7 +42,7 @@ const unit: fc.Arbitrary<Unit> = fc
   .map(([changes, id]) => ({ changes, cause: "api", keyId: "key_a", requestId: `req_${id}` }));
 
 /** What the store says about a count. Unknown for pet 4. */
-function countBase(id: bigint, { seq, epoch }: Cursor): bigint | undefined {
+function countBase(id: bigint, { seq, epoch }: ExpectedVersion): bigint | undefined {
   return id === 4n || epoch === "b" ? undefined : BigInt(seq) / id;
 }
 

@@ -96,6 +96,7 @@ test("a start without the right to call a function names the function", async ()
       "petstore_set_quantities_between",
       "petstore_chain",
       "petstore_row_text",
+      "petstore_count_base",
     ],
   ];
   await expect(open(guest)).rejects.toThrow(

@@ -1,6 +1,5 @@
 import { hashRow } from "./chain.ts";
 import { countReason } from "./counts.ts";
-import type { Cursor } from "./cursors.ts";
 import type { Entry } from "./inventory.ts";
 import type {
   Change,
@@ -31,7 +30,7 @@ export interface LedgerState {
    * a change to it was undone since, if it has changed too often, or if the position is not in the
    * history of the store. Not needed unless a unit has a count.
    */
-  countBase?(petId: bigint, countedAt: Cursor): bigint | undefined;
+  countBase?(petId: bigint, countedAt: ExpectedVersion): bigint | undefined;
 }
 
 /** What an idempotency key stands for. */

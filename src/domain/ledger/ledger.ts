@@ -1,4 +1,3 @@
-import type { Cursor } from "./cursors.ts";
 import type { Entry, PetStatus, Stock } from "./inventory.ts";
 
 export const causes = ["api", "import", "undo", "console", "count"] as const;
@@ -48,7 +47,7 @@ export interface Change {
   /** The entry must be at one of these versions. Undefined accepts any version. */
   readonly expected?: readonly ExpectedVersion[] | undefined;
   /** The last row of the ledger when the pet was counted. Every `count` has it, and nothing else. */
-  readonly countedAt?: Cursor | undefined;
+  readonly countedAt?: ExpectedVersion | undefined;
   readonly reason: string | null;
 }
 

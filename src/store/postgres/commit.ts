@@ -1,11 +1,10 @@
 import { append } from "../../domain/ledger/append.ts";
 import { genesisHash } from "../../domain/ledger/chain.ts";
 import { countRowsMax } from "../../domain/ledger/counts.ts";
-import type { Cursor } from "../../domain/ledger/cursors.ts";
 import { epochOf, isInHistory } from "../../domain/ledger/epochs.ts";
 import { storedKeysOf } from "../../domain/ledger/idempotency.ts";
 import type { Entry } from "../../domain/ledger/inventory.ts";
-import type { Committed, Tip, Unit } from "../../domain/ledger/ledger.ts";
+import type { Committed, ExpectedVersion, Tip, Unit } from "../../domain/ledger/ledger.ts";
 import { unavailable } from "../../domain/running/errors.ts";
 import { entryColumns, toEntry, toEpochStart } from "../rows.ts";
 import { integerArray, textArray } from "./engine/arrays.ts";
@@ -118,7 +117,7 @@ async function tryCommit(
     entries,
     remembered: hasIdempotency ? await idempotency.find(query, units, listEpochs) : new Map(),
     epochOf: (seq: number) => epochOf(history, seq),
-    countBase(petId: bigint, { epoch, seq }: Cursor) {
+    countBase(petId: bigint, { epoch, seq }: ExpectedVersion) {
       const isKnown = epoch === undefined || isInHistory(history, before.seq, { epoch, seq });
       return isKnown ? (baseOf.get(`${petId} ${seq}`) ?? undefined) : undefined;
     },

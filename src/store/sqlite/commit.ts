@@ -2,9 +2,8 @@ import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import { append, appendRow } from "../../domain/ledger/append.ts";
 import { countRowsMax } from "../../domain/ledger/counts.ts";
-import type { Cursor } from "../../domain/ledger/cursors.ts";
 import type { Entry, PetStatus } from "../../domain/ledger/inventory.ts";
-import type { Committed, LedgerRow, Tip, Unit } from "../../domain/ledger/ledger.ts";
+import type { Committed, ExpectedVersion, LedgerRow, Tip, Unit } from "../../domain/ledger/ledger.ts";
 import type { Head } from "../../domain/ledger/store.ts";
 import { unavailable } from "../../domain/running/errors.ts";
 import type { AddRow } from "../pets.ts";
@@ -31,8 +30,7 @@ export type LedgerWriter = ReturnType<typeof createLedgerWriter>;
 export function createLedgerWriter(database: Database, isServed?: () => boolean) {
   const headOf = database.query(`SELECT ${tipColumns}, epoch, keys_version FROM head`);
   const setTip = database.query(setTipText);
-  const epochOf = epochFinder(database);
-  const countBase = countBaseFinder(database);
+  const [epochOf, countBase] = [epochFinder(database), countBaseFinder(database)];
   const known = createKnownEntries(database);
   const setEntries = createEntrySetter(database);
   const addRows = createRowInserter(database);
@@ -167,7 +165,7 @@ const positionText = `SELECT ?2 BETWEEN one.from_seq AND coalesce(
 function countBaseFinder(database: Database) {
   const find = database.query(countBaseText);
   const inHistory = database.query(positionText);
-  return (petId: bigint, { epoch, seq }: Cursor): bigint | undefined => {
+  return (petId: bigint, { epoch, seq }: ExpectedVersion): bigint | undefined => {
     if (epoch !== undefined && inHistory.values(epoch, seq)[0]?.[0] !== 1n) return undefined;
     const row = find.values(petId, seq)[0] as [bigint | null, bigint, bigint, bigint, bigint];
     const [steps, before, corrected, unknown, quantity] = row;

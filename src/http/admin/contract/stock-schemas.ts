@@ -52,7 +52,11 @@ const newStatus = petStatus("The new status. Without it, the status stays as it 
 const countedAt: Schema = {
   anyOf: [
     boundedInteger(0, quantityMax),
-    { type: "string", description: "A cursor. After a restore, the count is rejected." },
+    {
+      type: "string",
+      maxLength: 200,
+      description: "A cursor. After a restore, the count is rejected.",
+    },
   ],
   description:
     "Makes `quantity` a count: so many were there when the ledger ended with this row (its `seq`, or a cursor of the feed). What was sold or delivered since is kept; what other counts corrected since is not added again. The `cause` of the row is `count`, and its reason ends with the numbers.",

@@ -1,5 +1,4 @@
 import type { Environment } from "../../../domain/keys/keys.ts";
-import type { Cursor } from "../../../domain/ledger/cursors.ts";
 import { type Entry, type PetStatus, petStatuses } from "../../../domain/ledger/inventory.ts";
 import type {
   Cause,
@@ -71,7 +70,7 @@ type Terms = [
   reason: string | null,
   expected: readonly ExpectedVersion[] | null,
   status: PetStatus | null,
-  countedAt: Cursor | null,
+  countedAt: ExpectedVersion | null,
 ];
 
 /** Precedes the cause and the key of the units that follow. */
