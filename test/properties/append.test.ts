@@ -4,7 +4,14 @@ import { append } from "../../src/domain/ledger/append.ts";
 import { genesisHash, hashRow } from "../../src/domain/ledger/chain.ts";
 import { type EpochStart, epochOf } from "../../src/domain/ledger/epochs.ts";
 import { type Entry, petStatuses, quantityMax } from "../../src/domain/ledger/inventory.ts";
-import type { Change, ExpectedVersion, LedgerRow, Outcome, Rejected, Unit } from "../../src/domain/ledger/ledger.ts";
+import type {
+  Change,
+  ExpectedVersion,
+  LedgerRow,
+  Outcome,
+  Rejected,
+  Unit,
+} from "../../src/domain/ledger/ledger.ts";
 import { runs } from "../support/properties/runs.ts";
 
 /** The ledger ends at row 10. Rows up to 5 were written in epoch "a", the others in epoch "b". */

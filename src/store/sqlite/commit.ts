@@ -3,7 +3,13 @@ import { randomUUID } from "node:crypto";
 import { append, appendRow } from "../../domain/ledger/append.ts";
 import { countRowsMax } from "../../domain/ledger/counts.ts";
 import type { Entry, PetStatus } from "../../domain/ledger/inventory.ts";
-import type { Committed, ExpectedVersion, LedgerRow, Tip, Unit } from "../../domain/ledger/ledger.ts";
+import type {
+  Committed,
+  ExpectedVersion,
+  LedgerRow,
+  Tip,
+  Unit,
+} from "../../domain/ledger/ledger.ts";
 import type { Head } from "../../domain/ledger/store.ts";
 import { unavailable } from "../../domain/running/errors.ts";
 import type { AddRow } from "../pets.ts";
