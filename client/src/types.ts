@@ -126,7 +126,7 @@ export interface LedgerRow {
   readonly before: Stock | null;
   /** The stock after the change, or null if the change removed the pet. */
   readonly after: Stock | null;
-  /** What caused the change: `api` for a request, `import` for an import by an operator, `undo` for an operator who undid an earlier change, `console` for an operator who changed the stock in the console or with the operator API. Later versions can add causes. */
+  /** What caused the change: `api` for a request, `import` for an import by an operator, `undo` for an operator who undid an earlier change, `console` for an operator who changed the stock in the console or with the operator API, `count` for a stocktake. Later versions can add causes. */
   readonly cause: string;
   /** The ID of the API key or operator key, or null if no key caused the change. */
   readonly keyId: string | null;

@@ -1,4 +1,5 @@
 import type { AuditStore } from "./audit/audit.ts";
+import type { StocktakeStore } from "./catalogue/stocktakes.ts";
 import type { CatalogueStore } from "./catalogue/store.ts";
 import type { KeyStore, SessionStore } from "./keys/store.ts";
 import type { LedgerParts } from "./ledger/store.ts";
@@ -25,6 +26,7 @@ export interface Store extends LedgerParts {
   readonly sales: SalesStore;
   readonly webhooks: WebhookStore;
   readonly maintenance: MaintenanceStore;
+  readonly stocktakes: StocktakeStore;
   readonly audit: AuditStore;
   readonly transfer: TransferStore;
   close(): Promise<void>;

@@ -5,6 +5,7 @@ import { petWrites } from "./pets.ts";
 import { salesReads, salesWrites } from "./sales.ts";
 import { sessionReads, sessionWrites } from "./sessions.ts";
 import type { Blocking, Dialect, Promising } from "./statements.ts";
+import { stocktakeReads, stocktakeWrites } from "./stocktakes.ts";
 import { webhookReads, webhookWrites } from "./webhooks.ts";
 
 /** How an engine makes methods of scripts. */
@@ -25,6 +26,7 @@ export function createScriptedPorts({ quick, reads, writes }: ScriptMethods, dia
     webhooks: { ...reads(webhookReads), ...writes(webhookWrites(dialect)) },
     sales: { ...reads(salesReads), ...writes(salesWrites) },
     maintenance: { ...reads(maintenanceReads), ...writes(maintenanceWrites) },
+    stocktakes: { ...reads(stocktakeReads), ...writes(stocktakeWrites) },
     audit: { ...reads(auditReads), ...writes(auditWrites(dialect)) },
   };
 }
@@ -36,5 +38,6 @@ export const scriptedWrites = (dialect: Dialect) => ({
   ...petWrites(dialect),
   ...webhookWrites(dialect),
   ...maintenanceWrites,
+  ...stocktakeWrites,
   ...auditWrites(dialect),
 });

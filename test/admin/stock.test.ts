@@ -210,4 +210,57 @@ describe.each(engines)("the stock in the operator API on %s", (engine) => {
       expect(ours.headers.get("Link")).toBe(link);
     }
   });
+
+  test("a count keeps what changed since its row, once, and is refused where that is not known", async () => {
+    await service.addPets({ petId: 5_000n, quantity: 10 });
+    const { cursor } = await stock();
+    const seq = Number(/\d+$/.exec(cursor)![0]);
+    const sold = { changes: [{ petId: 5_000, delta: -2 }] };
+    const body = JSON.stringify(sold);
+    expect((await service.call("POST", "/changes", { key, body })).status).toBe(200);
+    const count = { petId: 5_000, quantity: 12, countedAt: seq, reason: "Shelf 3" };
+    const headers = { "Idempotency-Key": "count-1" };
+    const apply = () => send("POST", "/changes", { changes: [count] }, headers);
+    const first = await apply();
+    expect(first.json).toMatchObject({ entries: [{ quantity: 10 }] });
+    expect(await lastRow()).toMatchObject({
+      cause: "count",
+      keyId: operator.id,
+      reason: "Shelf 3 (counted 12, 2 fewer since)",
+    });
+    // Sent again, nothing is added. Applied again, the same count changes nothing either.
+    const again = await apply();
+    expect([again.text, again.headers.get("idempotent-replayed")]).toEqual([first.text, "true"]);
+    const other = { changes: [{ ...count, countedAt: seq - 1 }] };
+    expectError(await send("POST", "/changes", other, headers), "idempotency_key_reused");
+    await service.restart();
+    const long = { quantity: 12, countedAt: cursor, reason: "🐢".repeat(200) };
+    expect((await send("PATCH", "/stock/5000", long)).json).toMatchObject({ quantity: 10 });
+    const { reason } = await lastRow();
+    expect(reason).toEndWith("🐢… (counted 12, 2 fewer since)");
+    expect([...reason!]).toHaveLength(200);
+
+    const refused = [
+      [{ quantity: 1, countedAt: seq }, "insufficient_stock", "1 were counted"],
+      [{ quantity: 1, countedAt: 0 }, "version_conflict", "Count again"],
+      [{ quantity: 1, countedAt: `x${cursor}` }, "version_conflict", "Count again"],
+      [{ quantity: 1, countedAt: seq + 1_000 }, "invalid_request", "last row"],
+      [{ quantity: 1, countedAt: String(seq) }, "invalid_request", "'countedAt'"],
+      [{ delta: 1, countedAt: seq }, "invalid_request", "'quantity'"],
+    ] as const;
+    await expectUnchanged(service.store, async () => {
+      for (const [change, code, text] of refused) {
+        const one = await send("PATCH", "/stock/5000", change);
+        expectError(one, code);
+        expect(one.text).toContain(text);
+        const batch = await send("POST", "/changes", { changes: [{ petId: 5_000, ...change }] });
+        expectError(batch, code);
+        expect(batch.text).toContain("Change 0 (pet 5000): ");
+      }
+      // Clients of the API cannot apply counts.
+      const changes = [{ petId: 5_000, quantity: 1, countedAt: seq }];
+      const sent = { key, body: JSON.stringify({ changes }) };
+      expectError(await service.call("POST", "/changes", sent), "invalid_request");
+    });
+  });
 });

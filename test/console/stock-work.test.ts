@@ -51,7 +51,10 @@ describe.each(engines)("work with the stock on %s", (engine) => {
   });
 
   test("counting: scan, type, next, and the differences are applied to what is there then", async () => {
+    // With this response, the page knows the clock of the service.
+    const told = page.waitForResponse((one) => one.url().endsWith("/admin/stocktakes"));
     await page.getByText("Count stock").click();
+    await told;
     const count = async (petId: string, quantity: string) => {
       await page.locator("#count-id").fill(petId);
       await page.keyboard.press("Enter");
@@ -76,12 +79,14 @@ describe.each(engines)("work with the stock on %s", (engine) => {
     // A reload, as after a crash of the browser, loses no count. Meanwhile one is sold.
     await page.reload();
     await page.getByRole("button", { name: "Counted 2", exact: true }).waitFor();
+    service.clock.advance(60_000);
     await changeQuantity(service, till, 11, 9);
     await shows(page, 11, "9");
-    await page.getByRole("button", { name: "Apply 1" }).click();
+    await page.getByRole("button", { name: "Review and apply…" }).click();
+    await page.getByRole("button", { name: "Apply 1 difference" }).click();
     await page.getByText("The count is in the ledger").waitFor();
     expect(await lastRows(1)).toMatchObject([
-      { petId: 11, after: { quantity: 11 }, reason: "Stock count", cause: "console" },
+      { petId: 11, after: { quantity: 11 }, reason: "Stocktake (counted 12, 1 fewer since)" },
     ]);
     await page.getByText("Count stock").waitFor();
   });

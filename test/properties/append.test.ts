@@ -4,7 +4,14 @@ import { append } from "../../src/domain/ledger/append.ts";
 import { genesisHash, hashRow } from "../../src/domain/ledger/chain.ts";
 import { type EpochStart, epochOf } from "../../src/domain/ledger/epochs.ts";
 import { type Entry, petStatuses, quantityMax } from "../../src/domain/ledger/inventory.ts";
-import type { Change, LedgerRow, Outcome, Unit } from "../../src/domain/ledger/ledger.ts";
+import type {
+  Change,
+  ExpectedVersion,
+  LedgerRow,
+  Outcome,
+  Rejected,
+  Unit,
+} from "../../src/domain/ledger/ledger.ts";
 import { runs } from "../support/properties/runs.ts";
 
 /** The ledger ends at row 10. Rows up to 5 were written in epoch "a", the others in epoch "b". */
@@ -28,7 +35,8 @@ const expected = fc.record(
 );
 const change: fc.Arbitrary<Change> = fc.record({
   petId: fc.bigInt({ min: 1n, max: 5n }),
-  kind: fc.constantFrom("set", "add"),
+  kind: fc.constantFrom("set", "add", "count"),
+  countedAt: fc.record({ seq: fc.nat(15), epoch: fc.constantFrom("a", "b", undefined) }),
   amount: fc.oneof(
     { weight: 3, arbitrary: fc.integer({ min: -4, max: 6 }) },
     { weight: 1, arbitrary: fc.constantFrom(quantityMax, -quantityMax) },
@@ -40,6 +48,11 @@ const unit: fc.Arbitrary<Unit> = fc
   .tuple(fc.array(change, { minLength: 1, maxLength: 4 }), fc.nat(99))
   .map(([changes, id]) => ({ changes, cause: "api", keyId: "key_a", requestId: `req_${id}` }));
 
+/** What the store says about a count. Unknown for pet 4. */
+function countBase(id: bigint, { seq, epoch }: ExpectedVersion): bigint | undefined {
+  return id === 4n || epoch === "b" ? undefined : BigInt(seq) / id;
+}
+
 /** The rules with bigints and copies: a unit changes a copy, which is kept or discarded. */
 function appendNaively(start: readonly Entry[], units: readonly Unit[]) {
   let kept = { entries: start, rows: [] as readonly object[] };
@@ -48,11 +61,11 @@ function appendNaively(start: readonly Entry[], units: readonly Unit[]) {
     const stored: Entry[] = [];
     for (const [
       index,
-      { petId: id, kind, amount, expected: versions, reason },
+      { petId: id, kind, amount, expected: versions, countedAt, reason },
     ] of one.changes.entries()) {
       const before = draft.entries.find((each) => each.petId === id);
       const current = kept.entries.find((each) => each.petId === id);
-      const reject = (why: "not_found" | "version_mismatch" | "out_of_range") =>
+      const reject = (why: Rejected["reason"]) =>
         ({
           kind: "rejected",
           reason: why,
@@ -66,12 +79,28 @@ function appendNaively(start: readonly Entry[], units: readonly Unit[]) {
           seq === before.version && epoch === epochNaively(seq),
       );
       if (isExpected === false) return reject("version_mismatch");
-      const sum = BigInt(amount) + (kind === "add" ? BigInt(before.quantity) : 0n);
+      let sum = BigInt(amount) + (kind === "set" ? 0n : BigInt(before.quantity));
+      if (kind === "count") {
+        const base = countBase(id, countedAt!);
+        if (countedAt!.epoch === undefined && countedAt!.seq > tip.seq)
+          return reject("count_ahead");
+        if (base === undefined) return reject("count_outdated");
+        sum -= base;
+        for (const row of draft.rows as readonly LedgerRow[]) {
+          if (row.petId !== id || row.cause !== "count") continue;
+          sum -= BigInt(row.after!.quantity) - BigInt(row.before!.quantity);
+        }
+      }
       if (sum < 0n || sum > 2n ** 53n - 1n) return reject("out_of_range");
       const seq = tip.seq + draft.rows.length + 1;
       const after: Entry = { ...before, quantity: Number(sum), version: seq };
       const { cause, keyId, requestId } = one;
-      const origin = { cause, keyId, requestId, reason };
+      const since = Number(sum) - amount;
+      const numbers = `${reason ?? "Stocktake"} (counted ${amount}${since ? `, ${Math.abs(since)} ${since < 0 ? "fewer" : "more"} since` : ""})`;
+      const origin =
+        kind === "count"
+          ? { cause: "count", keyId, requestId, reason: numbers }
+          : { cause, keyId, requestId, reason };
       const row = { seq, petId: id, before, after, previous: before.version, ...origin, at: 1_000 };
       draft = {
         entries: draft.entries.map((each) => (each === before ? after : each)),
@@ -103,6 +132,7 @@ test("append stores exactly the units that break no rule, whatever else the grou
           entries,
           remembered: new Map(),
           epochOf: (seq: number) => epochOf(epochs, seq),
+          countBase,
         };
         // The clock went back: rows keep the time of the last one.
         const appended = append(state, units, 500);
@@ -127,7 +157,14 @@ test("append stores exactly the units that break no rule, whatever else the grou
     runs(3_000),
   );
   // The property is worth little unless every outcome occurred.
-  for (const kind of ["stored", "not_found", "version_mismatch", "out_of_range"]) {
+  for (const kind of [
+    "stored",
+    "not_found",
+    "version_mismatch",
+    "out_of_range",
+    "count_ahead",
+    "count_outdated",
+  ]) {
     expect(seen.get(kind)).toBeGreaterThan(100);
   }
 });

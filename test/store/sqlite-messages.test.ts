@@ -83,6 +83,10 @@ test("additions, reasons, expected versions and units of several changes cross i
       { ...origin, changes: [set(1n, 7), change, set(2n, 4)] },
       { ...origin, changes: [] },
       { ...origin, changes: [{ ...set(2n, 1), expected: [{ seq: 5, epoch: "first" }] }] },
+      {
+        ...origin,
+        changes: [{ ...set(2n, 1), kind: "count", countedAt: { epoch: "first", seq: 2 } }],
+      },
     ],
     { 1: 5, 2: 6 },
   );

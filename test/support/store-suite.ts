@@ -12,6 +12,7 @@ import {
   describeCheckpointWrites,
 } from "./store-suite/checkpoints.ts";
 import { describeConstraints } from "./store-suite/constraints.ts";
+import { describeCounts } from "./store-suite/counts.ts";
 import { describeEpochs } from "./store-suite/epochs.ts";
 import { describeGroups } from "./store-suite/groups.ts";
 import { describeHistory } from "./store-suite/history.ts";
@@ -40,6 +41,7 @@ type Part = (suite: StoreSuite) => void;
 const updates: readonly Part[] = [
   describeGroups,
   describeUnits,
+  describeCounts,
   describeIdempotency,
   describeEpochs,
   describeSharing,

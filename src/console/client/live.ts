@@ -16,6 +16,9 @@ export type Connection =
 
 export const connection = signal<Connection>({ kind: "connecting" });
 
+/** When the service last sent something, in milliseconds since 1970. */
+export const heard = signal(0);
+
 export interface Listener {
   /** Rows in the order of the ledger, without gaps. */
   rows(rows: readonly LedgerRow[]): void;
@@ -44,6 +47,8 @@ const hiddenMsMax = 60_000;
 let source: EventSource | undefined;
 /** The id of the last event: the place where the next connection continues. */
 let cursor: string | undefined;
+/** The cursor of the last change that the listeners have. */
+let shown: string | undefined;
 /** True if a connection was lost before it told a cursor, so that changes may be missing. */
 let isGap = false;
 /** When the last event arrived. The page shows the state at this time. */
@@ -67,6 +72,7 @@ function stop(): void {
   clearTimeout(hiding);
   close();
   cursor = undefined;
+  shown = undefined;
   isGap = false;
   heardAt = undefined;
   failures = 0;
@@ -80,6 +86,11 @@ function stop(): void {
  */
 export function whenListening(): Promise<void> {
   return opened.promise;
+}
+
+/** The end of the ledger, as the page shows it. Undefined unless changes arrive as they happen. */
+export function liveCursor(): string | undefined {
+  return connection.value.kind === "live" ? shown : undefined;
 }
 
 export function reconnectNow(): void {
@@ -115,7 +126,9 @@ let pending: LedgerRow[] = [];
 function receive(event: MessageEvent<string>, isChange: boolean): void {
   cursor = event.lastEventId;
   heardAt = Date.now();
+  heard.value = heardAt;
   listenForSilence();
+  if (!isChange && pending.length === 0) shown = cursor;
   if (!isChange) return;
   if (pending.length === 0) setTimeout(handOver, 0);
   pending.push(parseExactly(event.data) as LedgerRow);
@@ -124,6 +137,7 @@ function receive(event: MessageEvent<string>, isChange: boolean): void {
 function handOver(): void {
   const rows = pending;
   pending = [];
+  shown = cursor;
   if (rows.length > 0) for (const listener of [...listeners]) listener.rows(rows);
 }
 

@@ -29,6 +29,8 @@ export interface StockChange {
   readonly reason?: string;
   /** The new status. Without it, the status stays as it is. */
   readonly status?: PetStatus;
+  /** Makes `quantity` a count: so many were there when the ledger ended with this row (its `seq`, or a cursor of the feed). What was sold or delivered since is kept; what other counts corrected since is not added again. The `cause` of the row is `count`, and its reason ends with the numbers. */
+  readonly countedAt?: number | string;
 }
 
 /** Changes that are stored together or not at all. Unknown fields are rejected. */
@@ -88,7 +90,7 @@ export interface LedgerRow {
   readonly before: Stock | null;
   /** The stock after the change, or null if the change removed the pet. */
   readonly after: Stock | null;
-  /** What caused the change: `api` for a request, `import` for an import by an operator, `undo` for an operator who undid an earlier change, `console` for an operator who changed the stock in the console or with the operator API. Later versions can add causes. */
+  /** What caused the change: `api` for a request, `import` for an import by an operator, `undo` for an operator who undid an earlier change, `console` for an operator who changed the stock in the console or with the operator API, `count` for a stocktake. Later versions can add causes. */
   readonly cause: string;
   /** The ID of the API key or operator key, or null if no key caused the change. */
   readonly keyId: string | null;
@@ -486,7 +488,7 @@ export interface Import {
   readonly differences: ImportDifferences;
 }
 
-export type WebhookFilterCauses = "api" | "import" | "undo" | "console";
+export type WebhookFilterCauses = "api" | "import" | "undo" | "console" | "count";
 
 /** Which changes a webhook receives. A change must match every field that is not null or false. */
 export interface WebhookFilter {
@@ -704,6 +706,8 @@ export interface StockUpdate {
   readonly delta?: number;
   /** The new status. Without it, the status stays as it is. */
   readonly status?: PetStatus;
+  /** Makes `quantity` a count: so many were there when the ledger ended with this row (its `seq`, or a cursor of the feed). What was sold or delivered since is kept; what other counts corrected since is not added again. The `cause` of the row is `count`, and its reason ends with the numbers. */
+  readonly countedAt?: number | string;
   /** The `version` that the entry must have before this change. Without it, any version is accepted. */
   readonly expectedVersion?: number;
   /** Why the stock changes. The ledger keeps it. Control characters are rejected. */
@@ -823,4 +827,28 @@ export interface Usage {
 export interface TotalUsage extends Usage {
   /** The requests at each point without a valid key. The other lists do not include them. */
   readonly withoutKey: readonly number[];
+}
+
+/** What one operator has counted. */
+export interface Stocktake {
+  /** The ID of the operator key. */
+  readonly keyId: string;
+  /** The name of the operator key. */
+  readonly keyName: string;
+  /** The pets that were counted and whose counts are not applied yet. */
+  readonly pets: readonly string[];
+}
+
+/** What operators have counted. */
+export interface StocktakeList {
+  /** The time of the service, by which a count without a connection is placed. */
+  readonly now: string;
+  /** Those of the last 24 hours, the latest first. At most 50. */
+  readonly stocktakes: readonly Stocktake[];
+}
+
+/** What you have counted. Unknown fields are rejected. */
+export interface CountedPets {
+  /** The pets that were counted and whose counts are not applied yet. */
+  readonly pets?: readonly string[];
 }

@@ -12,6 +12,7 @@ const causes: Readonly<Record<Cause, CauseTexts>> = {
   import: { name: "Import", maker: "An import" },
   undo: { name: "Undo", maker: "An undo" },
   console: { name: "Console", maker: "An operator in the console" },
+  count: { name: "Count", maker: "A stocktake" },
 };
 
 export const causeChoices = Object.entries(causes);

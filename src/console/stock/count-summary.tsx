@@ -3,10 +3,10 @@ import { Button } from "../parts/button.tsx";
 import { ButtonGroup } from "../parts/choices.tsx";
 import { Confirmation } from "../parts/confirmation.tsx";
 import { FieldError } from "../parts/fields.tsx";
-import { reasonCharactersMax } from "../parts/reason-field.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
+import { colleagues, useColleagues } from "./colleagues.ts";
+import { CountReview } from "./count-review.tsx";
 import {
-  applyCounts,
   type CountFilter,
   continueApplying,
   countFilter,
@@ -30,6 +30,7 @@ export function CountSummary() {
   ];
   return (
     <div class="stack">
+      <Colleagues />
       <progress class="meter" aria-label="Counted entries" value={counted} max={size} />
       <div class="spread">
         <ButtonGroup
@@ -53,7 +54,7 @@ export function CountSummary() {
 function Continue() {
   return (
     <div class="row">
-      <span class="small">The last differences may not have been saved.</span>
+      <span class="small">The last counts may not have been saved.</span>
       <Button
         kind="primary"
         isDisabled={sending.progress.value !== undefined}
@@ -66,47 +67,17 @@ function Continue() {
 }
 
 function Finish() {
-  const reason = useSignal("Stock count");
-  const withMatches = useSignal(false);
+  const isReviewing = useSignal(false);
   const isDiscarding = useSignal(false);
-  const found = differences.value.length;
-  const total = withMatches.value ? counts.value.size : found;
-  const isApplying = sending.progress.value !== undefined;
   return (
     <>
-      <form
-        class="row"
-        novalidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void applyCounts(reason.value.trim() || "Stock count", withMatches.value);
-        }}
-      >
-        <label class="row small">
-          <input
-            type="checkbox"
-            class="checkbox"
-            checked={withMatches.value}
-            onChange={(event) => (withMatches.value = event.currentTarget.checked)}
-          />
-          Also record counts without a difference
-        </label>
-        <label class="row small">
-          Reason
-          <input
-            class="input count-reason"
-            maxLength={reasonCharactersMax}
-            value={reason.value}
-            onInput={(event) => (reason.value = event.currentTarget.value)}
-          />
-        </label>
+      <div class="row">
         <Button onClick={() => (isDiscarding.value = true)}>Discard…</Button>
-        <button type="submit" class="button primary" disabled={isApplying || total === 0}>
-          {isApplying
-            ? "Applying…"
-            : `Apply ${countOf(total, withMatches.value ? "count" : "difference")}`}
-        </button>
-      </form>
+        <Button kind="primary" onClick={() => (isReviewing.value = true)}>
+          Review and apply…
+        </Button>
+      </div>
+      {isReviewing.value && <CountReview close={() => (isReviewing.value = false)} />}
       {isDiscarding.value && (
         <Confirmation
           title="Discard the count"
@@ -121,5 +92,21 @@ function Finish() {
         </Confirmation>
       )}
     </>
+  );
+}
+
+/** How far the others are. */
+function Colleagues() {
+  useColleagues();
+  if (colleagues.value.length === 0) return null;
+  const size = formatCount(table.value.size);
+  return (
+    <p class="small muted" data-colleagues>
+      {colleagues.value.map(({ keyId, keyName, pets }) => (
+        <span key={keyId}>
+          {formatCount(pets.length)} of {size} counted by <bdi>{keyName}</bdi>.{" "}
+        </span>
+      ))}
+    </p>
   );
 }

@@ -4,6 +4,7 @@ import { Select } from "../parts/choices.tsx";
 import { ReasonInput } from "../parts/reason-field.tsx";
 import { statusChoices } from "../parts/status.tsx";
 import { formatCount, signed } from "../texts/formats.ts";
+import { countedBy } from "./colleagues.ts";
 import { counts, isCounting } from "./counting.ts";
 import { cancelEditing, changeEditing, type Editing, saveEditing } from "./editing.ts";
 import { cellId } from "./focus.ts";
@@ -78,15 +79,20 @@ export function EditFields({ edit, index }: Props) {
   );
 }
 
-/** The counted quantity, and its difference from the expected one. */
+/** The counted quantity with its difference from the expected one, and who else has counted it. */
 export function CountedCell({ petId }: { readonly petId: string }) {
   const count = counts.value.get(petId);
-  if (!count) return <div role="gridcell" class="cell cell-counted" />;
-  const difference = count.counted - count.expected;
+  const others = countedBy.value.get(petId)?.join(", ");
+  const difference = count ? count.counted - count.expected : 0;
   return (
     <div role="gridcell" class="cell cell-counted number">
-      {formatCount(count.counted)}
+      {count && formatCount(count.counted)}
       {difference !== 0 && <span class="badge warning">{signed(difference)}</span>}
+      {others && (
+        <span class="badge" title={`Counted by ${others}`}>
+          <bdi>{others}</bdi>
+        </span>
+      )}
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import { hashRow } from "./chain.ts";
+import { countReason } from "./counts.ts";
 import type { Entry } from "./inventory.ts";
 import type {
   Change,
@@ -23,6 +24,13 @@ export interface LedgerState {
   readonly remembered: Map<string, Remembered>;
   /** The epoch in which a row was written. Called only for versions that a client named. */
   epochOf(seq: number): string | undefined;
+  /**
+   * The quantity of a pet after its last row up to a position, plus what counts corrected since: a
+   * correction changes what is recorded, and not what is on the shelf. Undefined if the pet was added or
+   * a change to it was undone since, if it has changed too often, or if the position is not in the
+   * history of the store. Not needed unless a unit has a count.
+   */
+  countBase?(petId: bigint, countedAt: ExpectedVersion): bigint | undefined;
 }
 
 /** What an idempotency key stands for. */
@@ -145,7 +153,7 @@ function appendChanges(state: LedgerState, unit: Unit, { at, rows }: Added): Sto
     const change = changes[index]!;
     const { petId, reason } = change;
     const before = entries.get(petId);
-    const quantity = quantityAfter(state, change, before);
+    const quantity = quantityAfter(state, change, before, rows);
     if (typeof quantity === "string") {
       // Restores what earlier changes of this unit replaced, the last one first.
       for (const entry of replaced.reverse()) entries.set(entry.petId, entry);
@@ -156,6 +164,7 @@ function appendChanges(state: LedgerState, unit: Unit, { at, rows }: Added): Sto
       return rejected(quantity, index, current, versionEpoch);
     }
     const { version: previous } = before!;
+    const isCount = change.kind === "count";
     const status = change.status ?? before!.status;
     const seq = tip.seq + rows.length + 1;
     const after: Entry = { petId, quantity, status, version: seq };
@@ -165,10 +174,10 @@ function appendChanges(state: LedgerState, unit: Unit, { at, rows }: Added): Sto
       before: before!,
       after,
       previous,
-      cause,
+      cause: isCount ? "count" : cause,
       keyId,
       requestId,
-      reason,
+      reason: isCount ? countReason(reason, change.amount, quantity) : reason,
       at,
     });
     entries.set(petId, after);
@@ -185,15 +194,37 @@ export function isQuantity(value: number): boolean {
 
 /** The quantity that a change leaves, or the rule that it breaks. */
 function quantityAfter(
-  { epochOf }: LedgerState,
-  { kind, amount, expected }: Change,
+  state: LedgerState,
+  change: Change,
   before: Entry | undefined,
+  rows: readonly LedgerRow[],
 ): number | RejectionReason {
+  const { kind, amount, expected } = change;
   if (!before) return "not_found";
-  if (expected && !expected.some((version) => isAt(before, version, epochOf))) {
+  if (expected && !expected.some((version) => isAt(before, version, state.epochOf))) {
     return "version_mismatch";
   }
+  if (kind === "count") return countedQuantity(state, change, before, rows);
   const quantity = kind === "set" ? amount : before.quantity + amount;
+  return isQuantity(quantity) ? quantity : "out_of_range";
+}
+
+/** The quantity after a count. `rows` are those that the store does not have yet. */
+function countedQuantity(
+  { tip, countBase }: LedgerState,
+  { petId, amount, countedAt }: Change,
+  before: Entry,
+  rows: readonly LedgerRow[],
+): number | RejectionReason {
+  let base = countBase?.(petId, countedAt!);
+  if (countedAt!.epoch === undefined && countedAt!.seq > tip.seq) return "count_ahead";
+  for (const row of rows) {
+    if (row.petId !== petId || base === undefined) continue;
+    if (row.cause === "count") base += BigInt(row.after!.quantity - row.before!.quantity);
+    else if (row.cause === "undo") base = undefined;
+  }
+  if (base === undefined) return "count_outdated";
+  const quantity = Number(BigInt(amount) + BigInt(before.quantity) - base);
   return isQuantity(quantity) ? quantity : "out_of_range";
 }
 

@@ -1,6 +1,6 @@
 import type { Entry, PetStatus, Stock } from "./inventory.ts";
 
-export const causes = ["api", "import", "undo", "console"] as const;
+export const causes = ["api", "import", "undo", "console", "count"] as const;
 export type Cause = (typeof causes)[number];
 
 /** One change to one entry. Rows are only added. Applying all of them in order gives the inventory. */
@@ -35,14 +35,19 @@ export type UndoRow = Pick<LedgerRow, "seq" | "petId" | "before" | "previous">;
 /** A requested change to one pet's quantity. */
 export interface Change {
   readonly petId: bigint;
-  /** `set` replaces the quantity with `amount`; `add` adds `amount`, which may be negative. */
-  readonly kind: "set" | "add";
+  /**
+   * `set` replaces the quantity with `amount`; `add` adds `amount`, which may be negative. `count` means
+   * that there were `amount` at `countedAt`: what changed since is kept.
+   */
+  readonly kind: "set" | "add" | "count";
   /** A safe integer, so that the sum with a quantity is exact wherever it is accepted. */
   readonly amount: number;
   /** The new status. Undefined keeps the current one. */
   readonly status?: PetStatus | undefined;
   /** The entry must be at one of these versions. Undefined accepts any version. */
   readonly expected?: readonly ExpectedVersion[] | undefined;
+  /** The last row of the ledger when the pet was counted. Every `count` has it, and nothing else. */
+  readonly countedAt?: ExpectedVersion | undefined;
   readonly reason: string | null;
 }
 
@@ -80,9 +85,16 @@ export interface IdempotentRequest {
 
 /**
  * Why a unit was not stored. `out_of_range`: the quantity would be below 0 or above 2^53 - 1.
- * `key_reused`: its idempotency key belongs to another request.
+ * `key_reused`: its idempotency key belongs to another request. `count_ahead`: the ledger does not have
+ * the row of the count yet. `count_outdated`: the ledger cannot tell what changed since the count.
  */
-export type RejectionReason = "not_found" | "version_mismatch" | "out_of_range" | "key_reused";
+export type RejectionReason =
+  | "not_found"
+  | "version_mismatch"
+  | "out_of_range"
+  | "key_reused"
+  | "count_ahead"
+  | "count_outdated";
 
 /** The result of one unit. */
 export type Outcome = Stored | Rejected;

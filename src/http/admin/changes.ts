@@ -1,8 +1,9 @@
 import { undoRow } from "../../domain/history/undo.ts";
+import { countAhead, countOutdated } from "../../domain/ledger/changes.ts";
 import { petNotFound } from "../../domain/ledger/inventory.ts";
 import { ledgerRowJson, seqMax } from "../../domain/ledger/ledger.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { statusRule } from "../api/change-list.ts";
+import { countedAtRule, statusRule } from "../api/change-list.ts";
 import { applyChanges as apiChanges, applyBatch } from "../api/changes.ts";
 import { exampleRow } from "../api/contract/examples.ts";
 import { json, type Parameter } from "../api/contract/operation.ts";
@@ -11,7 +12,7 @@ import { jsonBody } from "../api/operation.ts";
 import { jsonTypes } from "../messages/requests.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { conflictMessage, exampleConflict } from "./conflicts.ts";
-import { exampleStatusChange, exampleUndo } from "./contract/stock-schemas.ts";
+import { exampleCount, exampleStatusChange, exampleUndo } from "./contract/stock-schemas.ts";
 import { bodyMessages, flagField, readOptionalFields, textField } from "./fields.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
@@ -34,12 +35,15 @@ const applyChanges: AdminDeclaration = {
   body: { mediaTypes: jsonTypes, bytesMax: "changesBytesMax" },
   contract: {
     ...shared,
-    description: `${shared.description} A change can also set the \`status\` of the pet, with or without a new count.`,
+    description: `${shared.description} A change can also set the \`status\` of the pet, with or without a new count.
+
+A change with \`countedAt\` is a count that was made earlier, while others sold: the new quantity is \`quantity\` plus what has changed since that row of the ledger. It fails with 409 if that is below 0 or not known.`,
     body: {
       ...shared.body!,
       examples: {
         ...shared.body!.examples,
         status: { summary: "A new status", value: { changes: [exampleStatusChange] } },
+        count: { summary: "A count", value: { changes: [exampleCount] } },
       },
     },
     messages: {
@@ -47,6 +51,12 @@ const applyChanges: AdminDeclaration = {
       invalid_request: {
         ...shared.messages!.invalid_request,
         invalid_status: `Change 0 (pet 7): ${statusRule}`,
+        invalid_counted_at: `Change 0 (pet 7): ${countedAtRule}`,
+        count_ahead: `Change 0 (pet 7): ${countAhead}`,
+      },
+      version_conflict: {
+        ...shared.messages!.version_conflict,
+        count_outdated: `Change 0 (pet 7): ${countOutdated}`,
       },
     },
   },

@@ -28,6 +28,7 @@ import { serviceOperations, serviceSchemas } from "./service.ts";
 import { sessionOperations, sessionSchemas } from "./session.ts";
 import { ledgerOperations, listOrders, listStockHistory } from "./shared.ts";
 import { stockOperations } from "./stock.ts";
+import { stocktakeOperations, stocktakeSchemas } from "./stocktakes.ts";
 import { getKeyUsage, getUsage } from "./usage.ts";
 import { webhookOperations } from "./webhooks.ts";
 
@@ -47,7 +48,7 @@ const table = {
   ...tagged("Service", { ...auditOperations, ...serviceOperations, getUsage }),
   ...tagged("Webhooks", webhookOperations),
   ...tagged("Backups", backupOperations),
-  ...tagged("Stock", { ...stockOperations, listStockHistory }),
+  ...tagged("Stock", { ...stockOperations, ...stocktakeOperations, listStockHistory }),
   ...tagged("Changes", { ...ledgerOperations, ...changeOperations }),
   ...tagged("Pets", { ...petOperations, importPets, exportPets }),
   ...tagged("Orders", { listOrders, importOrders, exportOrders }),
@@ -66,6 +67,7 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
   ...webhookSchemas,
   ...backupSchemas,
   ...stockSchemas,
+  ...stocktakeSchemas,
   Error: errorSchema(errorCodes),
 };
 

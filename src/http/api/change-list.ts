@@ -5,13 +5,14 @@ import {
   readDelta,
   versionRule,
 } from "../../domain/ledger/changes.ts";
+import { type Cursor, parseCursor } from "../../domain/ledger/cursors.ts";
 import {
   isPetStatus,
   petStatuses,
   quantityRule,
   readQuantity,
 } from "../../domain/ledger/inventory.ts";
-import type { Change } from "../../domain/ledger/ledger.ts";
+import { type Change, seqMax } from "../../domain/ledger/ledger.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { int64Max, int64Min } from "../../domain/values/int64.ts";
 import { JsonNumber } from "../../domain/values/json.ts";
@@ -36,18 +37,19 @@ interface SentChange {
   expectedVersion?: unknown;
   reason?: unknown;
   status?: unknown;
+  countedAt?: unknown;
 }
 
 /**
  * Returns the changes in the body of a batch. An error names the index of the change, from 0. Only
- * operators change a status: for others, it is an unknown field.
+ * operators change a status or apply a count: for others, these are unknown fields.
  */
-export function parseChanges(text: string, hasStatus = false): readonly Change[] {
+export function parseChanges(text: string, isOperator = false): readonly Change[] {
   const starts = startsOfChanges(text);
   if (!starts || starts.length === 0 || starts.length > changesMax) {
     throw new ServiceError("invalid_request", changesRequired);
   }
-  const names = hasStatus ? [...fields, "status"] : fields;
+  const names = isOperator ? [...fields, "status", "countedAt"] : fields;
   return starts.map((start, index) => toChange(readFields(text, start, index, names), index));
 }
 
@@ -116,10 +118,11 @@ function toChange(sent: SentChange, index: number): Change {
 
 /** A status alone leaves the quantity as it is. */
 export function readAmount(
-  sent: Pick<SentChange, "quantity" | "delta" | "status">,
+  sent: Pick<SentChange, "quantity" | "delta" | "status" | "countedAt">,
   fail: Fail,
-): Pick<Change, "kind" | "amount" | "status"> {
+): Pick<Change, "kind" | "amount" | "status" | "countedAt"> {
   const status = readStatus(sent.status, fail);
+  const countedAt = readCountedAt(sent, fail);
   const given = [sent.quantity, sent.delta].filter((value) => value !== undefined).length;
   if (given === 0 && status !== undefined) return { kind: "add", amount: 0, ...status };
   if (given !== 1) throw fail(oneAmountRule);
@@ -130,7 +133,20 @@ export function readAmount(
       kind === "set" ? `Field 'quantity' ${quantityRule}.` : `Field 'delta' ${deltaRule}.`,
     );
   }
+  if (countedAt) return { kind: "count", amount, countedAt, ...status };
   return { kind, amount, ...status };
+}
+
+export const countedAtRule = `Field 'countedAt' must be a cursor of the feed, or an integer from 0 to ${seqMax}. It can only be used with 'quantity'.`;
+
+function readCountedAt({ countedAt, quantity, delta }: SentChange, fail: Fail): Cursor | undefined {
+  if (countedAt === undefined) return undefined;
+  const seq = readQuantity(countedAt);
+  const cursor = typeof countedAt === "string" ? parseCursor(countedAt) : undefined;
+  // A number in quotes is no number, as in every other field.
+  const found = seq === undefined ? cursor?.epoch && cursor : { epoch: undefined, seq };
+  if (!found || quantity === undefined || delta !== undefined) throw fail(countedAtRule);
+  return found;
 }
 
 export const statusRule = `Field 'status' must be one of ${petStatuses.join(", ")}.`;
@@ -172,18 +188,19 @@ function invalid(message: string): ServiceError {
 }
 
 /**
- * The meaning of a batch as a text: the same for every way to write it. A status is added only where
- * there is one: stored digests of earlier requests must stay the same.
+ * The meaning of a batch as a text: the same for every way to write it. A status and the row of a count
+ * are added only where there is one: stored digests of earlier requests must stay the same.
  */
 export function canonicalText(changes: readonly Change[]): string {
   return JSON.stringify(
-    changes.map(({ petId, kind, amount, expected, reason, status }) => [
+    changes.map(({ petId, kind, amount, expected, reason, status, countedAt }) => [
       `${petId}`,
       kind,
       amount,
       expected ? expected[0]!.seq : null,
       reason,
       ...(status === undefined ? [] : [status]),
+      ...(countedAt === undefined ? [] : [[countedAt.seq, countedAt.epoch ?? null]]),
     ]),
   );
 }

@@ -69,7 +69,7 @@ export const historySchemas: Readonly<Record<string, Schema>> = {
         "The stock after the change, or null if the change removed the pet.",
       ),
       cause: text(
-        "What caused the change: `api` for a request, `import` for an import by an operator, `undo` for an operator who undid an earlier change, `console` for an operator who changed the stock in the console or with the operator API. Later versions can add causes.",
+        "What caused the change: `api` for a request, `import` for an import by an operator, `undo` for an operator who undid an earlier change, `console` for an operator who changed the stock in the console or with the operator API, `count` for a stocktake. Later versions can add causes.",
       ),
       keyId: textOrNull(
         "The ID of the API key or operator key, or null if no key caused the change.",

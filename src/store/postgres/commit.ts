@@ -1,9 +1,10 @@
 import { append } from "../../domain/ledger/append.ts";
 import { genesisHash } from "../../domain/ledger/chain.ts";
-import { epochOf } from "../../domain/ledger/epochs.ts";
+import { countRowsMax } from "../../domain/ledger/counts.ts";
+import { epochOf, isInHistory } from "../../domain/ledger/epochs.ts";
 import { storedKeysOf } from "../../domain/ledger/idempotency.ts";
 import type { Entry } from "../../domain/ledger/inventory.ts";
-import type { Committed, Tip, Unit } from "../../domain/ledger/ledger.ts";
+import type { Committed, ExpectedVersion, Tip, Unit } from "../../domain/ledger/ledger.ts";
 import { unavailable } from "../../domain/running/errors.ts";
 import { entryColumns, toEntry, toEpochStart } from "../rows.ts";
 import { integerArray, textArray } from "./engine/arrays.ts";
@@ -25,6 +26,9 @@ const readGroup = `
     SELECT ${entryColumns}, ctid::text FROM inventory WHERE inventory.pet_id = wanted.pet_id
     ORDER BY generation DESC LIMIT 1) AS entry
   UNION ALL SELECT NULL, at, hash, seq, NULL FROM (${readTip}) AS tip`;
+
+const readBases = `SELECT pet_id, seq, petstore_count_base(pet_id, seq, ${countRowsMax})
+  FROM unnest($1::int8[], $2::int8[]) AS one(pet_id, seq)`;
 
 /**
  * Finds entries again by their ctid, which does not change while the head is locked: every
@@ -81,12 +85,16 @@ async function tryCommit(
   const petIds = new Set(units.flatMap(({ changes }) => changes.map(({ petId }) => petId)));
   const hasIdempotency = units.some(({ idempotency }) => idempotency);
   const listEpochs = async () => (await query(...epochs.listStatement)).map(toEpochStart);
-  const [, [locked], found, history, newer] = await Promise.all([
+  const counts = units.flatMap(({ changes }) => changes.filter(({ countedAt }) => countedAt));
+  const counted = integerArray(counts.map(({ petId }) => petId));
+  const countedAt = integerArray(counts.map((count) => count.countedAt!.seq));
+  const [, [locked], found, history, newer, bases] = await Promise.all([
     query(begin),
     query(lockHeadForGroup, [now, String(waitMs)]),
     query(readGroup, [integerArray([...petIds])]),
-    units.some(expectsVersion) ? listEpochs() : [],
+    counts.length > 0 || units.some(expectsVersion) ? listEpochs() : [],
     hasIdempotency ? query(...idempotency.newerStatement()) : [],
+    counts.length > 0 ? query(readBases, [counted, countedAt]) : [],
   ]);
   const [lockedAt, timeline] = [Number(locked![0]), Number(locked![1])];
   confirm(timeline);
@@ -102,12 +110,17 @@ async function tryCommit(
   }
   const epoch = epochs.nameOf(locked![2] as string, timeline);
   const { tip: before, entries, ctids } = readState(found);
+  const baseOf = new Map(bases.map((row) => [`${row[0]} ${row[1]}`, row[2] as bigint | null]));
   const state = {
     epoch,
     tip: before,
     entries,
     remembered: hasIdempotency ? await idempotency.find(query, units, listEpochs) : new Map(),
     epochOf: (seq: number) => epochOf(history, seq),
+    countBase(petId: bigint, { epoch, seq }: ExpectedVersion) {
+      const isKnown = epoch === undefined || isInHistory(history, before.seq, { epoch, seq });
+      return isKnown ? (baseOf.get(`${petId} ${seq}`) ?? undefined) : undefined;
+    },
   };
   const appended = append(state, units, lockedAt);
   const { rows, hashes, tip } = appended;

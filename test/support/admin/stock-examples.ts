@@ -30,8 +30,27 @@ export const stockExamples = {
         body: '{"quantity":1,"expectedVersion":9007199254740991}',
         code: "version_conflict",
       },
+      { path: "/stock/1", body: '{"quantity":1,"countedAt":-1}', code: "invalid_request" },
+      { path: "/stock/1", body: '{"delta":1,"countedAt":1}', code: "invalid_request" },
+      { path: "/stock/1", body: '{"status":"sold","countedAt":1}', code: "invalid_request" },
+      {
+        path: "/stock/1",
+        body: '{"quantity":1,"countedAt":9007199254740991}',
+        code: "invalid_request",
+      },
+      { path: "/stock/1", body: '{"quantity":1,"countedAt":0}', code: "version_conflict" },
+      { path: "/stock/1", body: '{"quantity":1,"countedAt":"other-1"}', code: "version_conflict" },
       { path: "/stock/1", ...tooLong },
       { path: "/stock/1", body: '{"quantity":1}', ...wrongType },
+    ],
+  },
+  shareStocktake: {
+    good: { path: "/stocktakes", body: '{"pets":[1,9223372036854775807]}' },
+    bad: [
+      { path: "/stocktakes", body: '{"pets":["1"]}', code: "invalid_request" },
+      { path: "/stocktakes", body: '{"pets":[9223372036854775808]}', code: "invalid_request" },
+      { path: "/stocktakes", body: " ".repeat(262_145), code: "payload_too_large" },
+      { path: "/stocktakes", body: '{"pets":[]}', ...wrongType },
     ],
   },
   listStockHistory: {

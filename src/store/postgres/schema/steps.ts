@@ -12,6 +12,7 @@ import { operators } from "./10-operators.ts";
 import { setQuantities } from "./11-set-quantities.ts";
 import { timelyUpdates } from "./12-timely-updates.ts";
 import { usagePoints } from "./13-usage-points.ts";
+import { stocktakes } from "./16-stocktakes.ts";
 
 /** One step of the schema. */
 export interface Step extends StepTerms {
@@ -112,5 +113,11 @@ export const steps: readonly Step[] = [
     fits: 4,
     release: "0.13.0",
     summary: "Adds the tables sales and counters.",
+  },
+  {
+    text: stocktakes,
+    fits: 4,
+    release: "0.13.0",
+    summary: "Adds the table stocktakes, and a function that applies a count.",
   },
 ];

@@ -70,6 +70,15 @@ const sales = `
   CREATE INDEX pets_with_threshold ON pets (pet_id, low_stock_at) WHERE low_stock_at IS NOT NULL;
   `;
 
+/** Which pets each person has counted and not applied yet. */
+const stocktakes = `
+  CREATE TABLE stocktakes (
+    key_id  TEXT    PRIMARY KEY REFERENCES keys,
+    pet_ids TEXT    NOT NULL,
+    at      INTEGER NOT NULL
+  ) STRICT;
+  `;
+
 /**
  * The steps of the schema, in order. A released step never changes. `PRAGMA user_version` is the
  * number of steps that were applied.
@@ -102,4 +111,5 @@ export const steps: readonly Step[] = [
     summary: "Adds the barcode of pets, and the quantity at which their stock is low.",
   },
   { apply: sales, release: "0.13.0", summary: "Adds the tables sales and counters." },
+  { apply: stocktakes, release: "0.13.0", summary: "Adds the table stocktakes." },
 ];

@@ -70,6 +70,7 @@ type Terms = [
   reason: string | null,
   expected: readonly ExpectedVersion[] | null,
   status: PetStatus | null,
+  countedAt: ExpectedVersion | null,
 ];
 
 /** Precedes the cause and the key of the units that follow. */
@@ -98,8 +99,8 @@ function isPlain({ kind, reason, expected, status }: Change): boolean {
   return kind === "set" && reason === null && !expected && status === undefined;
 }
 
-function encodeChange({ petId, amount, kind, reason, expected, status }: Change) {
-  const terms: Terms = [kind, reason, expected ?? null, status ?? null];
+function encodeChange({ petId, amount, kind, reason, expected, status, countedAt }: Change) {
+  const terms: Terms = [kind, reason, expected ?? null, status ?? null, countedAt ?? null];
   return [encodeId(petId), amount, terms];
 }
 
@@ -155,13 +156,14 @@ export function decodeCommit(text: string): SentCommit {
 function decodeChanges(values: any[]): Change[] {
   const changes: Change[] = [];
   for (let at = 0; at < values.length; at += 3) {
-    const [kind, reason, expected, status]: Terms = values[at + 2];
+    const [kind, reason, expected, status, countedAt]: Terms = values[at + 2];
     changes.push({
       petId: BigInt(values[at]),
       kind,
       amount: values[at + 1],
       expected: expected ?? undefined,
       status: status ?? undefined,
+      ...(countedAt && { countedAt }),
       reason,
     });
   }

@@ -1,0 +1,55 @@
+import { computed, signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { request } from "../client/api.ts";
+import type { Stocktake, StocktakeList } from "../client/types.ts";
+import { clockDifferenceMs, counter, counts } from "./counting.ts";
+
+/** What others have counted and not applied yet. */
+export const colleagues = signal<readonly Stocktake[]>([]);
+
+/** The names of the others who have counted a pet. */
+export const countedBy = computed(() => {
+  const names = new Map<string, readonly string[]>();
+  for (const { keyName, pets } of colleagues.value) {
+    for (const petId of pets)
+      names.set(String(petId), [...(names.get(String(petId)) ?? []), keyName]);
+  }
+  return names;
+});
+
+/** The service keeps this many ids for each person. */
+const reportedMax = 10_000;
+/** What this page has reported last. */
+let reported = "";
+
+async function exchange(): Promise<void> {
+  const pets = [...counts.value.keys()].slice(-reportedMax);
+  const text = pets.join();
+  const sentAt = Date.now();
+  const body = text === reported ? {} : { pets };
+  const { now, stocktakes } = await request<StocktakeList>("/stocktakes", { method: "POST", body });
+  reported = text;
+  clockDifferenceMs.value = Date.parse(now) - (sentAt + Date.now()) / 2;
+  colleagues.value = stocktakes.filter(({ keyId }) => keyId !== counter.value);
+}
+
+const everyMs = 3_000;
+
+/** While somebody counts, tells the others how far, and learns how far they are. */
+export function useColleagues(): void {
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isLeft = false;
+    const again = async () => {
+      // Without a connection, the last state stays.
+      if (!document.hidden) await exchange().catch(() => undefined);
+      if (!isLeft) timer = setTimeout(again, everyMs);
+    };
+    void again();
+    return () => {
+      isLeft = true;
+      clearTimeout(timer);
+      void exchange().catch(() => undefined);
+    };
+  }, []);
+}

@@ -1,0 +1,112 @@
+import { useSignal } from "@preact/signals";
+import { ShownError } from "../client/api.ts";
+import { FormDialog } from "../parts/dialog-form.tsx";
+import { TextField } from "../parts/fields.tsx";
+import { reasonCharactersMax } from "../parts/reason-field.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { countOf, formatCount, signed } from "../texts/formats.ts";
+import { countedBy } from "./colleagues.ts";
+import type { Count } from "./count-storage.ts";
+import { applyCounts, isDifferent, known, sending } from "./counting.ts";
+import { table } from "./state.ts";
+
+type Reviewed = Count & { readonly petId: string; readonly name: string };
+
+const sizeOf = ({ counted, expected }: Count) => Math.abs(counted - expected);
+
+/** More than half of what was expected, and at least 3. */
+const isSurprising = (count: Count) => sizeOf(count) >= 3 && sizeOf(count) > count.expected / 2;
+
+/** The surprising ones first, then by size. */
+function byInterest(one: Count, other: Count): number {
+  const surprise = Number(isSurprising(other)) - Number(isSurprising(one));
+  return surprise || sizeOf(other) - sizeOf(one);
+}
+
+/** A page with more rows would be slow, and nobody would read them. */
+const shownMax = 200;
+
+/** What the count would change, before it is applied. */
+export function CountReview({ close }: { readonly close: () => void }) {
+  const withMatches = useSignal(false);
+  const { names } = table.value;
+  const reviewed: Reviewed[] = known.value.map(([petId, count]) => ({
+    ...count,
+    petId,
+    name: names[table.value.findRow(petId)!]!,
+  }));
+  const found = reviewed.filter(isDifferent).sort(byInterest);
+  const matches = reviewed.filter((one) => !isDifferent(one));
+  const total = withMatches.value ? reviewed.length : found.length;
+  async function submit(form: FormData): Promise<void> {
+    if (total === 0) throw new ShownError("There is no difference to apply.");
+    await applyCounts(String(form.get("reason")).trim() || "Stocktake", withMatches.value);
+    const { error, rest } = sending;
+    // What may have been stored is sent again from the panel, not from here.
+    if (rest.value.length === 0 && error.value !== "") throw new ShownError(error.value);
+    close();
+  }
+  return (
+    <FormDialog
+      title="Review the count"
+      isWide
+      action={`Apply ${countOf(total, withMatches.value ? "count" : "difference")}`}
+      busyAction="Applying…"
+      close={close}
+      submit={submit}
+    >
+      <p class="small muted">
+        What was sold or delivered after a count is kept. Surprising differences come first: more
+        than half of what was expected, and at least 3.
+      </p>
+      <Table
+        caption="Differences"
+        rows={found.slice(0, shownMax)}
+        keyOf={({ petId }) => petId}
+        columns={columns}
+      />
+      {found.length > shownMax && <p>And {formatCount(found.length - shownMax)} smaller ones.</p>}
+      {matches.length > 0 && (
+        <details>
+          <summary>{countOf(matches.length, "match", "matches")}</summary>
+          <p class="small">
+            {matches
+              .slice(0, shownMax)
+              .map(({ name }) => name)
+              .join(" · ")}
+          </p>
+        </details>
+      )}
+      <label class="row small">
+        <input
+          type="checkbox"
+          class="checkbox"
+          onChange={(event) => (withMatches.value = event.currentTarget.checked)}
+        />
+        Also record counts without a difference
+      </label>
+      <TextField name="reason" label="Reason" value="Stocktake" lengthMax={reasonCharactersMax} />
+    </FormDialog>
+  );
+}
+
+const columns: readonly Column<Reviewed>[] = [
+  { title: "Pet", isMain: true, cell: ({ name, petId }) => <bdi title={petId}>{name}</bdi> },
+  { title: "Expected", isNumber: true, cell: ({ expected }) => formatCount(expected) },
+  { title: "Counted", isNumber: true, cell: ({ counted }) => formatCount(counted) },
+  {
+    title: "Difference",
+    isNumber: true,
+    cell: ({ counted, expected }) => signed(counted - expected),
+  },
+  { title: "Notes", cell: (one) => notesOn(one).join("; ") },
+];
+
+function notesOn(one: Reviewed): readonly string[] {
+  const others = countedBy.value.get(one.petId);
+  return [
+    ...(isSurprising(one) ? ["Surprising"] : []),
+    ...(one.isOffline ? ["Typed offline"] : []),
+    ...(others ? [`Also counted by ${others.join(", ")}`] : []),
+  ];
+}

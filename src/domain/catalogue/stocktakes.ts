@@ -1,0 +1,18 @@
+/** Which pets somebody has counted and not applied yet, so that others see it. */
+export interface Stocktake {
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly petIds: readonly bigint[];
+}
+
+/** Ids of one person. More would not fit into the body of a request. */
+export const countedMax = 10_000;
+/** Somebody who has reported nothing for a day does not count any more. */
+export const stocktakeMsMax = 24 * 3_600_000;
+
+export interface StocktakeStore {
+  /** Those reported after `since`, the latest first, at most `rowsMax`. */
+  listStocktakes(since: number, rowsMax: number): Promise<readonly Stocktake[]>;
+  /** Replaces what a person has counted; nothing if the list is empty. Deletes what is older than a day. */
+  setStocktake(keyId: string, petIds: readonly bigint[], now: number): Promise<void>;
+}

@@ -1,0 +1,85 @@
+import { countedMax, stocktakeMsMax } from "../../domain/catalogue/stocktakes.ts";
+import { readId } from "../api/change-list.ts";
+import { exampleOperatorId, exampleTime } from "../api/contract/examples.ts";
+import { json } from "../api/contract/operation.ts";
+import {
+  int64,
+  listOf,
+  requestObject,
+  responseObject,
+  type Schema,
+  text,
+  time,
+} from "../api/contract/schema.ts";
+import { jsonTypes } from "../messages/requests.ts";
+import { bodyMessages, fieldReader, readFields } from "./fields.ts";
+import type { AdminDeclaration } from "./operation.ts";
+
+const exampleCounted = { pets: [7, 8] };
+const exampleStocktake = { keyId: exampleOperatorId, keyName: "Ada", ...exampleCounted };
+const exampleList = { now: exampleTime, stocktakes: [exampleStocktake] };
+
+const pets: Schema = {
+  type: "array",
+  items: int64("The ID of a pet."),
+  maxItems: countedMax,
+  description: "The pets that were counted and whose counts are not applied yet.",
+};
+
+export const stocktakeSchemas: Readonly<Record<string, Schema>> = {
+  Stocktake: responseObject(
+    "What one operator has counted.",
+    {
+      keyId: text("The ID of the operator key."),
+      keyName: text("The name of the operator key."),
+      pets,
+    },
+    exampleStocktake,
+  ),
+  StocktakeList: responseObject(
+    "What operators have counted.",
+    {
+      now: time("The time of the service, by which a count without a connection is placed."),
+      stocktakes: listOf("Stocktake", "Those of the last 24 hours, the latest first. At most 50."),
+    },
+    exampleList,
+  ),
+  CountedPets: requestObject("What you have counted.", { pets }, exampleCounted),
+};
+
+const listedMax = 50;
+const petsRule = `must be an array of at most ${countedMax} 64-bit integers`;
+const petsField = fieldReader(petsRule, (value) => {
+  const ids = Array.isArray(value) && value.length <= countedMax ? value.map(readId) : [undefined];
+  return ids.every((id) => id !== undefined) ? ids : undefined;
+});
+
+const shareStocktake: AdminDeclaration = {
+  method: "POST",
+  path: "/stocktakes",
+  body: { mediaTypes: jsonTypes, bytesMax: "changesBytesMax" },
+  contract: {
+    summary: "Share what you count",
+    description:
+      "Replaces the list of the pets that you have counted and not applied yet, and returns everybody's, so that two people do not count the same shelf. Without `pets`, your list stays; an empty one ends your count. The stock does not change.",
+    body: json("The pets.", "CountedPets"),
+    success: { 200: json("Who has counted what.", "StocktakeList") },
+    messages: {
+      invalid_request: { ...bodyMessages, invalid_pets: `Field 'pets' ${petsRule}.` },
+    },
+  },
+  async handle({ store: { stocktakes }, clock }, call) {
+    const ids = petsField(await readFields(call), "pets");
+    const now = clock.now();
+    if (ids) await stocktakes.setStocktake(call.caller.keyId, ids, now);
+    const found = await stocktakes.listStocktakes(now - stocktakeMsMax, listedMax);
+    const list = found.map(
+      ({ keyId, keyName, petIds }) =>
+        `{"keyId":"${keyId}","keyName":${JSON.stringify(keyName)},"pets":[${petIds.join()}]}`,
+    );
+    const iso = new Date(now).toISOString();
+    return { status: 200, body: `{"now":"${iso}","stocktakes":[${list.join()}]}` };
+  },
+};
+
+export const stocktakeOperations = { shareStocktake };

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "bun:test";
+import { digestOf } from "../../../src/domain/keys/keyring.ts";
+import { anEntry } from "../audit.ts";
+import { unitOf } from "../units.ts";
+import { keyNamed, type StoreSuite } from "./suite.ts";
+
+/** Counts that are applied later, and what people have counted so far. */
+export function describeCounts(suite: StoreSuite): void {
+  const { add, ledger, expectSound } = suite;
+  const commit = (...units: ReturnType<typeof unitOf>[]) => suite.store.inventory.commit(units);
+  const counted = (petId: bigint, amount: number, seq: number, epoch?: string) =>
+    ({ petId, kind: "count", amount, countedAt: { seq, epoch }, reason: null }) as const;
+  const sold = (petId: bigint, amount: number) =>
+    ({ petId, kind: "add", amount: -amount }) as const;
+
+  describe("a count", () => {
+    test("keeps what changed since, and not what other counts corrected", async () => {
+      await add({ petId: 1n, quantity: 10 }, { petId: 2n, quantity: 5 });
+      await commit(unitOf(sold(1n, 1)), unitOf(sold(1n, 2), { petId: 1n, amount: 20 }));
+      // 8 were there at row 2, when the store had 10: now 18 of the recorded 20.
+      const { outcomes } = await commit(
+        unitOf(counted(1n, 8, 2)),
+        unitOf(sold(1n, 3)),
+        unitOf(counted(1n, 7, 3), { petId: 2n, amount: 4 }, counted(2n, 6, 2)),
+        unitOf(counted(2n, 0, 2)),
+      );
+      const quantities = (await ledger()).slice(5).map(({ after }) => after!.quantity);
+      expect(quantities).toEqual([18, 15, 15, 4, 5]);
+      expect(outcomes.at(-1)).toMatchObject({ kind: "rejected", reason: "out_of_range" });
+      await commit(unitOf(counted(1n, 9, 2)));
+      expect((await ledger()).at(-1)).toMatchObject({
+        after: { quantity: 16 },
+        cause: "count",
+        keyId: "key_a",
+        reason: "Stocktake (counted 9, 7 more since)",
+      });
+      await expectSound();
+    });
+
+    if (!suite.isWhole) return;
+
+    test("is rejected if the ledger cannot tell what changed since, and stores nothing", async () => {
+      await add({ petId: 1n, quantity: 10 }, { petId: 2n, quantity: 5 });
+      await commit({ ...unitOf(sold(1n, 1)), cause: "undo" });
+      const origin = { cause: "console", keyId: null, requestId: null, reason: null } as const;
+      await suite.store.catalogue.removePet(2n, undefined, origin);
+      await add({ petId: 2n, quantity: 3 });
+      const { outcomes } = await commit(
+        unitOf(counted(1n, 8, 2)),
+        unitOf(counted(1n, 8, 3, "another epoch")),
+        unitOf(counted(1n, 8, 99)),
+        unitOf(counted(2n, 5, 2)),
+        unitOf(counted(2n, 5, 4)),
+        unitOf(counted(9n, 5, 2)),
+        unitOf(counted(1n, 8, 3)),
+      );
+      expect(outcomes.map((one) => (one.kind === "rejected" ? one.reason : one.kind))).toEqual([
+        "count_outdated",
+        "count_outdated",
+        "count_ahead",
+        "count_outdated",
+        "count_outdated",
+        "not_found",
+        "stored",
+      ]);
+      expect(await ledger()).toHaveLength(6);
+    });
+
+    test("that is being made is shown to others for a day, until it is empty", async () => {
+      const { keys, stocktakes } = suite.store;
+      for (const id of ["key_a", "key_b"]) await keys.addKey(keyNamed(id), digestOf(id), anEntry);
+      const ids = [2n ** 63n - 1n, -1n];
+      await stocktakes.setStocktake("key_a", [5n], 1_000);
+      await stocktakes.setStocktake("key_a", ids, 2_000);
+      await stocktakes.setStocktake("key_b", [1n], 3_000);
+      const other = await suite.place.open();
+      const [b, a] = await other.stocktakes.listStocktakes(1_000, 5);
+      expect(a).toEqual({ keyId: "key_a", keyName: "The key key_a", petIds: ids });
+      expect(b).toMatchObject({ keyId: "key_b", petIds: [1n] });
+      expect(await stocktakes.listStocktakes(2_000, 5)).toEqual([b!]);
+      await stocktakes.setStocktake("key_b", [], 24 * 3_600_000 + 2_000);
+      expect(await stocktakes.listStocktakes(0, 5)).toEqual([]);
+    });
+  });
+}
