@@ -1,13 +1,31 @@
+import type { FoundFile } from "../domain/catalogue/import-preview.ts";
 import { type Problems, shownValue } from "../domain/catalogue/import-problems.ts";
-import type { CellKind, Fields, RowKind } from "../domain/catalogue/imports.ts";
-import { isJsonObject, JsonNumber, parseJson } from "../domain/values/json.ts";
-import { findNearest } from "../domain/values/nearest.ts";
-import { readCsvId, splitCells } from "./csv.ts";
-import type { Format } from "./formats.ts";
+import type { Fields, RowKind } from "../domain/catalogue/imports.ts";
+import { isJsonObject, parseJson } from "../domain/values/json.ts";
+import { findDelimiterOf, splitCells } from "./csv.ts";
+import {
+  type Delimiter,
+  delimiters,
+  type Format,
+  findDelimiter,
+  type ImportFormat,
+} from "./formats.ts";
 import { assertFormat } from "./hints.ts";
 import { createJsonArraySplitter } from "./json-array.ts";
 import { BrokenText, createLineSplitter, type Splitter, type TakeText } from "./lines.ts";
+import { createTableReader, type HeaderMap } from "./table.ts";
 import { type Bytes, decodeText } from "./text.ts";
+import { readSheet } from "./xlsx.ts";
+
+/** How to read a table. What is not given is found in the file. */
+export interface Reading {
+  readonly delimiter?: Delimiter | undefined;
+  /** The name of the sheet of a workbook. */
+  readonly sheet?: string | undefined;
+  readonly map?: HeaderMap;
+  /** Gets what is known about a table, as soon as it is known. */
+  readonly found?: Partial<FoundFile>;
+}
 
 /**
  * Reads an import file. Yields the records that each piece of it completes. Adds a problem for every
@@ -15,31 +33,73 @@ import { type Bytes, decodeText } from "./text.ts";
  */
 export async function* readRecords<T>(
   bytes: Bytes,
-  format: Format,
+  format: ImportFormat,
   { columns, toRecord }: RowKind<T>,
   problems: Problems,
+  reading: Reading = {},
 ): AsyncGenerator<readonly T[]> {
   let records: T[] = [];
-  const splitter = createSplitter(format, columns, problems, (line, fields) => {
+  const take: TakeRow = (line, fields) => {
     const record = toRecord(line, fields, problems);
     if (record !== undefined) records.push(record);
-  });
-  let isChecked = false;
+  };
   try {
-    for await (const piece of withWholeStart(decodeText(bytes))) {
-      if (!isChecked) assertFormat(piece, format, Object.keys(columns));
-      isChecked = true;
-      splitter.take(piece);
+    const pieces =
+      format === "xlsx"
+        ? takeSheet(bytes, columns, reading, problems, take)
+        : takeText(bytes, format, columns, reading, problems, take);
+    for await (const _ of pieces) {
       yield records;
       records = [];
     }
-    splitter.end();
   } catch (error) {
     if (!(error instanceof BrokenText)) throw error;
     const { line, rule, format: seeming } = error;
     problems.add({ line, rule, isLast: true, format: seeming });
   }
   yield records;
+}
+
+/** Passes the rows of a sheet on, and yields after each piece of it. */
+async function* takeSheet(
+  bytes: Bytes,
+  columns: Columns,
+  { sheet, map = new Map(), found = {} }: Reading,
+  problems: Problems,
+  take: TakeRow,
+) {
+  const table = createTableReader(columns, map, found, problems, take);
+  for await (const rows of readSheet(bytes, sheet, found)) {
+    for (const { line, cells } of rows) table.take(line, cells);
+    yield;
+  }
+  table.end();
+}
+
+/** Passes the rows of a text on, and yields after each piece of it. */
+async function* takeText(
+  bytes: Bytes,
+  format: Format,
+  columns: Columns,
+  reading: Reading,
+  problems: Problems,
+  take: TakeRow,
+) {
+  const { found = {} } = reading;
+  const splitter = createSplitter(format, columns, { ...reading, found }, problems, take);
+  const foundEncoding = (encoding: string) => (found.encoding = encoding);
+  const text = decodeText(bytes, format === "csv" ? foundEncoding : undefined);
+  let hasOnlyReturns: boolean | undefined;
+  for await (const piece of withWholeStart(text)) {
+    if (hasOnlyReturns === undefined) {
+      assertFormat(piece, format, Object.keys(columns));
+      // Old programs of the Mac end lines with CR.
+      hasOnlyReturns = format === "csv" && piece.includes("\r") && !piece.includes("\n");
+    }
+    splitter.take(hasOnlyReturns ? piece.replaceAll("\r", "\n") : piece);
+    yield;
+  }
+  splitter.end();
 }
 
 /** Enough of a file to tell its format. */
@@ -70,12 +130,13 @@ type TakeRow = (line: number, fields: Fields) => void;
 function createSplitter(
   format: Format,
   columns: Columns,
+  reading: Reading,
   problems: Problems,
   take: TakeRow,
 ): Splitter {
   switch (format) {
     case "csv":
-      return createLineSplitter(csvReader(columns, problems, take), { quotes: true });
+      return createCsvSplitter(columns, reading, problems, take);
     case "ndjson":
       return createLineSplitter(objectReader(problems, take), { quotes: false });
     case "json":
@@ -97,81 +158,46 @@ function objectReader(problems: Problems, take: TakeRow): TakeText {
   };
 }
 
-/** The first row is the header. */
-function csvReader(columns: Columns, problems: Problems, take: TakeRow): TakeText {
-  let header: readonly string[] | undefined;
-  let readers: readonly ((cell: string) => unknown)[] = [];
-  return (line, text) => {
-    const cells = readCells(line, text, problems);
-    if (!cells) return;
-    if (!header) {
-      header = readHeader(line, cells, Object.keys(columns));
-      readers = header.map((column) => cellValues[columns[column]!]);
-      return;
-    }
-    if (cells.length !== header.length) {
-      const noun = cells.length === 1 ? "cell" : "cells";
-      const rule = `has ${cells.length} ${noun}, but the header has ${header.length}`;
-      problems.add({ line, value: shownValue(text.trim()), rule });
-      return;
-    }
-    const fields: Record<string, unknown> = {};
-    for (let at = 0; at < cells.length; at++) {
-      // An empty cell leaves the field as it is.
-      if (cells[at] !== "") fields[header[at]!] = readers[at]!(cells[at]!);
-    }
-    take(line, fields);
+/** Spreadsheet programs take the delimiter from such a line. */
+const delimiterLine = /^sep=(.)\r?$/;
+
+/** The first row is the header. A line before it may name the delimiter. */
+function createCsvSplitter(
+  columns: Columns,
+  { delimiter, map = new Map(), found = {} }: Reading,
+  problems: Problems,
+  take: TakeRow,
+): Splitter {
+  const table = createTableReader(columns, map, found, problems, take);
+  const isKnown = (cell: string) => Object.hasOwn(columns, cell.trim()) || map.has(cell.trim());
+  const lines = createLineSplitter(
+    (line, text) => {
+      if (found.delimiter === undefined) {
+        const named = findDelimiter(delimiterLine.exec(text)?.[1] ?? "");
+        found.delimiter = delimiter ?? named ?? findDelimiterOf(text, isKnown);
+        if (named) return;
+      }
+      const cells = readCells(line, text, delimiters[found.delimiter], problems);
+      if (cells) table.take(line, cells);
+    },
+    { quotes: true },
+  );
+  return {
+    take: lines.take,
+    end() {
+      lines.end();
+      table.end();
+    },
   };
 }
 
 /** A wrong quote in one line is a problem of that line. Over several lines, it may join rows. */
-function readCells(line: number, text: string, problems: Problems): readonly string[] | undefined {
+function readCells(line: number, text: string, delimiter: string, problems: Problems) {
   try {
-    return splitCells(line, text);
+    return splitCells(line, text, delimiter);
   } catch (error) {
     if (!(error instanceof BrokenText) || text.includes("\n")) throw error;
     problems.add({ line, value: shownValue(text.trim()), rule: error.rule });
     return undefined;
-  }
-}
-
-function readHeader(line: number, cells: readonly string[], columns: readonly string[]) {
-  const header = cells.map((cell) => cell.trim());
-  for (const [at, column] of header.entries()) {
-    if (!columns.includes(column)) throw new BrokenText(line, unknownColumn(column, columns));
-    if (header.indexOf(column) !== at) {
-      throw new BrokenText(line, `duplicate column '${shownValue(column)}'`);
-    }
-  }
-  return header;
-}
-
-function unknownColumn(column: string, columns: readonly string[]): string {
-  const nearest = findNearest(column, columns);
-  const advice = nearest ? `did you mean ${nearest}?` : `expected ${columns.join(", ")}`;
-  return `unknown column '${shownValue(column)}'; ${advice}`;
-}
-
-/** Converts a cell to a JSON value, so that the same rules apply to every format. */
-const cellValues: Readonly<Record<CellKind, (cell: string) => unknown>> = {
-  id: (cell) => numberOf(readCsvId(cell.trim())),
-  integer: (cell) => numberOf(cell.trim()),
-  flag: (cell) => (cell === "true" ? true : cell === "false" ? false : cell),
-  text: (cell) => cell,
-  texts: listOf,
-};
-
-function numberOf(text: string): JsonNumber | string {
-  const first = text.charCodeAt(text.startsWith("-") ? 1 : 0);
-  return first >= 48 && first <= 57 ? new JsonNumber(text) : text;
-}
-
-/** Reads `a|b|c`, or a JSON array for items that contain a bar. */
-function listOf(cell: string): unknown {
-  if (!cell.startsWith("[")) return cell.split("|");
-  try {
-    return parseJson(cell);
-  } catch {
-    return cell;
   }
 }
