@@ -12,7 +12,7 @@ export interface SheetRow {
 }
 
 /** The sheet is read in a stream. The texts that its cells refer to are kept in memory. */
-const sheetBytesMax = 1024 * 1_048_576;
+const sheetBytesMax = 512 * 1_048_576;
 const partBytesMax = 128 * 1_048_576;
 const textsMax = 4_000_000;
 const rowsMax = 1_048_576;

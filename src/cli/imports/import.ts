@@ -116,10 +116,10 @@ function importCommand<T>(
         map: parseMap(flags.map, Object.keys(kind.rows.columns)),
         sheet: flags.sheet,
       };
-      let found: Partial<FoundFile> = {};
+      let table: Partial<FoundFile> = {};
       const recordsOf = (bytes: Bytes) => {
-        found = {};
-        return readRecords(bytes, format, kind.rows, problems, { ...options, found });
+        table = {};
+        return readRecords(bytes, format, kind.rows, problems, { ...options, found: table });
       };
       await using opened = new AsyncDisposableStack();
       try {
@@ -135,7 +135,7 @@ function importCommand<T>(
               (take) => kind.preview(one, records, problems, take),
               differencesMax,
               flags.json,
-              found,
+              table,
             );
           return await (found ? preview(found.catalogue) : withEmptyStore(config, preview));
         }
@@ -151,7 +151,7 @@ function importCommand<T>(
         printResult(kind.what, file, imported, flags.json);
       } catch (error) {
         if (!(error instanceof RejectedImport)) throw withStorePath(config, error);
-        return reportProblems(nameOf(file), error.problems, flags.json, found);
+        return reportProblems(nameOf(file), error.problems, flags.json, table);
       }
     },
   });

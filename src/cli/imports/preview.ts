@@ -79,19 +79,23 @@ async function printJson(
     separator = ",";
   });
   const start = separator === opening ? opening : "";
-  await writeToStdout(`${start}],${JSON.stringify({ differenceCount, ...imported, ...fileOf(found) }).slice(1)}\n`);
+  await writeToStdout(
+    `${start}],${JSON.stringify({ differenceCount, ...imported, ...fileOf(found) }).slice(1)}\n`,
+  );
 }
 
 /** What the JSON of a dry run says about a file with a table. */
 export function fileOf(found: Partial<FoundFile>): { readonly file?: Partial<FoundFile> } {
-  return found.columns ? { file: found } : {};
+  return found.columns || found.sheets ? { file: { fields: [], columns: [], ...found } } : {};
 }
 
 /** How a file was read, if another program might read it differently. */
 function fileNotes({ encoding, delimiter, sheets = [], sheet }: Partial<FoundFile>) {
   return [
     ...(encoding !== undefined && encoding !== "UTF-8" ? [`as ${encoding}`] : []),
-    ...(delimiter !== undefined && delimiter !== "comma" ? [`with the delimiter ${delimiter}`] : []),
+    ...(delimiter !== undefined && delimiter !== "comma"
+      ? [`with the delimiter ${delimiter}`]
+      : []),
     ...(sheets.length > 1 ? [`the sheet '${sheet}' of ${sheets.length}`] : []),
   ];
 }

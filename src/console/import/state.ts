@@ -3,6 +3,7 @@ import { ApiError, messageOf } from "../client/api.ts";
 import { onSignOut } from "../client/session.ts";
 import type { Import } from "../client/types.ts";
 import { announce } from "../page/messages.ts";
+import { readHeaders } from "./header-storage.ts";
 import { type Format, formatOf, type ImportKind, sendFile, type Upload } from "./upload.ts";
 
 // The import that this page makes. It goes on while the person looks at another view.
@@ -42,7 +43,8 @@ export function chooseFile(file: File): void {
 }
 
 export function checkFile(file: File, format: Format): Promise<void> {
-  return send({ what: importKind.value, file, format, isDryRun: true });
+  const what = importKind.value;
+  return send({ what, file, format, map: readHeaders(what), isDryRun: true });
 }
 
 /** Sends the same file again, as a dry run. */
