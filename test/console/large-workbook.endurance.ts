@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { closeBrowser } from "../support/browser.ts";
+import { type ConsolePage, expectNoComplaints, openConsole } from "../support/console.ts";
+import { program } from "../support/program.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+import { type CellValue, workbook } from "../support/workbooks.ts";
+
+const rowsCount = 100_000;
+
+let service: TestService;
+let opened: ConsolePage;
+beforeAll(async () => {
+  service = await startTestService("sqlite", {}, {}, { program });
+  opened = await openConsole(service, "/import");
+});
+afterAll(async () => {
+  expectNoComplaints(opened, service);
+  await opened.context.close();
+  await closeBrowser();
+  await service.stop();
+});
+
+function* rows(): Generator<readonly CellValue[]> {
+  yield ["petId", "name", "category", "quantity"];
+  for (let id = 1; id <= rowsCount; id++) yield [id, `Pet ${id}`, "Fische", id % 50];
+}
+
+test("a workbook of 100,000 rows is checked and imported without a frozen page", async () => {
+  const { page } = opened;
+  await page.evaluate(() => {
+    const seen = window as unknown as { longest: number };
+    seen.longest = 0;
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) seen.longest = Math.max(seen.longest, duration);
+    }).observe({ type: "longtask" });
+  });
+  const buffer = workbook({ Bestand: rows() });
+  const started = performance.now();
+  await page.setInputFiles("#import-file", { name: "all.xlsx", mimeType: "", buffer });
+  await page.getByRole("button", { name: "Import 100,000 pets" }).click();
+  await page.getByText("has been imported").waitFor();
+  const seconds = (performance.now() - started) / 1_000;
+  const longest = await page.evaluate(() => (window as unknown as { longest: number }).longest);
+  console.log(`${buffer.length} bytes: ${seconds.toFixed(1)} s, longest task ${longest} ms`);
+  expect(longest).toBeLessThan(100);
+}, 600_000);
