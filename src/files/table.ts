@@ -59,14 +59,6 @@ export function createTableReader(
     readers = fields.map((field) => readerOf(columns[field], hasDecimalComma));
   }
 
-  function takeSample(cells: readonly Cell[]): void {
-    if (samples === samplesMax) return;
-    samples += 1;
-    for (const [at, column] of found.columns!.entries()) {
-      column.samples.push(shownValue(textOf(cells[at] ?? "")));
-    }
-  }
-
   return {
     take(line: number, cells: readonly Cell[]): void {
       if (cells.every((cell) => cell === "")) return;
@@ -74,7 +66,12 @@ export function createTableReader(
         takeHeader(line, cells);
         return;
       }
-      takeSample(cells);
+      if (samples < samplesMax) {
+        samples += 1;
+        for (const [at, column] of found.columns!.entries()) {
+          column.samples.push(shownValue(textOf(cells[at] ?? "")));
+        }
+      }
       if (unknown) {
         if (samples === samplesMax) throw unknown;
         return;

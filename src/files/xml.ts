@@ -1,95 +1,68 @@
 import { BrokenText } from "./lines.ts";
 
-/** Takes the parts of an XML text. Names have no prefix, and attributes are read with `attributeOf`. */
-export interface XmlParts {
-  open(name: string, attributes: string): void;
-  text(text: string): void;
-  close(name: string): void;
+/** An element of an XML text. Its content is not unescaped, because it can have elements. */
+export interface Element {
+  readonly attributes: string;
+  readonly content: string;
 }
 
-/** More than a tag, or a text between two tags, has in a workbook. */
-const partCharactersMax = 1_000_000;
-
-const tag = /<(\/?)([^\s/>]+)((?:[^>"']|"[^"]*"|'[^']*')*)>/y;
+/** More than a row of a sheet, or another element that is looked for, has. */
+const elementCharactersMax = 4_000_000;
 
 /**
- * Splits an XML text that arrives in pieces. It does not check that tags match: it is for files of
- * other programs, and finds what it looks for. A document type is refused, because its entities could
- * expand a small file without end.
+ * Finds the elements with a name in an XML text that arrives in chunks. Other elements are skipped, and
+ * prefixes of names ignored. Comments and document types, whose entities could expand a small file
+ * without end, are refused: no program writes them into a workbook.
  */
-export function createXmlScanner(parts: XmlParts) {
+export async function* elementsOf(
+  name: string,
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<readonly Element[]> {
+  const decoder = new TextDecoder();
   let rest = "";
-
-  /** Takes what starts at `start` with `<`. Returns where it ends, or -1 if the piece ends before. */
-  function takeMarkup(text: string, start: number): number {
-    if (text.startsWith("<?", start)) return endOf(text, "?>", start);
-    if (text.startsWith("<!--", start)) return endOf(text, "-->", start + 4);
-    if (text.startsWith("<![CDATA[", start)) {
-      const end = endOf(text, "]]>", start);
-      if (end >= 0) parts.text(text.slice(start + 9, end - 3));
-      return end;
-    }
-    if (text.startsWith("<!D", start)) throw new BrokenText(1, "the workbook has a document type");
-    tag.lastIndex = start;
-    const match = tag.exec(text);
-    if (!match) return -1;
-    const [, slash, fullName, attributes] = match;
-    const name = fullName!.slice(fullName!.indexOf(":") + 1);
-    if (slash === "") parts.open(name, attributes!);
-    if (slash === "/" || attributes!.endsWith("/")) parts.close(name);
-    return tag.lastIndex;
+  for await (const chunk of chunks) {
+    const text = (rest + decoder.decode(chunk, { stream: true })).replace(/<(\/?)\w+:/g, "<$1");
+    if (text.includes("<!")) throw new BrokenText(1, "the workbook has a document type or comments");
+    const { elements, end } = elementsIn(name, text);
+    yield elements;
+    rest = text.slice(end);
+    if (rest.length > elementCharactersMax) throw new BrokenText(1, "the workbook is damaged");
   }
-
-  return {
-    take(piece: string): void {
-      const text = rest + piece;
-      let at = 0;
-      for (let start = text.indexOf("<"); start >= 0; start = text.indexOf("<", at)) {
-        if (start > at) parts.text(unescaped(text.slice(at, start)));
-        at = start;
-        const next = takeMarkup(text, start);
-        if (next < 0) break;
-        at = next;
-      }
-      rest = text.slice(at);
-      if (rest.length > partCharactersMax) throw new BrokenText(1, "the workbook is damaged");
-    },
-    end(): void {
-      if (rest.includes("<")) throw new BrokenText(1, "the workbook is damaged: it ends in a tag");
-    },
-  };
+  if (rest.includes(`<${name} `)) throw new BrokenText(1, "the workbook ends inside of a tag");
 }
 
-function endOf(text: string, mark: string, from: number): number {
-  const at = text.indexOf(mark, from);
-  return at < 0 ? -1 : at + mark.length;
+/** The elements in a text, and where the text after them starts that may begin another one. */
+export function elementsIn(name: string, text: string) {
+  const opening = new RegExp(`<${name}(?:\\s([^>]*))?/?>`, "g");
+  const closing = `</${name}>`;
+  const elements: Element[] = [];
+  let end = 0;
+  for (let match = opening.exec(text); match; match = opening.exec(text)) {
+    const [, attributes = ""] = match;
+    const from = opening.lastIndex;
+    const isEmpty = match[0].endsWith("/>");
+    const to = isEmpty ? from : text.indexOf(closing, from);
+    if (to < 0) return { elements, end: match.index };
+    elements.push({ attributes, content: text.slice(from, to) });
+    end = isEmpty ? from : to + closing.length;
+    opening.lastIndex = end;
+  }
+  // A tag may be cut at the end. Elements with other names are not kept.
+  return { elements, end: Math.max(end, text.lastIndexOf("<")) };
 }
 
-/** The value of an attribute. Prefixes of names are ignored. */
+/** The value of an attribute. */
 export function attributeOf(attributes: string, name: string): string | undefined {
-  let pattern = patterns.get(name);
-  if (!pattern) {
-    pattern = new RegExp(`(?:^|[\\s:])${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)')`);
-    patterns.set(name, pattern);
-  }
-  const match = pattern.exec(attributes);
+  const match = new RegExp(`(?:^|[\\s:])${name}=(?:"([^"]*)"|'([^']*)')`).exec(attributes);
   return match ? unescaped(match[1] ?? match[2]!) : undefined;
 }
 
-/** One for each name that this program looks for. */
-const patterns = new Map<string, RegExp>();
-
 const entities = new Map(Object.entries({ lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" }));
 
-function unescaped(text: string): string {
+export function unescaped(text: string): string {
   if (!text.includes("&")) return text;
-  return text.replace(/&(?:#x([0-9a-f]{1,6})|#([0-9]{1,7})|(\w+));/gi, (_, hex, decimal, name) => {
-    const code = hex ? Number.parseInt(hex, 16) : Number(decimal);
-    const known = name
-      ? entities.get(name)
-      : code <= 0x10ffff
-        ? String.fromCodePoint(code)
-        : undefined;
+  return text.replace(/&(?:#x([0-9a-f]{1,5})|#([0-9]{1,6})|(\w+));/gi, (_, hex, decimal, name) => {
+    const known = name ? entities.get(name) : String.fromCodePoint(Number(decimal ?? `0x${hex}`));
     if (known === undefined) throw new BrokenText(1, "the workbook has an unknown entity");
     return known;
   });

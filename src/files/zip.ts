@@ -2,118 +2,75 @@ import { crc32, createInflateRaw } from "node:zlib";
 import { BrokenText } from "./lines.ts";
 import type { Bytes } from "./text.ts";
 
-/** The files in a ZIP archive. */
-export interface Archive {
-  has(name: string): boolean;
-  /** The bytes of a file, in chunks. Throws if there is none, or more than `bytesMax`. */
-  read(name: string, bytesMax: number): Bytes;
-}
-
-interface Entry {
-  readonly method: number;
-  readonly isEncrypted: boolean;
-  readonly checksum: number;
-  readonly compressedBytes: number;
-  readonly offset: number;
-}
+/** Reads a file of an archive. Undefined if there is none. Throws if it has more bytes than that. */
+export type ReadPart = (name: string, bytesMax: number) => AsyncGenerator<Uint8Array> | undefined;
 
 /** The directory is at the end of an archive, so the whole archive is kept, compressed as it is. */
 const archiveBytesMax = 256 * 1_048_576;
 
-export async function openArchive(bytes: Bytes): Promise<Archive> {
+/** Opens a ZIP archive. Names are only compared, never used as paths. */
+export async function openArchive(bytes: Bytes): Promise<ReadPart> {
   const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of bytes) {
-    length += chunk.length;
-    if (length > archiveBytesMax) throw new BrokenText(1, tooLarge(archiveBytesMax));
-    chunks.push(chunk);
-  }
-  const archive = Buffer.concat(chunks, length);
-  const entries = readDirectory(archive);
-  return {
-    has: (name) => entries.has(name.toLowerCase()),
-    read(name, bytesMax) {
-      const entry = entries.get(name.toLowerCase());
-      if (!entry) throw new BrokenText(1, `the file is not a workbook: it has no ${name}`);
-      return inflated(contentOf(archive, entry), entry, bytesMax);
-    },
-  };
-}
-
-const directoryEnd = Buffer.from("PK\x05\x06");
-const directoryEndBytes = 22;
-const entryBytes = 46;
-const localBytes = 30;
-
-function readDirectory(archive: Buffer): Map<string, Entry> {
-  const end = archive.lastIndexOf(directoryEnd);
-  if (end < 0 || end + directoryEndBytes > archive.length) throw damaged();
-  const entries = new Map<string, Entry>();
-  let at = archive.readUInt32LE(end + 16);
-  for (let left = archive.readUInt16LE(end + 10); left > 0; left--) {
-    if (at + entryBytes > end || archive.toString("latin1", at, at + 4) !== "PK\x01\x02") {
-      throw damaged();
+  for await (const chunk of bounded(bytes, archiveBytesMax)) chunks.push(chunk);
+  const archive = Buffer.concat(chunks);
+  /** Where the directory describes each file. */
+  const places = new Map<string, number>();
+  try {
+    const end = archive.lastIndexOf("PK\x05\x06");
+    if (end < 0) throw new RangeError("there is no directory");
+    let at = archive.readUInt32LE(end + 16);
+    for (let left = archive.readUInt16LE(end + 10); left > 0; left--) {
+      const nameEnd = at + 46 + archive.readUInt16LE(at + 28);
+      places.set(archive.toString("latin1", at + 46, nameEnd), at);
+      at = nameEnd + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
     }
-    const nameEnd = at + entryBytes + archive.readUInt16LE(at + 28);
-    // Names are only compared, never used as paths. Those of a workbook are ASCII.
-    entries.set(archive.toString("latin1", at + entryBytes, nameEnd).toLowerCase(), {
-      method: archive.readUInt16LE(at + 10),
-      isEncrypted: (archive.readUInt16LE(at + 8) & 1) === 1,
-      checksum: archive.readUInt32LE(at + 16),
-      compressedBytes: archive.readUInt32LE(at + 20),
-      offset: archive.readUInt32LE(at + 42),
-    });
-    at = nameEnd + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
+  } catch (error) {
+    throw asBroken(error);
   }
-  return entries;
-}
-
-function contentOf(archive: Buffer, { offset, compressedBytes }: Entry): Buffer {
-  if (offset + localBytes > archive.length) throw damaged();
-  const lengths = archive.readUInt16LE(offset + 26) + archive.readUInt16LE(offset + 28);
-  const start = offset + localBytes + lengths;
-  if (start + compressedBytes > archive.length) throw damaged();
-  return archive.subarray(start, start + compressedBytes);
+  return (name, bytesMax) => {
+    const at = places.get(name);
+    return at === undefined ? undefined : bounded(contentOf(archive, at), bytesMax);
+  };
 }
 
 const chunkBytes = 65_536;
 
-async function* inflated(content: Buffer, entry: Entry, bytesMax: number) {
-  const { method, isEncrypted, checksum } = entry;
-  if (isEncrypted) throw new BrokenText(1, "the file has a password; save it without one");
-  if (method !== 0 && method !== 8) throw damaged();
-  let bytes = 0;
-  let sum = 0;
+/** The bytes of a file, by its place in the directory. */
+async function* contentOf(archive: Buffer, at: number): Bytes & AsyncGenerator<Uint8Array> {
   try {
-    for await (const chunk of method === 0 ? slices(content) : inflate(content)) {
-      bytes += chunk.length;
-      if (bytes > bytesMax) throw new BrokenText(1, tooLarge(bytesMax));
+    const offset = archive.readUInt32LE(at + 42);
+    const names = archive.readUInt16LE(offset + 26) + archive.readUInt16LE(offset + 28);
+    const start = offset + 30 + names;
+    const content = archive.subarray(start, start + archive.readUInt32LE(at + 20));
+    const isStored = archive.readUInt16LE(at + 10) === 0;
+    const stream = createInflateRaw({ chunkSize: chunkBytes });
+    if (!isStored) stream.end(content);
+    let sum = 0;
+    for await (const chunk of isStored ? [content] : stream) {
       sum = crc32(chunk, sum);
       yield chunk;
     }
+    if (sum !== archive.readUInt32LE(at + 16)) throw new RangeError("the checksum is wrong");
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    throw code.startsWith("Z_") ? damaged() : error;
-  }
-  if (sum !== checksum) throw damaged();
-}
-
-function* slices(content: Buffer): Generator<Buffer> {
-  for (let at = 0; at < content.length; at += chunkBytes) {
-    yield content.subarray(at, at + chunkBytes);
+    throw asBroken(error);
   }
 }
 
-function inflate(content: Buffer): AsyncIterable<Buffer> {
-  const stream = createInflateRaw({ chunkSize: chunkBytes });
-  stream.end(content);
-  return stream;
+async function* bounded(bytes: Bytes, bytesMax: number): AsyncGenerator<Uint8Array> {
+  let length = 0;
+  for await (const chunk of bytes) {
+    length += chunk.length;
+    if (length > bytesMax) {
+      const problem = `a part of it has more than ${bytesMax / 1_048_576} MiB`;
+      throw new BrokenText(1, `the workbook is too large: ${problem}`);
+    }
+    yield chunk;
+  }
 }
 
-function tooLarge(bytesMax: number): string {
-  return `the workbook is too large: a part of it has more than ${bytesMax / 1_048_576} MiB`;
-}
-
-function damaged(): BrokenText {
-  return new BrokenText(1, "the file is not a workbook (.xlsx), or it is damaged");
+/** Reading beyond the end is a RangeError, and the inflater has codes of its own. */
+function asBroken(error: unknown): unknown {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  if (!(error instanceof RangeError) && !code.startsWith("Z_")) return error;
+  return new BrokenText(1, "the file is not a workbook (.xlsx), is damaged, or has a password");
 }

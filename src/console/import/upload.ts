@@ -1,7 +1,6 @@
 import { ApiError, toError } from "../client/api.ts";
 import { parseExactly } from "../client/exact-json.ts";
 import type { Import } from "../client/types.ts";
-import type { HeaderMap } from "./header-storage.ts";
 
 export type ImportKind = "pets" | "orders";
 export type Format = "xlsx" | "csv" | "json" | "ndjson";
@@ -26,9 +25,9 @@ export interface Upload {
   readonly file: File;
   readonly format: Format;
   /** The fields of columns that are not named like a field. */
-  readonly map: HeaderMap;
+  readonly map: Readonly<Record<string, string>>;
   /** The sheet of a workbook. Undefined for the first one. */
-  readonly sheet?: string;
+  readonly sheet?: string | undefined;
   readonly isDryRun: boolean;
 }
 

@@ -33,7 +33,7 @@ import {
   text,
   textOrNull,
 } from "../api/contract/schema.ts";
-import { flagParameter, queryOf, queryParameter, readParameter, singleValue } from "../api/parameters.ts";
+import { flagParameter, patternParameter, queryOf, queryParameter, readParameter, singleValue } from "../api/parameters.ts";
 import { bodyTooLarge, compressedBody, incompleteBody } from "../messages/error-messages.ts";
 import type { Reply } from "../messages/reply.ts";
 import { readChunks } from "../messages/requests.ts";
@@ -191,14 +191,13 @@ const fileName = (what: ImportRun["what"]) =>
     parse: (text) => (importReasonOf(text) === undefined ? undefined : text),
   });
 
-const sheet = queryParameter({
-  name: "sheet",
-  description: "The name of the sheet of a workbook. By default, the first one.",
-  schema: { type: "string", minLength: 1, maxLength: fileNameCharactersMax },
-  example: "Bestand",
-  rule: fileNameRule,
-  parse: (text) => (importReasonOf(text) === undefined ? undefined : text),
-});
+const sheet = patternParameter(
+  "sheet",
+  "^[^\\u0000-\\u001f\\u007f]{1,100}$",
+  "must have 1 to 100 characters and no control characters",
+  "The name of the sheet of a workbook. By default, the first one.",
+  "Bestand",
+);
 
 const headersMax = 100;
 
