@@ -30,7 +30,9 @@ function exportCommand<Row>(
     flags: {
       format: formatFlag(formats),
       delimiter: { ...delimiterFlag, description: `${delimiterFlag.description} Default: comma.` },
-      bom: { description: "Start a CSV file with the mark by which spreadsheet programs know UTF-8." },
+      bom: {
+        description: "Start a CSV file with the mark by which spreadsheet programs know UTF-8.",
+      },
     },
     async run({ flags, operands: [file], store }) {
       const format = formatOf(file, flags.format, formats);

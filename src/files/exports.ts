@@ -131,9 +131,7 @@ export function csvLine(
   fields: Readonly<Record<string, unknown>>,
   delimiter = ",",
 ): string {
-  return columns
-    .map((column) => csvCell(cellText(fields[column]), delimiter))
-    .join(delimiter);
+  return columns.map((column) => csvCell(cellText(fields[column]), delimiter)).join(delimiter);
 }
 
 function cellText(value: unknown): string {

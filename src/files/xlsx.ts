@@ -37,7 +37,10 @@ export async function* readSheet(
   const sheet = chosen === undefined ? sheets[0] : sheets.find(({ name }) => name === chosen);
   if (!sheet) {
     const list = found.sheets.map((name) => `'${name}'`).join(", ");
-    throw new BrokenText(1, `there is no sheet '${chosen ?? ""}'; the sheets are ${list || "none"}`);
+    throw new BrokenText(
+      1,
+      `there is no sheet '${chosen ?? ""}'; the sheets are ${list || "none"}`,
+    );
   }
   found.sheet = sheet.name;
   const [properties] = await partElements(read, "xl/workbook.xml", "workbookPr");
@@ -95,7 +98,9 @@ async function readTexts(read: ReadPart, path: string | undefined): Promise<read
 /** A text can have several parts with different fonts. Their phonetic readings are left out. */
 function textIn(content: string): string {
   const shown = content.includes("<rPh") ? content.replace(/<rPh.*?<\/rPh>/gs, "") : content;
-  const text = elementsIn("t", shown).elements.map((part) => unescaped(part.content)).join("");
+  const text = elementsIn("t", shown)
+    .elements.map((part) => unescaped(part.content))
+    .join("");
   // A character that XML cannot have is written as its number.
   return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex) => String.fromCharCode(Number(`0x${hex}`)));
 }
@@ -156,7 +161,9 @@ function cellOf({ attributes, content }: Element, { texts, dateStyles, firstDay 
   const value = unescaped(elementsIn("v", content).elements[0]?.content ?? "");
   switch (attributeOf(attributes, "t") ?? "n") {
     case "s":
-      return texts[Number(value)] ?? { value, rule: "refers to a text that the file does not have" };
+      return (
+        texts[Number(value)] ?? { value, rule: "refers to a text that the file does not have" }
+      );
     case "inlineStr":
       return textIn(content);
     case "b":

@@ -22,7 +22,8 @@ export async function* elementsOf(
   let rest = "";
   for await (const chunk of chunks) {
     const text = (rest + decoder.decode(chunk, { stream: true })).replace(/<(\/?)\w+:/g, "<$1");
-    if (text.includes("<!")) throw new BrokenText(1, "the workbook has a document type or comments");
+    if (text.includes("<!"))
+      throw new BrokenText(1, "the workbook has a document type or comments");
     const { elements, end } = elementsIn(name, text);
     yield elements;
     rest = text.slice(end);

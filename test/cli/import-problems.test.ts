@@ -140,7 +140,11 @@ describe("an invalid row is a problem with its line, column, value and rule", ()
       latin("\xD0\xCF\x11\xE0"),
       "1: the file is a workbook of an old kind, or has a password",
     ],
-    ["xlsx", "petId,name\n5,Good\n", "1: the file is not a workbook (.xlsx), is damaged, or has a password"],
+    [
+      "xlsx",
+      "petId,name\n5,Good\n",
+      "1: the file is not a workbook (.xlsx), is damaged, or has a password",
+    ],
     ["csv", gzipSync("petId,name\n5,Good\n"), "1: the file is compressed; decompress it first"],
   ];
   for (const [format, text, problem] of [...cases, ...hints]) {

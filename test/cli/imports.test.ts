@@ -32,7 +32,10 @@ const awkward = [
 const jsonLines = (text: string) => text.trim().split("\n").map(parseJson) as object[];
 
 test("a file of a spreadsheet program is imported with mapped headers", async () => {
-  const bytes = Buffer.from("Artikel;Name (neu=alt);Bestand;Preis\r\n7;Gr\xF6\xDFe;1.234;9,95\r\n", "latin1");
+  const bytes = Buffer.from(
+    "Artikel;Name (neu=alt);Bestand;Preis\r\n7;Gr\xF6\xDFe;1.234;9,95\r\n",
+    "latin1",
+  );
   writeFileSync(place.path("liste.csv"), bytes);
   const maps = ["Artikel=petId", "Name (neu=alt)=name", "Bestand=quantity", "Preis=ignore"];
   const words = ["pets", "import", "liste.csv", ...maps.flatMap((map) => ["--map", map])];

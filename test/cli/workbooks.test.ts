@@ -118,22 +118,34 @@ test("a broken or hostile workbook is refused with a reason", async () => {
     [Buffer.concat([good.subarray(0, 200), good.subarray(300)]), "1: the file is not a workbook"],
     [zip({ "readme.txt": "hello" }), "1: the file is not a workbook: it has no xl/_rels/workbook"],
     [zip({ "../../etc/passwd": "x" }), "1: the file is not a workbook: it has no xl/_rels"],
-    [withSheet('<!DOCTYPE a [<!ENTITY b "b">]><a>&b;</a>'), "1: the workbook has a document type or comments"],
+    [
+      withSheet('<!DOCTYPE a [<!ENTITY b "b">]><a>&b;</a>'),
+      "1: the workbook has a document type or comments",
+    ],
     [rows('<row r="1"><c><v>&b;</v></c></row>'), "1: the workbook has an unknown entity"],
     [rows('<row r="1"'), "1: the workbook ends inside of a tag"],
     [rows('<row r="1048577"/>'), "1: the rows or cells of the sheet are not in order"],
     [rows('<row r="2"/><row r="2"/>'), "the rows or cells of the sheet are not in order"],
     [rows('<row r="1"><c r="ZZZ1"/></row>'), "the rows or cells of the sheet are not in order"],
-    [rows(`<row r="1"><c t="inlineStr"><is><t>${"x".repeat(4_100_000)}`), "the workbook is damaged"],
+    [
+      rows(`<row r="1"><c t="inlineStr"><is><t>${"x".repeat(4_100_000)}`),
+      "the workbook is damaged",
+    ],
     [rows('<row r="1"><c t="s"><v>99</v></c></row>'), "1: unknown column '99'"],
     [withSheet(""), "1: the sheet is empty"],
     [rows("<a>".repeat(300_000)), "1: the sheet is empty"],
     [
-      workbook({ One: [["petId"]] }, { "xl/sharedStrings.xml": Buffer.alloc(22 * 1_048_576, "<si/>") }),
+      workbook(
+        { One: [["petId"]] },
+        { "xl/sharedStrings.xml": Buffer.alloc(22 * 1_048_576, "<si/>") },
+      ),
       "1: the workbook has too many texts",
     ],
     [
-      workbook({ One: [["petId"]] }, { "xl/styles.xml": Buffer.alloc(129 * 1_048_576, `<a b="${"x".repeat(10_000)}"/>`) }),
+      workbook(
+        { One: [["petId"]] },
+        { "xl/styles.xml": Buffer.alloc(129 * 1_048_576, `<a b="${"x".repeat(10_000)}"/>`) },
+      ),
       "1: the workbook is too large: a part of it has more than 128 MiB",
     ],
   ];

@@ -9,7 +9,23 @@ import { readRecords } from "../../src/files/rows.ts";
 import { runs } from "../support/properties/runs.ts";
 
 const awkward = fc.string({
-  unit: fc.constantFrom("'", "=", "+", "-", "@", "\t", "\r", "\n", '"', ",", ";", "|", "[", "a", "é"),
+  unit: fc.constantFrom(
+    "'",
+    "=",
+    "+",
+    "-",
+    "@",
+    "\t",
+    "\r",
+    "\n",
+    '"',
+    ",",
+    ";",
+    "|",
+    "[",
+    "a",
+    "é",
+  ),
   minLength: 1,
   maxLength: 6,
 });
@@ -39,28 +55,36 @@ test("pets are the same after an export and an import, with every delimiter and 
   const encoding = fc.constantFrom<BufferEncoding[]>("utf8", "utf16le", "latin1");
   const columns = petContent.columns;
   await fc.assert(
-    fc.asyncProperty(fc.array(pet), delimiter, encoding, fc.boolean(), async (pets, name, code, hasMark) => {
-      const mark = hasMark && code !== "latin1" ? "\uFEFF" : code === "utf16le" ? "\uFEFF" : "";
-      const lines = pets.map((one) =>
-        csvLine(columns, { photoUrls: [], status: "sold", ...one }, delimiters[name]),
-      );
-      const text = `${mark}${[columns.join(delimiters[name]), ...lines].join("\r\n")}\r\n`;
-      const bytes = Buffer.from(text, code);
-      async function* pieces() {
-        for (let at = 0; at < bytes.length; at += 7) yield bytes.subarray(at, at + 7);
-      }
-      const problems = createProblems();
-      const read = (await Array.fromAsync(readRecords(pieces(), "csv", petRows, problems))).flat();
-      expect(problems.list()).toEqual([]);
-      expect(read).toMatchObject(
-        pets.map(({ category, tags, ...rest }) => ({
-          ...rest,
-          // An empty cell is a field that is not given.
-          category: category ?? undefined,
-          tags: tags.length === 0 ? undefined : tags,
-        })),
-      );
-    }),
+    fc.asyncProperty(
+      fc.array(pet),
+      delimiter,
+      encoding,
+      fc.boolean(),
+      async (pets, name, code, hasMark) => {
+        const mark = hasMark && code !== "latin1" ? "\uFEFF" : code === "utf16le" ? "\uFEFF" : "";
+        const lines = pets.map((one) =>
+          csvLine(columns, { photoUrls: [], status: "sold", ...one }, delimiters[name]),
+        );
+        const text = `${mark}${[columns.join(delimiters[name]), ...lines].join("\r\n")}\r\n`;
+        const bytes = Buffer.from(text, code);
+        async function* pieces() {
+          for (let at = 0; at < bytes.length; at += 7) yield bytes.subarray(at, at + 7);
+        }
+        const problems = createProblems();
+        const read = (
+          await Array.fromAsync(readRecords(pieces(), "csv", petRows, problems))
+        ).flat();
+        expect(problems.list()).toEqual([]);
+        expect(read).toMatchObject(
+          pets.map(({ category, tags, ...rest }) => ({
+            ...rest,
+            // An empty cell is a field that is not given.
+            category: category ?? undefined,
+            tags: tags.length === 0 ? undefined : tags,
+          })),
+        );
+      },
+    ),
     runs(300),
   );
 });

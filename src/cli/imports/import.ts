@@ -36,8 +36,8 @@ import { createProgress } from "../progress.ts";
 import { isSpecial } from "../replacement.ts";
 import { printCreated } from "../store-command.ts";
 import { actorOf, reasonOf } from "./attribution.ts";
-import { type ImportKind, orders, pets } from "./kinds.ts";
 import { parseMap } from "./headers.ts";
+import { type ImportKind, orders, pets } from "./kinds.ts";
 import { printPreview } from "./preview.ts";
 import { reportProblems } from "./report.ts";
 

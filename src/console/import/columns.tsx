@@ -6,16 +6,24 @@ import { checkAgain, rememberHeaders } from "./state.ts";
 import type { Upload } from "./upload.ts";
 
 /** How the file was read, and a field to choose for each column with another name. */
-export function FoundColumns({ upload, file }: { readonly upload: Upload; readonly file: ImportFile }) {
+export function FoundColumns({
+  upload,
+  file,
+}: {
+  readonly upload: Upload;
+  readonly file: ImportFile;
+}) {
   const { columns, fields, sheets, sheet, delimiter, encoding } = file;
   const hasUnknown = columns.some(({ field }) => field === null);
   const check = (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
-    const chosen = columns.map(({ header }, at) => [header, form.get(`column-${at}`)] as const);
-    const map = { ...upload.map, ...Object.fromEntries(chosen.filter(([, field]) => field)) };
+    const chosen = columns
+      .map(({ header }, at): [string, string] => [header, String(form.get(`column-${at}`) ?? "")])
+      .filter(([, field]) => field !== "");
+    const map = { ...upload.map, ...Object.fromEntries(chosen) };
     rememberHeaders(upload.what, map);
-    void checkAgain({ ...upload, map, sheet: (form.get("sheet") as string) ?? upload.sheet });
+    void checkAgain({ ...upload, map, sheet: (form.get("sheet") as string | null) ?? upload.sheet });
   };
   const notes = [sheet && `sheet ${sheet}`, delimiter && `separated by ${delimiter}`, encoding];
   const fieldChoices = fields.map((field) => [field, field] as const);
@@ -39,11 +47,17 @@ export function FoundColumns({ upload, file }: { readonly upload: Upload; readon
           keyOf={([at]) => at}
           caption="Columns of the file"
           columns={[
-            { title: "Column", isMain: true, cell: ([, { header }]) => <bdi>{header || "No name"}</bdi> },
+            {
+              title: "Column",
+              isMain: true,
+              cell: ([, { header }]) => <bdi>{header || "No name"}</bdi>,
+            },
             {
               title: "First values",
               class: "import-value",
-              cell: ([, { samples }]) => <bdi class="muted">{samples.filter(Boolean).join(" · ")}</bdi>,
+              cell: ([, { samples }]) => (
+                <bdi class="muted">{samples.filter(Boolean).join(" · ")}</bdi>
+              ),
             },
             {
               title: "Imported as",

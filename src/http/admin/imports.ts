@@ -19,6 +19,7 @@ import {
 } from "../../domain/catalogue/imports.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { isJsonObject, parseJson } from "../../domain/values/json.ts";
+import { ignored } from "../../files/table.ts";
 import { json } from "../api/contract/operation.ts";
 import {
   count,
@@ -33,13 +34,19 @@ import {
   text,
   textOrNull,
 } from "../api/contract/schema.ts";
-import { flagParameter, patternParameter, queryOf, queryParameter, readParameter, singleValue } from "../api/parameters.ts";
+import {
+  flagParameter,
+  patternParameter,
+  queryOf,
+  queryParameter,
+  readParameter,
+  singleValue,
+} from "../api/parameters.ts";
 import { bodyTooLarge, compressedBody, incompleteBody } from "../messages/error-messages.ts";
 import type { Reply } from "../messages/reply.ts";
 import { readChunks } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { ignored } from "../../files/table.ts";
 import { delimiterParameter, importFormatParameter, readFormat } from "./exports.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
@@ -271,7 +278,13 @@ function importOf({ isDryRun: dryRun }: ImportRun, outcome: ImportOutcome) {
       const { problems, total, file } = outcome;
       if (!dryRun) throw new ServiceError("invalid_request", rejectedMessage(problems, total));
       const counts = { created: 0, changed: 0, unchanged: 0 };
-      return { dryRun, ...counts, problems: problemsOf(problems, total), ...noDifferences, ...fileOf(file) };
+      return {
+        dryRun,
+        ...counts,
+        problems: problemsOf(problems, total),
+        ...noDifferences,
+        ...fileOf(file),
+      };
     }
     case "imported": {
       const { counts, differences, file } = outcome;
@@ -328,7 +341,8 @@ Each instance runs one import at a time. If the connection ends before the whole
         fileName(what),
         {
           ...delimiterParameter,
-          description: "What stands between the cells of a CSV file. By default, found by the header.",
+          description:
+            "What stands between the cells of a CSV file. By default, found by the header.",
         },
         headerMap(columns),
         sheet,
