@@ -1,6 +1,6 @@
 import type { FoundFile } from "../domain/catalogue/import-preview.ts";
 import { type Problems, shownValue } from "../domain/catalogue/import-problems.ts";
-import type { Fields, RowKind } from "../domain/catalogue/imports.ts";
+import type { RowKind } from "../domain/catalogue/imports.ts";
 import { isJsonObject, parseJson } from "../domain/values/json.ts";
 import { findDelimiterOf, splitCells } from "./csv.ts";
 import {
@@ -13,7 +13,7 @@ import {
 import { assertFormat } from "./hints.ts";
 import { createJsonArraySplitter } from "./json-array.ts";
 import { BrokenText, createLineSplitter, type Splitter, type TakeText } from "./lines.ts";
-import { createTableReader, type HeaderMap } from "./table.ts";
+import { createTableReader, type HeaderMap, type TableTarget } from "./table.ts";
 import { type Bytes, decodeText } from "./text.ts";
 import { readSheet } from "./xlsx.ts";
 
@@ -39,15 +39,15 @@ export async function* readRecords<T>(
   reading: Reading = {},
 ): AsyncGenerator<readonly T[]> {
   let records: T[] = [];
-  const take: TakeRow = (line, fields) => {
-    const record = toRecord(line, fields, problems);
-    if (record !== undefined) records.push(record);
+  const target: Target = {
+    ...{ columns, problems, found: {}, map: new Map(), ...reading },
+    take(line, fields) {
+      const record = toRecord(line, fields, problems);
+      if (record !== undefined) records.push(record);
+    },
   };
   try {
-    const pieces =
-      format === "xlsx"
-        ? takeSheet(bytes, columns, reading, problems, take)
-        : takeText(bytes, format, columns, reading, problems, take);
+    const pieces = format === "xlsx" ? takeSheet(bytes, target) : takeText(bytes, format, target);
     for await (const _ of pieces) {
       yield records;
       records = [];
@@ -60,16 +60,12 @@ export async function* readRecords<T>(
   yield records;
 }
 
+interface Target extends TableTarget, Pick<Reading, "delimiter" | "sheet"> {}
+
 /** Passes the rows of a sheet on, and yields after each piece of it. */
-async function* takeSheet(
-  bytes: Bytes,
-  columns: Columns,
-  { sheet, map = new Map(), found = {} }: Reading,
-  problems: Problems,
-  take: TakeRow,
-) {
-  const table = createTableReader(columns, map, found, problems, take);
-  for await (const rows of readSheet(bytes, sheet, found)) {
+async function* takeSheet(bytes: Bytes, target: Target) {
+  const table = createTableReader(target);
+  for await (const rows of readSheet(bytes, target.sheet, target.found)) {
     for (const { line, cells } of rows) table.take(line, cells);
     yield;
   }
@@ -77,16 +73,9 @@ async function* takeSheet(
 }
 
 /** Passes the rows of a text on, and yields after each piece of it. */
-async function* takeText(
-  bytes: Bytes,
-  format: Format,
-  columns: Columns,
-  reading: Reading,
-  problems: Problems,
-  take: TakeRow,
-) {
-  const { found = {} } = reading;
-  const splitter = createSplitter(format, columns, { ...reading, found }, problems, take);
+async function* takeText(bytes: Bytes, format: Format, target: Target) {
+  const { columns, found } = target;
+  const splitter = createSplitter(format, target);
   const foundEncoding = (encoding: string) => (found.encoding = encoding);
   const text = decodeText(bytes, format === "csv" ? foundEncoding : undefined);
   let hasOnlyReturns: boolean | undefined;
@@ -123,28 +112,19 @@ async function* withWholeStart(text: AsyncIterable<string>): AsyncGenerator<stri
   if (start !== undefined) yield start;
 }
 
-type Columns = RowKind<never>["columns"];
-type TakeRow = (line: number, fields: Fields) => void;
-
 /** Passes the rows of a text on. Adds a problem for every row that cannot be read. */
-function createSplitter(
-  format: Format,
-  columns: Columns,
-  reading: Reading,
-  problems: Problems,
-  take: TakeRow,
-): Splitter {
+function createSplitter(format: Format, target: Target): Splitter {
   switch (format) {
     case "csv":
-      return createCsvSplitter(columns, reading, problems, take);
+      return createCsvSplitter(target);
     case "ndjson":
-      return createLineSplitter(objectReader(problems, take), { quotes: false });
+      return createLineSplitter(objectReader(target), { quotes: false });
     case "json":
-      return createJsonArraySplitter(objectReader(problems, take));
+      return createJsonArraySplitter(objectReader(target));
   }
 }
 
-function objectReader(problems: Problems, take: TakeRow): TakeText {
+function objectReader({ problems, take }: Target): TakeText {
   return (line, text) => {
     let fields: unknown;
     let rule = "is not a JSON object";
@@ -162,13 +142,9 @@ function objectReader(problems: Problems, take: TakeRow): TakeText {
 const delimiterLine = /^sep=(.)\r?$/;
 
 /** The first row is the header. A line before it may name the delimiter. */
-function createCsvSplitter(
-  columns: Columns,
-  { delimiter, map = new Map(), found = {} }: Reading,
-  problems: Problems,
-  take: TakeRow,
-): Splitter {
-  const table = createTableReader(columns, map, found, problems, take);
+function createCsvSplitter(target: Target): Splitter {
+  const { columns, delimiter, map, found, problems } = target;
+  const table = createTableReader(target);
   const isKnown = (cell: string) => Object.hasOwn(columns, cell.trim()) || map.has(cell.trim());
   const lines = createLineSplitter(
     (line, text) => {

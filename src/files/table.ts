@@ -16,7 +16,14 @@ export type HeaderMap = ReadonlyMap<string, string>;
 /** The field of a column that is not imported. */
 export const ignored = "ignore";
 
-type Columns = RowKind<never>["columns"];
+/** Where rows go, and how. */
+export interface TableTarget {
+  readonly columns: RowKind<never>["columns"];
+  readonly map: HeaderMap;
+  readonly found: Partial<FoundFile>;
+  readonly problems: Problems;
+  take(line: number, fields: Fields): void;
+}
 
 /** How many rows are shown beside the headers. */
 const samplesMax = 3;
@@ -25,13 +32,7 @@ const samplesMax = 3;
  * Takes the rows of a table, of which the first one is the header. Passes the fields of the others on.
  * In a workbook, a row ends with its last cell that has a value.
  */
-export function createTableReader(
-  columns: Columns,
-  map: HeaderMap,
-  found: Partial<FoundFile>,
-  problems: Problems,
-  take: (line: number, fields: Fields) => void,
-) {
+export function createTableReader({ columns, map, found, problems, take }: TableTarget) {
   let fields: readonly string[] | undefined;
   let readers: readonly ((cell: string) => unknown)[] = [];
   let samples = 0;
