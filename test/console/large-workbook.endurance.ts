@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { closeBrowser } from "../support/browser.ts";
 import { type ConsolePage, expectNoComplaints, openConsole } from "../support/console.ts";
 import { program } from "../support/program.ts";
@@ -37,11 +40,15 @@ test("a workbook of 100,000 rows is checked and imported without a frozen page",
   const longestTask = () => page.evaluate(() => (window as unknown as { longest: number }).longest);
   const buffer = workbook({ Bestand: rows() });
   const started = performance.now();
-  await page.setInputFiles("#import-file", { name: "all.xlsx", mimeType: "", buffer });
+  // From a file: the browser's driver would put bytes together in the page, in one long task.
+  const path = join(tmpdir(), `petstore-${process.pid}.xlsx`);
+  writeFileSync(path, buffer);
+  await page.setInputFiles("#import-file", path);
   await page.getByRole("button", { name: "Import 100,000 pets" }).waitFor();
   const checked = await longestTask();
   await page.getByRole("button", { name: "Import 100,000 pets" }).click();
   await page.getByRole("region", { name: "Result" }).waitFor();
+  rmSync(path);
   const seconds = (performance.now() - started) / 1_000;
   const longest = await longestTask();
   const tasks = `longest task ${checked} ms until it is checked, ${longest} ms until it is imported`;

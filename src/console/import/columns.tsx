@@ -23,7 +23,11 @@ export function FoundColumns({
       .filter(([, field]) => field !== "");
     const map = { ...upload.map, ...Object.fromEntries(chosen) };
     rememberHeaders(upload.what, map);
-    void checkAgain({ ...upload, map, sheet: (form.get("sheet") as string | null) ?? upload.sheet });
+    void checkAgain({
+      ...upload,
+      map,
+      sheet: (form.get("sheet") as string | null) ?? upload.sheet,
+    });
   };
   const notes = [sheet && `sheet ${sheet}`, delimiter && `separated by ${delimiter}`, encoding];
   const fieldChoices = fields.map((field) => [field, field] as const);
