@@ -68,6 +68,15 @@ const shots = (operations: Operations): readonly Shot[] => [
     path: "/import",
     prepare: checkFile("petId,name,quantity", "1,Rex,9", "3,Whiskers II,5", "12,Milo,4"),
   },
+  {
+    name: "import-columns",
+    path: "/import",
+    prepare: checkFile(
+      "Artikel;Bezeichnung;Bestand;Preis",
+      "1;Rex;9;349,00",
+      "3;Whiskers;1.234;89,95",
+    ),
+  },
   { name: "orders", path: "/orders" },
   { name: "keys", path: "/keys" },
   { name: "key", path: `/keys/${operations.rotatedKeyId}` },

@@ -5,6 +5,8 @@ export interface Flag {
   /** What the value is called in help. A flag without a placeholder takes no value. */
   readonly placeholder?: string;
   readonly required?: boolean;
+  /** Whether the flag can be given several times, each time with another value. */
+  readonly repeatable?: true;
   readonly description: string;
   /** The input field of the domain that the flag sets, if it has another name. */
   readonly field?: string;
@@ -31,9 +33,11 @@ export interface Operand {
 }
 
 type FlagValue<F extends Flag> = F extends { placeholder: string }
-  ? F extends { required: true }
-    ? string
-    : string | undefined
+  ? F extends { repeatable: true }
+    ? readonly string[]
+    : F extends { required: true }
+      ? string
+      : string | undefined
   : boolean;
 
 /** What a user typed after the name of a command. */

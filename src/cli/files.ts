@@ -3,20 +3,35 @@ import { extname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ServiceError } from "../domain/running/errors.ts";
 import { creationReasonOf, reasonOf } from "../file-errors.ts";
-import { type Format, findFormat, formats } from "../files/formats.ts";
+import { type Delimiter, delimiterNames, findDelimiter } from "../files/formats.ts";
 import { printableLines, ReaderGone } from "../output.ts";
 import { isSpecial, replaceFile } from "./replacement.ts";
 
-export const formatFlag = {
+export const formatFlag = <const F extends readonly string[]>(formats: F) => ({
   placeholder: formats.join("|"),
   description: "Format of the file. Default: the extension of its name, or ndjson for -.",
+});
+
+export const delimiterFlag = {
+  placeholder: delimiterNames.join("|"),
+  description: "What stands between the cells of a CSV file, by name or as , or ;.",
 } as const;
 
+export function parseDelimiter(text: string | undefined): Delimiter | undefined {
+  const found = text === undefined ? undefined : findDelimiter(text);
+  if (text === undefined || found) return found;
+  const rule = `must be one of ${delimiterNames.join(", ")}`;
+  throw new ServiceError("invalid_request", `--delimiter ${rule}, not '${text}'`);
+}
+
 /** The format that was given with --format, or that of the file's extension. */
-export function formatOf(file: string, given: string | undefined): Format {
-  if (file === "-" && given === undefined) return "ndjson";
-  const name = given ?? extname(file).slice(1).toLowerCase();
-  const found = findFormat(name);
+export function formatOf<F extends string>(
+  file: string,
+  given: string | undefined,
+  formats: readonly F[],
+): F {
+  const name = given ?? (file === "-" ? "ndjson" : extname(file).slice(1).toLowerCase());
+  const found = formats.find((format) => format === name);
   if (found) return found;
   const rule = `must be one of ${formats.join(", ")}`;
   if (given !== undefined) throw new ServiceError("invalid_request", `--format ${rule}`);
@@ -24,13 +39,12 @@ export function formatOf(file: string, given: string | undefined): Format {
   throw new ServiceError("invalid_request", `the extension of ${file} ${rule}; ${advice}`);
 }
 
-const spreadsheet = "save the sheet as CSV";
+const spreadsheet = "save the sheet as .xlsx or CSV";
 const adviceByExtension: Readonly<Record<string, string>> = {
-  xlsx: spreadsheet,
   xls: spreadsheet,
   ods: spreadsheet,
   numbers: spreadsheet,
-  tsv: "save the file as CSV, with commas between the columns",
+  tsv: "add --format csv",
   jsonl: "add --format ndjson",
   gz: "decompress the file first",
   zip: "extract the file first",

@@ -1,5 +1,5 @@
 import { childVariables } from "../config.ts";
-import type { Imported } from "../domain/catalogue/import-preview.ts";
+import type { FoundFile, Imported } from "../domain/catalogue/import-preview.ts";
 import type { Problem } from "../domain/catalogue/import-problems.ts";
 import {
   differencesListedMax,
@@ -103,10 +103,14 @@ function unlessStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return promise;
 }
 
-function wordsOf({ what, format, isDryRun, name, actor }: ImportRun): readonly string[] {
+function wordsOf(run: ImportRun): readonly string[] {
+  const { what, format, delimiter, sheet, map, isDryRun, name, actor } = run;
   const { keyId, requestId } = actor;
   return [
     ...[what, "import", "-", "--json", `--format=${format}`, `--name=${name}`],
+    ...(delimiter === undefined ? [] : [`--delimiter=${delimiter}`]),
+    ...(sheet === undefined ? [] : [`--sheet=${sheet}`]),
+    ...[...map].map(([header, field]) => `--map=${header}=${field}`),
     ...(isDryRun ? ["--dry-run", `--differences=${differencesListedMax}`] : []),
     ...(keyId === null ? [] : [`--as=${keyId}`]),
     ...(requestId === null ? [] : [`--request-id=${requestId}`]),
@@ -117,24 +121,26 @@ function wordsOf({ what, format, isDryRun, name, actor }: ImportRun): readonly s
 function readOutcome(out: string, { what }: ImportRun): ImportOutcome | undefined {
   const printed = parsePrinted(out);
   if (!printed) return undefined;
+  const { file } = printed;
   if ("problems" in printed) {
     const problems = printed.problems.map(withoutNulls);
-    return { kind: "rejected", total: printed.problemCount, problems };
+    return { kind: "rejected", total: printed.problemCount, problems, file };
   }
   const { created, changed, unchanged, differenceCount: total } = printed;
   const counts = { created, changed, unchanged };
-  if (total === undefined) return { kind: "imported", counts, differences: undefined };
+  if (total === undefined) return { kind: "imported", counts, differences: undefined, file };
   const idName = what === "pets" ? "petId" : "id";
   const exact = parseExactly(out) as { differences: readonly Record<string, unknown>[] };
   const rows = exact.differences.map(
     ({ [idName]: id, field, from, to }): ListedDifference => ({ id, field, from, to }),
   );
-  return { kind: "imported", counts, differences: { total, rows } };
+  return { kind: "imported", counts, differences: { total, rows }, file };
 }
 
-type Printed =
+type Printed = { readonly file?: FoundFile } & (
   | { readonly problemCount: number; readonly problems: readonly Problem[] }
-  | (Imported & { readonly differenceCount?: number });
+  | (Imported & { readonly differenceCount?: number })
+);
 
 /** JSON has null where a problem has no column or no value. */
 function withoutNulls({ column, value, ...problem }: Problem): Problem {

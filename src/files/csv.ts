@@ -1,52 +1,41 @@
+import { type Delimiter, delimiterNames, delimiters } from "./formats.ts";
 import { BrokenText } from "./lines.ts";
 
-/**
- * Quotes a cell if it needs quotes. The text itself is never changed, also if it starts with `=`, `+`,
- * `-` or `@`: a mark that keeps a spreadsheet program from running it as a formula would become part
- * of the name when the file is imported again.
- */
-export function csvCell(text: string): string {
-  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+/** Quotes a cell if it needs quotes. */
+export function csvCell(text: string, delimiter = ","): string {
+  const needsQuotes = /["\r\n]|^\s|\s$/.test(text) || text.includes(delimiter);
+  return needsQuotes ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Spreadsheet programs keep 15 digits of a number. */
-const idOfFewDigits = /^-?[0-9]{1,15}$/;
-
-/**
- * An id as a cell. A spreadsheet program would round an id of more digits, often without a trace. It
- * keeps all digits of the formula `="9007199254740993"`, whose value is a text. Other programs that
- * read such ids are better served by NDJSON or JSON.
- */
-export function csvId(id: bigint): string {
-  const digits = String(id);
-  return idOfFewDigits.test(digits) ? digits : `="${digits}"`;
-}
-
-/**
- * A barcode as a cell, also as a formula whose value is a text. A spreadsheet program would remove zeros
- * at its start, or save only the first of its digits with an exponent.
- */
-export function csvCode(code: string): string {
-  return `="${code.replaceAll('"', '""')}"`;
-}
-
-/** The text of a cell that `csvId` or `csvCode` has made, or of a plain one. */
-export function readMarkedCell(cell: string): string {
-  const marked = cell.startsWith("=") ? /^="(.*)"$/.exec(cell)?.[1] : undefined;
-  return marked?.replaceAll('""', '"') ?? cell;
+/** The delimiter of a file with this header: the one that finds most of the known names, or most cells. */
+export function findDelimiterOf(header: string, known: (cell: string) => boolean): Delimiter {
+  let best: Delimiter = "comma";
+  let bestScore = 0;
+  for (const name of delimiterNames) {
+    let cells: readonly string[];
+    try {
+      cells = splitCells(1, header, delimiters[name]);
+    } catch {
+      // A quote in the middle of a cell: this is not the delimiter.
+      continue;
+    }
+    const score = cells.length - 1 + 1_000_000 * cells.filter(known).length;
+    if (score > bestScore) [best, bestScore] = [name, score];
+  }
+  return best;
 }
 
 /**
- * Splits one row of comma-separated values into cells, as RFC 4180 defines them. A quoted cell may
- * contain commas, line breaks and doubled quotes. The row may end with CR.
+ * Splits one row of separated values into cells, as RFC 4180 defines them. A quoted cell may contain
+ * delimiters, line breaks and doubled quotes. The row may end with CR.
  */
-export function splitCells(line: number, text: string): string[] {
+export function splitCells(line: number, text: string, delimiter = ","): string[] {
   const row = text.endsWith("\r") ? text.slice(0, -1) : text;
-  if (!row.includes('"')) return row.split(",");
+  if (!row.includes('"')) return row.split(delimiter);
   const cells: string[] = [];
   for (let at = 0; ; at++) {
-    const end = row[at] === '"' ? closingQuote(line, row, at) + 1 : nextComma(row, at);
-    if (end < row.length && row[end] !== ",") throw unexpectedQuote(line);
+    const end = row[at] === '"' ? closingQuote(line, row, at) + 1 : next(row, delimiter, at);
+    if (end < row.length && row[end] !== delimiter) throw unexpectedQuote(line);
     const cell = row.slice(at, end);
     if (cell.startsWith('"')) cells.push(cell.slice(1, -1).replaceAll('""', '"'));
     else if (cell.includes('"')) throw unexpectedQuote(line);
@@ -56,9 +45,9 @@ export function splitCells(line: number, text: string): string[] {
   }
 }
 
-function nextComma(row: string, at: number): number {
-  const comma = row.indexOf(",", at);
-  return comma < 0 ? row.length : comma;
+function next(row: string, delimiter: string, at: number): number {
+  const found = row.indexOf(delimiter, at);
+  return found < 0 ? row.length : found;
 }
 
 function closingQuote(line: number, row: string, opening: number): number {

@@ -1,14 +1,16 @@
-import { orderRows, petRows } from "../domain/catalogue/imports.ts";
+import { type CellKind, orderRows, petRows, type RowKind } from "../domain/catalogue/imports.ts";
 import type { Order } from "../domain/catalogue/orders.ts";
+import { type PetDetails, petFields } from "../domain/catalogue/pet-fields.ts";
 import type { Pet } from "../domain/catalogue/pets.ts";
 import type { CatalogueReader } from "../domain/catalogue/store.ts";
+import { exactCode, exactId, neutralised } from "../domain/values/spreadsheet-text.ts";
 import { isoOrNull } from "../domain/values/times.ts";
-import { csvCell, csvCode, csvId } from "./csv.ts";
-import type { Format } from "./formats.ts";
+import { csvCell } from "./csv.ts";
+import { type Delimiter, delimiters, type Format } from "./formats.ts";
 
 /** What is exported, in the columns that an import reads. */
 export interface Content<Row> {
-  readonly columns: readonly string[];
+  readonly columns: RowKind<never>["columns"];
   /** The rows after `last`, or the first ones. Empty after the last row. */
   readonly readPage: (
     reader: CatalogueReader,
@@ -16,8 +18,18 @@ export interface Content<Row> {
     rowsMax: number,
   ) => Promise<readonly Row[]> | readonly Row[];
   readonly toJson: (row: Row) => string;
+  /** A row for a file that shows what an import reads. */
+  readonly example: Row;
   /** The values of the columns. */
   readonly toFields: (row: Row) => Readonly<Record<string, unknown>>;
+}
+
+/** How a CSV file is written. */
+export interface CsvLayout {
+  /** By default, a comma. */
+  readonly delimiter?: Delimiter | undefined;
+  /** Whether it starts with the mark by which spreadsheet programs know UTF-8. */
+  readonly hasMark?: boolean | undefined;
 }
 
 /** The text of a file with all rows, one piece per page of at most `pageRows` rows. */
@@ -26,9 +38,10 @@ export async function* exportText<Row>(
   content: Content<Row>,
   format: Format,
   pageRows: number,
+  csvLayout: CsvLayout = {},
   advance: (rows: number) => void = () => {},
 ): AsyncGenerator<string> {
-  const { opening, separator, closing, write } = layoutOf(format, content);
+  const { opening, separator, closing, write } = layoutOf(format, content, csvLayout);
   yield opening;
   let isFirst = true;
   for await (const page of pagesOf(reader, content, pageRows)) {
@@ -60,29 +73,47 @@ interface Layout<Row> {
   readonly write: (row: Row) => string;
 }
 
-function layoutOf<Row>(format: Format, { columns, toJson, toFields }: Content<Row>): Layout<Row> {
+function layoutOf<Row>(
+  format: Format,
+  { columns, toJson, toFields }: Content<Row>,
+  { delimiter: name = "comma", hasMark }: CsvLayout,
+): Layout<Row> {
   switch (format) {
     case "json":
       return { opening: "[", separator: ",\n ", closing: "]\n", write: toJson };
     case "ndjson":
       return { opening: "", separator: "\n", closing: "\n", write: toJson };
     case "csv": {
-      const write = (row: Row) => csvLine(columns, toFields(row));
-      return { opening: `${columns.join()}\n`, separator: "\n", closing: "\n", write };
+      const delimiter = delimiters[name];
+      const write = (row: Row) => csvLine(columns, toFields(row), delimiter);
+      const opening = `${hasMark ? "\uFEFF" : ""}${Object.keys(columns).join(delimiter)}\n`;
+      return { opening, separator: "\n", closing: "\n", write };
     }
   }
 }
 
+/** The same with the example as its only row. */
+export function exampleContent<Row>(content: Content<Row>): Content<Row> {
+  return { ...content, readPage: (_, last) => (last === undefined ? [content.example] : []) };
+}
+
 export const petContent: Content<Pet> = {
-  columns: Object.keys(petRows.columns),
+  example: {
+    petId: 1n,
+    ...(Object.fromEntries(petFields.map(({ name, example }) => [name, example])) as PetDetails),
+    status: "available",
+    quantity: 3,
+  },
+  columns: petRows.columns,
   readPage: (reader, last, rowsMax) => reader.petsAfter(last?.petId ?? null, rowsMax),
   toJson: ({ petId, ...rest }) => `{"petId":${petId},${JSON.stringify(rest).slice(1)}`,
-  toFields: (pet) => ({ ...pet, barcode: pet.barcode && csvCode(pet.barcode) }),
+  toFields: (pet) => ({ ...pet }),
 };
 
 /** The newest first. */
 export const orderContent: Content<Order> = {
-  columns: Object.keys(orderRows.columns),
+  example: { id: 1n, petId: 1n, quantity: 2, shipDate: null, status: "placed", complete: false },
+  columns: orderRows.columns,
   readPage: (reader, last, limit) => reader.listOrders({ after: last?.id ?? null, limit }),
   toJson(order) {
     const { id, petId, ...rest } = withIsoDate(order);
@@ -97,16 +128,21 @@ function withIsoDate(order: Order) {
 
 /** One row of a CSV file. */
 export function csvLine(
-  columns: readonly string[],
+  columns: Content<never>["columns"],
   fields: Readonly<Record<string, unknown>>,
+  delimiter = ",",
 ): string {
-  return columns.map((column) => csvCell(cellText(fields[column]))).join();
+  return Object.entries(columns)
+    .map(([column, kind]) => csvCell(cellText(kind, fields[column]), delimiter))
+    .join(delimiter);
 }
 
-function cellText(value: unknown): string {
-  if (typeof value === "bigint") return csvId(value);
-  if (Array.isArray(value)) return listCell(value);
-  return value === null ? "" : String(value);
+function cellText(kind: CellKind, value: unknown): string {
+  if (value === null) return "";
+  if (kind === "code") return exactCode(String(value));
+  if (typeof value === "bigint") return exactId(String(value));
+  if (Array.isArray(value)) return neutralised(listCell(value));
+  return typeof value === "string" ? neutralised(value) : String(value);
 }
 
 /** Joins items with bars. Writes a JSON array if a bar or a bracket in an item would be misread. */

@@ -26,11 +26,6 @@ const hints: Record<Format, (start: string, columns: readonly string[]) => Hint>
     if (start.startsWith("{"))
       return { rule: "the file has JSON objects, not CSV", format: "ndjson" };
     const line = firstLine(start);
-    if (cellsOf(line, ",").some((cell) => columns.includes(cell))) return undefined;
-    for (const [separator, name] of separators) {
-      if (!cellsOf(line, separator).some((cell) => columns.includes(cell))) continue;
-      return `the columns are separated by ${name}; save the file with commas between them`;
-    }
     const isData = /^"?-?[0-9]+"?\s*(?:[,;\t|]|$)/.test(line);
     return isData ? `there is no header; the first line must be ${header}` : undefined;
   },
@@ -57,22 +52,13 @@ const hints: Record<Format, (start: string, columns: readonly string[]) => Hint>
   },
 };
 
-const separators = [
-  [";", "';'"],
-  ["\t", "tabs"],
-  ["|", "'|'"],
-] as const;
-
 function firstLine(text: string): string {
   return text.split("\n", 1)[0]!.trim();
 }
 
-function cellsOf(line: string, separator: string): readonly string[] {
-  return line.split(separator).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
-}
-
 function isCsvHeader(line: string, columns: readonly string[]): boolean {
-  return cellsOf(line, ",").every((cell) => columns.includes(cell));
+  const cells = line.split(/[,;\t]/).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
+  return cells.every((cell) => columns.includes(cell));
 }
 
 function isObject(text: string): boolean {

@@ -1,5 +1,5 @@
 import { ServiceError } from "../domain/running/errors.ts";
-import type { Format } from "./formats.ts";
+import type { ImportFormat } from "./formats.ts";
 
 /** Takes the text of one record of an import file, and the line on which it starts. */
 export type TakeText = (line: number, text: string) => void;
@@ -16,9 +16,9 @@ export class BrokenText extends ServiceError {
   readonly line: number;
   readonly rule: string;
   /** The format that the text seems to have, if it is not the one that was given. */
-  readonly format: Format | undefined;
+  readonly format: ImportFormat | undefined;
 
-  constructor(line: number, rule: string, format?: Format) {
+  constructor(line: number, rule: string, format?: ImportFormat) {
     super("invalid_request", `line ${line}: ${rule}`);
     this.line = line;
     this.rule = rule;

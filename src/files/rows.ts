@@ -1,13 +1,31 @@
+import type { FoundFile } from "../domain/catalogue/import-preview.ts";
 import { type Problems, shownValue } from "../domain/catalogue/import-problems.ts";
-import type { CellKind, Fields, RowKind } from "../domain/catalogue/imports.ts";
-import { isJsonObject, JsonNumber, parseJson } from "../domain/values/json.ts";
-import { findNearest } from "../domain/values/nearest.ts";
-import { readMarkedCell, splitCells } from "./csv.ts";
-import type { Format } from "./formats.ts";
+import type { RowKind } from "../domain/catalogue/imports.ts";
+import { isJsonObject, parseJson } from "../domain/values/json.ts";
+import { findDelimiterOf, splitCells } from "./csv.ts";
+import {
+  type Delimiter,
+  delimiters,
+  type Format,
+  findDelimiter,
+  type ImportFormat,
+} from "./formats.ts";
 import { assertFormat } from "./hints.ts";
 import { createJsonArraySplitter } from "./json-array.ts";
 import { BrokenText, createLineSplitter, type Splitter, type TakeText } from "./lines.ts";
+import { createTableReader, type HeaderMap, type TableTarget } from "./table.ts";
 import { type Bytes, decodeText } from "./text.ts";
+import { readSheet } from "./xlsx.ts";
+
+/** How to read a table. What is not given is found in the file. */
+export interface Reading {
+  readonly delimiter?: Delimiter | undefined;
+  /** The name of the sheet of a workbook. */
+  readonly sheet?: string | undefined;
+  readonly map?: HeaderMap;
+  /** Gets what is known about a table, as soon as it is known. */
+  readonly found?: Partial<FoundFile>;
+}
 
 /**
  * Reads an import file. Yields the records that each piece of it completes. Adds a problem for every
@@ -15,31 +33,62 @@ import { type Bytes, decodeText } from "./text.ts";
  */
 export async function* readRecords<T>(
   bytes: Bytes,
-  format: Format,
+  format: ImportFormat,
   { columns, toRecord }: RowKind<T>,
   problems: Problems,
+  reading: Reading = {},
 ): AsyncGenerator<readonly T[]> {
   let records: T[] = [];
-  const splitter = createSplitter(format, columns, problems, (line, fields) => {
-    const record = toRecord(line, fields, problems);
-    if (record !== undefined) records.push(record);
-  });
-  let isChecked = false;
+  const target: Target = {
+    ...{ columns, problems, found: {}, map: new Map(), ...reading },
+    take(line, fields) {
+      const record = toRecord(line, fields, problems);
+      if (record !== undefined) records.push(record);
+    },
+  };
   try {
-    for await (const piece of withWholeStart(decodeText(bytes))) {
-      if (!isChecked) assertFormat(piece, format, Object.keys(columns));
-      isChecked = true;
-      splitter.take(piece);
+    const pieces = format === "xlsx" ? takeSheet(bytes, target) : takeText(bytes, format, target);
+    for await (const _ of pieces) {
       yield records;
       records = [];
     }
-    splitter.end();
   } catch (error) {
     if (!(error instanceof BrokenText)) throw error;
     const { line, rule, format: seeming } = error;
     problems.add({ line, rule, isLast: true, format: seeming });
   }
   yield records;
+}
+
+interface Target extends TableTarget, Pick<Reading, "delimiter" | "sheet"> {}
+
+/** Passes the rows of a sheet on, and yields after each piece of it. */
+async function* takeSheet(bytes: Bytes, target: Target) {
+  const table = createTableReader(target);
+  for await (const rows of readSheet(bytes, target.sheet, target.found)) {
+    for (const { line, cells } of rows) table.take(line, cells);
+    yield;
+  }
+  table.end();
+}
+
+/** Passes the rows of a text on, and yields after each piece of it. */
+async function* takeText(bytes: Bytes, format: Format, target: Target) {
+  const { columns, found } = target;
+  const splitter = createSplitter(format, target);
+  const foundEncoding = (encoding: string) => (found.encoding = encoding);
+  const text = decodeText(bytes, format === "csv" ? foundEncoding : undefined);
+  let hasOnlyReturns: boolean | undefined;
+  for await (const piece of withWholeStart(text)) {
+    if (hasOnlyReturns === undefined) {
+      assertFormat(piece, format, Object.keys(columns));
+      // Old programs of the Mac end lines with CR.
+      hasOnlyReturns = format === "csv" && piece.includes("\r") && !piece.includes("\n");
+    }
+    splitter.take(hasOnlyReturns ? piece.replaceAll("\r", "\n") : piece);
+    yield;
+  }
+  splitter.end();
 }
 
 /** Enough of a file to tell its format. */
@@ -63,27 +112,19 @@ async function* withWholeStart(text: AsyncIterable<string>): AsyncGenerator<stri
   if (start !== undefined) yield start;
 }
 
-type Columns = RowKind<never>["columns"];
-type TakeRow = (line: number, fields: Fields) => void;
-
 /** Passes the rows of a text on. Adds a problem for every row that cannot be read. */
-function createSplitter(
-  format: Format,
-  columns: Columns,
-  problems: Problems,
-  take: TakeRow,
-): Splitter {
+function createSplitter(format: Format, target: Target): Splitter {
   switch (format) {
     case "csv":
-      return createLineSplitter(csvReader(columns, problems, take), { quotes: true });
+      return createCsvSplitter(target);
     case "ndjson":
-      return createLineSplitter(objectReader(problems, take), { quotes: false });
+      return createLineSplitter(objectReader(target), { quotes: false });
     case "json":
-      return createJsonArraySplitter(objectReader(problems, take));
+      return createJsonArraySplitter(objectReader(target));
   }
 }
 
-function objectReader(problems: Problems, take: TakeRow): TakeText {
+function objectReader({ problems, take }: Target): TakeText {
   return (line, text) => {
     let fields: unknown;
     let rule = "is not a JSON object";
@@ -97,82 +138,42 @@ function objectReader(problems: Problems, take: TakeRow): TakeText {
   };
 }
 
-/** The first row is the header. */
-function csvReader(columns: Columns, problems: Problems, take: TakeRow): TakeText {
-  let header: readonly string[] | undefined;
-  let readers: readonly ((cell: string) => unknown)[] = [];
-  return (line, text) => {
-    const cells = readCells(line, text, problems);
-    if (!cells) return;
-    if (!header) {
-      header = readHeader(line, cells, Object.keys(columns));
-      readers = header.map((column) => cellValues[columns[column]!]);
-      return;
-    }
-    if (cells.length !== header.length) {
-      const noun = cells.length === 1 ? "cell" : "cells";
-      const rule = `has ${cells.length} ${noun}, but the header has ${header.length}`;
-      problems.add({ line, value: shownValue(text.trim()), rule });
-      return;
-    }
-    const fields: Record<string, unknown> = {};
-    for (let at = 0; at < cells.length; at++) {
-      // An empty cell leaves the field as it is.
-      if (cells[at] !== "") fields[header[at]!] = readers[at]!(cells[at]!);
-    }
-    take(line, fields);
+/** Spreadsheet programs take the delimiter from such a line. */
+const delimiterLine = /^sep=(.)\r?$/;
+
+/** The first row is the header. A line before it may name the delimiter. */
+function createCsvSplitter(target: Target): Splitter {
+  const { columns, delimiter, map, found, problems } = target;
+  const table = createTableReader(target);
+  const isKnown = (cell: string) => Object.hasOwn(columns, cell.trim()) || map.has(cell.trim());
+  const lines = createLineSplitter(
+    (line, text) => {
+      if (found.delimiter === undefined) {
+        const named = findDelimiter(delimiterLine.exec(text)?.[1] ?? "");
+        found.delimiter = delimiter ?? named ?? findDelimiterOf(text, isKnown);
+        if (named) return;
+      }
+      const cells = readCells(line, text, delimiters[found.delimiter], problems);
+      if (cells) table.take(line, cells);
+    },
+    { quotes: true },
+  );
+  return {
+    take: lines.take,
+    end() {
+      lines.end();
+      table.end();
+    },
   };
 }
 
 /** A wrong quote in one line is a problem of that line. Over several lines, it may join rows. */
-function readCells(line: number, text: string, problems: Problems): readonly string[] | undefined {
+function readCells(line: number, text: string, delimiter: string, problems: Problems) {
   try {
-    return splitCells(line, text);
+    return splitCells(line, text, delimiter);
   } catch (error) {
     if (!(error instanceof BrokenText) || text.includes("\n")) throw error;
     problems.add({ line, value: shownValue(text.trim()), rule: error.rule });
     return undefined;
-  }
-}
-
-function readHeader(line: number, cells: readonly string[], columns: readonly string[]) {
-  const header = cells.map((cell) => cell.trim());
-  for (const [at, column] of header.entries()) {
-    if (!columns.includes(column)) throw new BrokenText(line, unknownColumn(column, columns));
-    if (header.indexOf(column) !== at) {
-      throw new BrokenText(line, `duplicate column '${shownValue(column)}'`);
-    }
-  }
-  return header;
-}
-
-function unknownColumn(column: string, columns: readonly string[]): string {
-  const nearest = findNearest(column, columns);
-  const advice = nearest ? `did you mean ${nearest}?` : `expected ${columns.join(", ")}`;
-  return `unknown column '${shownValue(column)}'; ${advice}`;
-}
-
-/** Converts a cell to a JSON value, so that the same rules apply to every format. */
-const cellValues: Readonly<Record<CellKind, (cell: string) => unknown>> = {
-  id: (cell) => numberOf(readMarkedCell(cell.trim())),
-  integer: (cell) => numberOf(cell.trim()),
-  flag: (cell) => (cell === "true" ? true : cell === "false" ? false : cell),
-  text: (cell) => cell,
-  code: (cell) => readMarkedCell(cell.trim()),
-  texts: listOf,
-};
-
-function numberOf(text: string): JsonNumber | string {
-  const first = text.charCodeAt(text.startsWith("-") ? 1 : 0);
-  return first >= 48 && first <= 57 ? new JsonNumber(text) : text;
-}
-
-/** Reads `a|b|c`, or a JSON array for items that contain a bar. */
-function listOf(cell: string): unknown {
-  if (!cell.startsWith("[")) return cell.split("|");
-  try {
-    return parseJson(cell);
-  } catch {
-    return cell;
   }
 }

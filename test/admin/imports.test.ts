@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { rejectedMessage } from "../../src/http/admin/imports.ts";
 import { issueOperator } from "../support/admin/operators.ts";
@@ -22,6 +24,7 @@ interface Result {
     readonly total: number;
     readonly rows: readonly Record<string, unknown>[];
   };
+  readonly file: { readonly columns: readonly Record<string, unknown>[] } | null;
 }
 
 const bytesMax = 100_000;
@@ -90,6 +93,27 @@ describe.each(engines)("imports on %s", (engine) => {
       ...{ keyId: operator.id, keyName: "Ada", requestId, target: null },
       details: { reason, created: 1, changed: 1, unchanged: 1 },
     });
+  });
+
+  test("a German workbook is shown first, and imported with the fields of its columns", async () => {
+    const file = readFileSync(join(import.meta.dir, "../fixtures/bestand.xlsx"));
+    const found = await dryRun("xlsx", file);
+    expect(found).toMatchObject({
+      problems: { rows: [{ line: 1, rule: expect.stringContaining("unknown column 'Artikel'") }] },
+      file: { encoding: null, delimiter: null, sheets: ["Bestand", "Lieferanten"] },
+    });
+    expect(found.file?.columns[0]).toEqual({
+      ...{ header: "Artikel", field: null, samples: ["4711", "9007199254740993", "4713"] },
+    });
+    const map = { Artikel: "petId", Bezeichnung: "name", Bestand: "quantity", Preis: "ignore" };
+    const path = `/pets/import?name=bestand.xlsx&map=${encodeURIComponent(JSON.stringify(map))}`;
+    const preview = await expectUnchanged(service.store, () => send(`${path}&dryRun=true`, file));
+    expect(preview.json).toMatchObject({ created: 3, problems: { total: 0 } });
+    const imported = await send(path, file);
+    expect(imported.json).toMatchObject({ created: 3, file: null });
+    expect(await quantityOf(4713)).toBe(250);
+    const { text } = await service.call("GET", "/pets/9007199254740993", { key });
+    expect(text).toContain('"Größere Schildkröte & Co. <2 kg>"');
   });
 
   // Both kinds of import reach the store in the same way, and the store's own tests have both.
@@ -194,7 +218,8 @@ describe.each(engines)("imports on %s", (engine) => {
       "5,Max,available,-1,",
       '6,"Luna" Max,available,2,',
     ].join("\n");
-    const { problems, differences, ...rest } = await dryRun("csv", file);
+    const { problems, differences, file: table, ...rest } = await dryRun("csv", file);
+    expect(table).toMatchObject({ encoding: "UTF-8", delimiter: "comma", sheets: [] });
     expect(rest).toEqual({ dryRun: true, created: 0, changed: 0, unchanged: 0 });
     expect(differences).toEqual({ total: 0, rows: [] });
     const integer = "must be an integer from 0 to 9007199254740991";
@@ -234,6 +259,25 @@ describe.each(engines)("imports on %s", (engine) => {
       "the file is compressed; decompress it first",
       null,
     ]);
+  });
+
+  test("a bad delimiter, sheet or map is refused", async () => {
+    for (const query of [
+      "delimiter=%7C",
+      "sheet=",
+      "sheet=a%00b",
+      "map=Artikel:petId",
+      "map=[1]",
+      `map=${encodeURIComponent('{"Artikel":"price"}')}`,
+      `map=${encodeURIComponent('{"Artikel":{}}')}`,
+      `map=${encodeURIComponent('{"a\\u0000":"petId"}')}`,
+      `map=${encodeURIComponent('{"":"petId"}')}`,
+    ]) {
+      const response = await expectUnchanged(service.store, () =>
+        send(`/pets/import?format=csv&${query}`, "Artikel\n1\n"),
+      );
+      expectError(response, "invalid_request");
+    }
   });
 
   test("a file that is rejected is explained in sentences, also if no column or value is to blame", async () => {

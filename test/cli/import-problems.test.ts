@@ -6,7 +6,7 @@ import { problemLine } from "../../src/cli/imports/report.ts";
 import { readConfig } from "../../src/config.ts";
 import { createProblems } from "../../src/domain/catalogue/import-problems.ts";
 import { orderRows } from "../../src/domain/catalogue/imports.ts";
-import type { Format } from "../../src/files/formats.ts";
+import type { ImportFormat } from "../../src/files/formats.ts";
 import { readRecords } from "../../src/files/rows.ts";
 import { withEmptyStore } from "../../src/stores.ts";
 import { sharedPostgres } from "../support/postgres.ts";
@@ -19,7 +19,7 @@ const latin = (text: string) => Buffer.from(text, "latin1");
 /** Checks a file as an import into an empty store does, in chunks of this size. */
 async function problemsIn<T>(
   kind: ImportKind<T>,
-  format: Format,
+  format: ImportFormat,
   text: string | Uint8Array,
   size = 65_536,
 ): Promise<{ count: number; list: string[] }> {
@@ -40,7 +40,7 @@ async function problemsIn<T>(
 describe("an invalid row is a problem with its line, column, value and rule", () => {
   const good = '{"petId":5,"name":"Good"}\n';
   const integer = "must be an integer from 0 to 9007199254740991";
-  const cases: [format: Format, text: string | Uint8Array, problem: string][] = [
+  const cases: [format: ImportFormat, text: string | Uint8Array, problem: string][] = [
     ["ndjson", `${good}{"petId":6}\n`, "2: name is required for a new pet (petId 6)"],
     ["ndjson", `${good}{"name":"x"}`, "2: petId is required"],
     [
@@ -84,16 +84,35 @@ describe("an invalid row is a problem with its line, column, value and rule", ()
     ["csv", "petId,nickname\n5,Good\n", "1: unknown column 'nickname'; expected petId, name"],
     ["csv", "petId,nmae\n5,Good\n", "1: unknown column 'nmae'; did you mean name?"],
     ["csv", "petId,name,petId\n5,Good,5\n", "1: duplicate column 'petId'"],
-    ["csv", latin("petId,name\n5,Goo\xC3"), "2: the text is not UTF-8"],
-  ];
-  /** What to do, for files that are not in their format. */
-  const hints: [format: Format, text: string | Uint8Array, hint: string][] = [
     [
       "csv",
-      "petId;name\n5;Good\n",
-      "1: the columns are separated by ';'; save the file with commas",
+      latin("petId,name\n5,Go\xE4\n6,Go\xC3\xA4"),
+      "3: the text is partly in UTF-8 and partly",
     ],
-    ["csv", '"petId"\t"name"\n5\tGood\n', "1: the columns are separated by tabs; save the file"],
+    [
+      "csv",
+      latin("petId,name\n5,Go\xC3\xA4\n6,G\xE4d\n"),
+      "3: the text is partly in UTF-8 and partly",
+    ],
+    [
+      "csv",
+      latin("\xEF\xBB\xBFpetId,name\n6,G\xE4d\n"),
+      "2: the text is partly in UTF-8 and partly",
+    ],
+    [
+      "ndjson",
+      latin(`${good}{"petId":6,"name":"G\xE4d"}\n`),
+      "2: the text is not UTF-8, perhaps Latin",
+    ],
+    ["csv", "petId,name,quantity\n5,Good,1.000\n", "2: quantity '1.000' must be an integer"],
+    ["csv", 'petId,name,quantity\n5,Good,"1,000"\n', "it can mean a fraction or thousands"],
+    ["csv", "petId;name;quantity\n5;Good;1,000\n", "it can mean a fraction or thousands"],
+    ["csv", "petId;name;quantity\n5;Good;3,5\n", "2: quantity '3.5' must be an integer"],
+    ["csv", "petId;name;\n5;Good;lost\n", "2:  'lost' is not one of petId, name"],
+    ["csv", "petId;name\n9,00719925474099E+15;Good\n", "a spreadsheet program may have changed"],
+  ];
+  /** What to do, for files that are not in their format. */
+  const hints: [format: ImportFormat, text: string | Uint8Array, hint: string][] = [
     ["csv", "", "1: the file is empty; its first line must be a header such as petId,name"],
     [
       "csv",
@@ -109,10 +128,23 @@ describe("an invalid row is a problem with its line, column, value and rule", ()
     ["ndjson", `[${good}]`, "1: the file is a JSON array, not NDJSON; use --format json"],
     ["ndjson", '{\n"petId":5}', "1: an object takes several lines; write each object on one line"],
     ["ndjson", "petId,name\n5,Good\n", "1: the file is CSV, not NDJSON; use --format csv"],
-    ["csv", Buffer.from("\uFEFFpetId,name\n", "utf16le"), "1: the file is in UTF-16; save it as"],
+    ["json", Buffer.from("\uFEFF[]", "utf16le"), "1: the file is in UTF-16; save it as UTF-8"],
     ["csv", Buffer.from("petId,name\n", "utf16le"), "1: the file is in UTF-16; save it as UTF-8"],
-    ["csv", latin("petId,name\n5,G\xFFod\n"), "2: the text is not UTF-8, perhaps Latin-1; save"],
-    ["csv", latin("PK\x03\x04"), "1: the file is an archive or a spreadsheet; in a spreadsheet"],
+    [
+      "csv",
+      latin("PK\x03\x04"),
+      "1: the file is a workbook or an archive, not a text; use --format xl",
+    ],
+    [
+      "csv",
+      latin("\xD0\xCF\x11\xE0"),
+      "1: the file is a workbook of an old kind, or has a password",
+    ],
+    [
+      "xlsx",
+      "petId,name\n5,Good\n",
+      "1: the file is not a workbook (.xlsx), is damaged, or has a password",
+    ],
     ["csv", gzipSync("petId,name\n5,Good\n"), "1: the file is compressed; decompress it first"],
   ];
   for (const [format, text, problem] of [...cases, ...hints]) {
@@ -231,6 +263,7 @@ for (const engine of engines) {
           { petId: 3, field: "tags", from: null, to: ["b", "c"] },
         ],
         differenceCount: 3,
+        file: expect.objectContaining({ encoding: "UTF-8", delimiter: "comma" }),
         ...{ created: 1, changed: 1, unchanged: 1 },
       });
       const few = [...words, "--differences", "2"];

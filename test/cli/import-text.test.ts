@@ -32,3 +32,24 @@ test("a text that ends inside a character is not UTF-8", async () => {
     await expect(decoded(cut)).rejects.toThrow("the text is not UTF-8");
   }
 });
+
+test("a text of a spreadsheet program is read in its encoding, wherever its chunks end", async () => {
+  const german = "Größe „Spaß“ – 3 €\n";
+  const codes: Record<string, number> = { "„": 0x84, "“": 0x93, "–": 0x96, "€": 0x80 };
+  const files = {
+    "Windows-1252": Uint8Array.from(german, (one) => codes[one] ?? one.charCodeAt(0)),
+    "UTF-16": Buffer.from(`\uFEFF${german}`, "utf16le"),
+    "UTF-8": Buffer.from(`\uFEFF${german}`),
+  };
+  for (const [encoding, bytes] of Object.entries(files)) {
+    for (let end = 0; end <= bytes.length; end++) {
+      const found = new Set<string>();
+      async function* chunks() {
+        yield bytes.subarray(0, end);
+        yield bytes.subarray(end);
+      }
+      const pieces = await Array.fromAsync(decodeText(chunks(), (name) => found.add(name)));
+      expect([pieces.join(""), [...found].at(-1)]).toEqual([german, encoding]);
+    }
+  }
+});

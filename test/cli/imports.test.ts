@@ -31,6 +31,32 @@ const awkward = [
 /** Each line of a text as JSON, with all digits of its numbers. */
 const jsonLines = (text: string) => text.trim().split("\n").map(parseJson) as object[];
 
+test("a file of a spreadsheet program is imported with mapped headers", async () => {
+  const bytes = Buffer.from(
+    "Artikel;Name (neu=alt);Bestand;Preis\r\n7;Gr\xF6\xDFe;1.234;9,95\r\n",
+    "latin1",
+  );
+  writeFileSync(place.path("liste.csv"), bytes);
+  const maps = ["Artikel=petId", "Name (neu=alt)=name", "Bestand=quantity", "Preis=ignore"];
+  const words = ["pets", "import", "liste.csv", ...maps.flatMap((map) => ["--map", map])];
+  const dry = await place.runHere([...words, "--dry-run"]);
+  expect(dry.out).toStartWith("Read as Windows-1252, with the delimiter semicolon.\npetId ");
+  expect((await place.runHere(words)).out).toContain("1 created");
+  expect(jsonLines(await catalogue())).toMatchObject(
+    jsonLines('{"petId":7,"name":"Größe","quantity":1234}'),
+  );
+  const wrong = await place.runHere([...words, "--delimiter", ","]);
+  expect(wrong.err).toContain("liste.csv:1: unknown column 'Artikel;Name (neu=alt);Bestand;Preis'");
+  for (const [flags, message] of [
+    [["--map", "Artikel"], "--map must be HEADER=FIELD, with a field of petId, name,"],
+    [["--map", "Artikel=price"], "or ignore, not 'Artikel=price'"],
+    [["--delimiter", "|"], "--delimiter must be one of comma, semicolon, tab, not '|'"],
+  ] as const) {
+    const ran = await place.runHere(["pets", "import", "liste.csv", ...flags]);
+    expect([ran.code, ran.err]).toEqual([2, expect.stringContaining(message)]);
+  }
+});
+
 describe("an exported catalogue that is imported into another store is identical", () => {
   for (const format of ["csv", "ndjson", "json"]) {
     test(`as a .${format} file and through a pipe`, async () => {
@@ -49,6 +75,17 @@ describe("an exported catalogue that is imported into another store is identical
       expect(again.out).toBe("Imported pets: 0 created, 0 changed, 4 unchanged.\n");
     });
   }
+
+  test("with another delimiter and a mark", async () => {
+    expect((await importing(awkward, "ndjson")).code).toBe(0);
+    for (const delimiter of [";", "tab"]) {
+      const words = ["pets", "export", "pets.csv", "--delimiter", delimiter, "--bom"];
+      expect((await place.runHere(words)).code).toBe(0);
+      expect(readFileSync(place.path("pets.csv"), "utf8")).toStartWith("\uFEFFpetId");
+      const again = await place.json("pets", "import", "pets.csv");
+      expect(again).toEqual({ created: 0, changed: 0, unchanged: 4 });
+    }
+  });
 
   test("also if it is empty", async () => {
     for (const [format, text] of [

@@ -87,11 +87,18 @@ describe("comma-separated values", () => {
       ),
     );
     fc.assert(
-      fc.property(table, fc.constantFrom("\n", "\r\n"), cuts, (rows, end, places) => {
-        const text = rows.map((row) => row.map(csvCell).join() + end).join("");
-        const found = split(createCsvSplitter, text, places);
-        expect(found.map((one) => splitCells(one.line, one.text))).toEqual(rows);
-      }),
+      fc.property(
+        table,
+        fc.constantFrom("\n", "\r\n"),
+        fc.constantFrom(",", ";", "\t"),
+        cuts,
+        (rows, end, delimiter, places) => {
+          const lineOf = (row: string[]) =>
+            row.map((one) => csvCell(one, delimiter)).join(delimiter) + end;
+          const found = split(createCsvSplitter, rows.map(lineOf).join(""), places);
+          expect(found.map((one) => splitCells(one.line, one.text, delimiter))).toEqual(rows);
+        },
+      ),
     );
   });
 

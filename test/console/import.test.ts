@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import {
@@ -100,6 +100,55 @@ test("a good file shows every difference, and is imported only after the decisio
   await page.getByText("See the changes").click();
   await page.locator("[data-seq]", { hasText: "New here" }).waitFor();
   expect(await page.title()).not.toContain("stolen");
+});
+
+test("the columns of a German workbook are mapped once, and remembered for the next file", async () => {
+  const workbook = new URL("../fixtures/bestand.xlsx", import.meta.url).pathname;
+  await page.goto(consoleUrl(service, "/import"));
+  await page.setInputFiles("#import-file", workbook);
+  await region("Columns of the file").waitFor();
+  expect(await button("Import").count()).toBe(0);
+  expect(await page.getByText("9007199254740993").count()).toBe(1);
+  expect(await seriousFindings(page)).toEqual([]);
+  const choices = { Artikel: "petId", Bezeichnung: "name", Bestand: "quantity", Preis: "ignore" };
+  for (const [header, field] of Object.entries(choices)) {
+    await page.getByLabel(`${header} is imported as`).selectOption(field);
+  }
+  await button("Check with these columns").click();
+  await button("Import 3 pets").waitFor();
+  expect(await page.locator(".scroll-table tbody tr").allTextContents()).toContain(
+    "4711quantity12",
+  );
+  expect(await seriousFindings(page)).toEqual([]);
+  await button("Import 3 pets").click();
+  await region("Result").waitFor();
+  expect(await entriesOf()).toContain('{"petId":9007199254740993,"quantity":1234,');
+
+  await choose("next.csv", "Artikel;Bestand\r\n4711;13\r\n");
+  await button("Import 1 pet").waitFor();
+  await page.getByText("2 columns, separated by semicolon, UTF-8").click();
+  expect(await page.getByLabel("Artikel is imported as").inputValue()).toBe("petId");
+
+  await page.goto(consoleUrl(service, "/import"));
+  await page.setInputFiles("#import-file", workbook);
+  await page.getByText("4 columns, sheet Bestand").click();
+  await page.getByLabel("Sheet").selectOption("Lieferanten");
+  await button("Check with these columns").click();
+  await page.getByLabel("Firma is imported as").waitFor();
+});
+
+test("a CSV file is exported with the chosen delimiter and mark, and an example can be had", async () => {
+  await page.goto(consoleUrl(service, "/import"));
+  await page.getByLabel("CSV separated by").selectOption("semicolon");
+  await page.getByLabel("With a mark for Excel").check();
+  const download = async (link: Locator) => {
+    const [file] = await Promise.all([page.waitForEvent("download"), link.click()]);
+    return [file.suggestedFilename(), readFileSync(await file.path(), "utf8")] as const;
+  };
+  const [, text] = await download(page.getByLabel("Export pets as CSV"));
+  expect(text).toStartWith("\uFEFFpetId;name;");
+  const [name, example] = await download(page.getByText("Download an example"));
+  expect([name, example.split("\n").length]).toEqual(["pets-example.csv", 3]);
 });
 
 test("a file whose name shows no format is checked with the chosen one", async () => {

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { type Config, readConfig } from "../../config.ts";
 import type {
   Batches,
+  FoundFile,
   Imported,
   ImportOrigin,
   ImportPreview,
@@ -13,26 +14,46 @@ import {
 } from "../../domain/catalogue/import-problems.ts";
 import type { Store } from "../../domain/store.ts";
 import { systemClock } from "../../engines.ts";
-import { readRecords } from "../../files/rows.ts";
+import { importFormats } from "../../files/formats.ts";
+import { type Reading, readRecords } from "../../files/rows.ts";
 import { spool } from "../../files/spool.ts";
+import { ignored } from "../../files/table.ts";
 import type { Bytes } from "../../files/text.ts";
 import { print, printError } from "../../output.ts";
 import { findStore, openOrCreateStore, withEmptyStore, withStorePath } from "../../stores.ts";
 import { command, creatingSettings, json, type UnlistedCommand } from "../command.ts";
-import { formatFlag, formatOf, nameOf, readBytes } from "../files.ts";
+import {
+  delimiterFlag,
+  formatFlag,
+  formatOf,
+  nameOf,
+  parseDelimiter,
+  readBytes,
+} from "../files.ts";
 import { parseInteger } from "../flags.ts";
 import { beginChange } from "../interruption.ts";
 import { createProgress } from "../progress.ts";
 import { isSpecial } from "../replacement.ts";
 import { printCreated } from "../store-command.ts";
 import { actorOf, reasonOf } from "./attribution.ts";
+import { parseMap } from "./headers.ts";
 import { type ImportKind, orders, pets } from "./kinds.ts";
 import { printPreview } from "./preview.ts";
 import { reportProblems } from "./report.ts";
 
 /** The flags of both imports. The service gives the last three when it imports for an operator. */
 const importFlags = {
-  format: formatFlag,
+  format: formatFlag(importFormats),
+  delimiter: {
+    ...delimiterFlag,
+    description: `${delimiterFlag.description} Default: found by the header.`,
+  },
+  map: {
+    placeholder: "HEADER=FIELD",
+    repeatable: true,
+    description: `Field of a column with another name, or ${ignored} to leave it out. Can be repeated.`,
+  },
+  sheet: { placeholder: "NAME", description: "Sheet of a workbook. Default: the first one." },
   "dry-run": { description: "Show what would change, and change nothing." },
   differences: {
     placeholder: "N",
@@ -58,7 +79,10 @@ const importFlags = {
 export const petsImportCommand = importCommand(pets, {
   name: "pets import",
   summary: "Adds and updates pets and their stock.",
-  examples: ["petstore pets import pets.csv --dry-run", "petstore pets import - --format ndjson"],
+  examples: [
+    "petstore pets import pets.csv --dry-run",
+    "petstore pets import Bestand.xlsx --map Artikel=petId --map Preis=ignore",
+  ],
 });
 
 export const ordersImportCommand = importCommand(orders, {
@@ -80,14 +104,23 @@ function importCommand<T>(
     settings: creatingSettings,
     async run({ flags, operands: [file], settings }) {
       const config = readConfig(settings);
-      const format = formatOf(file, flags.format);
+      const format = formatOf(file, flags.format, importFormats);
       const differencesMax =
         flags.differences === undefined
           ? undefined
           : parseInteger("--differences", flags.differences, 0);
       const reason = reasonOf(file, flags);
       const problems = createProblems();
-      const recordsOf = (bytes: Bytes) => readRecords(bytes, format, kind.rows, problems);
+      const options: Reading = {
+        delimiter: parseDelimiter(flags.delimiter),
+        map: parseMap(flags.map, Object.keys(kind.rows.columns)),
+        sheet: flags.sheet,
+      };
+      let table: Partial<FoundFile> = {};
+      const recordsOf = (bytes: Bytes) => {
+        table = {};
+        return readRecords(bytes, format, kind.rows, problems, { ...options, found: table });
+      };
       await using opened = new AsyncDisposableStack();
       try {
         const found = await findStore(config, systemClock);
@@ -102,6 +135,7 @@ function importCommand<T>(
               (take) => kind.preview(one, records, problems, take),
               differencesMax,
               flags.json,
+              table,
             );
           return await (found ? preview(found.catalogue) : withEmptyStore(config, preview));
         }
@@ -117,7 +151,7 @@ function importCommand<T>(
         printResult(kind.what, file, imported, flags.json);
       } catch (error) {
         if (!(error instanceof RejectedImport)) throw withStorePath(config, error);
-        return reportProblems(nameOf(file), error.problems, flags.json);
+        return reportProblems(nameOf(file), error.problems, flags.json, table);
       }
     },
   });

@@ -1,3 +1,4 @@
+import type { FoundFile } from "../../domain/catalogue/import-preview.ts";
 import {
   type Problem,
   type Problems,
@@ -5,16 +6,22 @@ import {
 } from "../../domain/catalogue/import-problems.ts";
 import { print, printDetail, printError } from "../../output.ts";
 import { counted } from "../paragraphs.ts";
+import { fileOf } from "./preview.ts";
 
 /** Prints the problems of a rejected import: the first ones, and how many more there are. */
-export function reportProblems(name: string, problems: Problems, asJson: boolean): number {
+export function reportProblems(
+  name: string,
+  problems: Problems,
+  asJson: boolean,
+  found: Partial<FoundFile>,
+): number {
   const count = problems.count();
   const listed = problems.list();
   if (asJson) {
     const rows = listed.map(({ line, column = null, value = null, rule, format }) => ({
       ...{ file: name, line, column, value, rule, format },
     }));
-    print(JSON.stringify({ problemCount: count, problems: rows }));
+    print(JSON.stringify({ problemCount: count, problems: rows, ...fileOf(found) }));
   } else {
     for (const problem of listed) printDetail(`${name}:${problem.line}: ${problemLine(problem)}`);
     if (count > listed.length) printDetail(`${name}: ${count - listed.length} more problems`);

@@ -60,13 +60,19 @@ export function DropZone() {
             id="import-file"
             type="file"
             hidden
-            accept=".csv,.json,.ndjson,.jsonl"
+            accept=".xlsx,.csv,.tsv,.txt,.json,.ndjson,.jsonl"
             onChange={(event) => take(event.currentTarget.files)}
           />
         </p>
         <p class="small muted">
-          CSV, JSON or NDJSON. The file is checked first, and you see every difference before
-          anything changes.
+          Excel (.xlsx), CSV, JSON or NDJSON. The file is checked first, and you see every
+          difference before anything changes.{" "}
+          <a
+            href={`/admin/${importKind.value}/export?format=csv&example=true&bom=true`}
+            download=""
+          >
+            Download an example
+          </a>
         </p>
         <p class="small muted">{columnsOf[importKind.value]}</p>
       </div>

@@ -4,6 +4,7 @@ import { Button, LinkButton } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { clockTime } from "../texts/times.ts";
+import { FoundColumns } from "./columns.tsx";
 import { FileName } from "./progress.tsx";
 import { applyImport, checkAgain, type Done, resetImport } from "./state.ts";
 import { DifferenceTable, ProblemTable } from "./tables.tsx";
@@ -11,7 +12,19 @@ import type { Upload } from "./upload.ts";
 
 /** What the check found: problems, or what the import would change. */
 export function Checked({ upload, result, at }: Done) {
-  const { problems, differences, created, changed } = result;
+  const { problems, differences, created, changed, file } = result;
+  const columns = file && <FoundColumns upload={upload} file={file} />;
+  if (file?.columns.some(({ field }) => field === null)) {
+    return (
+      <section class="stack" aria-label="Columns of the file">
+        <p>
+          <FileName upload={upload} /> was read. Nothing has changed yet.
+        </p>
+        {columns}
+        <Actions upload={upload} />
+      </section>
+    );
+  }
   if (problems.total > 0) {
     return (
       <section class="stack" aria-label="Problems in the file">
@@ -22,6 +35,7 @@ export function Checked({ upload, result, at }: Done) {
           </p>
           {problems.hint && <p>{problems.hint}</p>}
         </div>
+        {columns}
         <ProblemTable {...problems} />
         <Actions upload={upload} />
       </section>
@@ -34,6 +48,7 @@ export function Checked({ upload, result, at }: Done) {
       <p>
         <FileName upload={upload} /> was checked at {clockTime(at)}. Nothing has changed yet.
       </p>
+      {columns}
       <Counts {...result} />
       {count === 0 ? (
         <p class="notice">

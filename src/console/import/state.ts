@@ -42,7 +42,30 @@ export function chooseFile(file: File): void {
 }
 
 export function checkFile(file: File, format: Format): Promise<void> {
-  return send({ what: importKind.value, file, format, isDryRun: true });
+  const what = importKind.value;
+  return send({ what, file, format, map: rememberedHeaders(what), isDryRun: true });
+}
+
+/** As many as the service takes. The oldest are forgotten first. */
+const headersMax = 100;
+const storageName = (what: ImportKind) => `petstore-import-${what}`;
+
+/** Keeps the fields of columns in this browser, so that the next file of the same kind needs no work. */
+export function rememberHeaders(what: ImportKind, map: Upload["map"]): void {
+  const kept = Object.fromEntries(Object.entries(map).slice(-headersMax));
+  try {
+    window.localStorage.setItem(storageName(what), JSON.stringify(kept));
+  } catch {
+    // A browser without storage: every file is mapped anew.
+  }
+}
+
+function rememberedHeaders(what: ImportKind): Upload["map"] {
+  try {
+    return JSON.parse(window.localStorage.getItem(storageName(what)) ?? "{}");
+  } catch {
+    return {};
+  }
 }
 
 /** Sends the same file again, as a dry run. */

@@ -1,3 +1,5 @@
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import type { Import, ImportDifference, ImportProblem } from "../client/types.ts";
 import { type Column, Table } from "../parts/table.tsx";
 import { formatCount } from "../texts/formats.ts";
@@ -39,8 +41,17 @@ interface DifferenceProps {
   readonly one: "pet" | "order";
 }
 
+/** Drawing a thousand rows at once would freeze the page. */
+const rowsPerFrame = 50;
+
 /** Every field that an import would change. */
 export function DifferenceTable({ differences: { rows, total }, one }: DifferenceProps) {
+  const shown = useSignal(rowsPerFrame);
+  useEffect(() => {
+    if (shown.value >= rows.length) return undefined;
+    const frame = requestAnimationFrame(() => (shown.value += rowsPerFrame));
+    return () => cancelAnimationFrame(frame);
+  });
   const columns: readonly Column<ImportDifference>[] = [
     { title: one === "pet" ? "Pet" : "Order", class: "mono", cell: ({ id }) => id },
     { title: "Field", cell: ({ field }) => field },
@@ -56,7 +67,7 @@ export function DifferenceTable({ differences: { rows, total }, one }: Differenc
       <Table
         class=""
         scrollLabel="Differences"
-        rows={rows}
+        rows={rows.slice(0, shown.value)}
         keyOf={({ id, field }) => `${id} ${field}`}
         columns={columns}
       />

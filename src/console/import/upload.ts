@@ -3,8 +3,9 @@ import { parseExactly } from "../client/exact-json.ts";
 import type { Import } from "../client/types.ts";
 
 export type ImportKind = "pets" | "orders";
-export type Format = "csv" | "json" | "ndjson";
+export type Format = "xlsx" | "csv" | "json" | "ndjson";
 export const formatNames: Readonly<Record<Format, string>> = {
+  xlsx: "Excel",
   csv: "CSV",
   json: "JSON",
   ndjson: "NDJSON",
@@ -15,6 +16,7 @@ export const formats = Object.keys(formatNames) as readonly Format[];
 export function formatOf(name: string): Format | undefined {
   const extension = name.toLowerCase().split(".").at(-1);
   if (extension === "jsonl") return "ndjson";
+  if (extension === "tsv") return "csv";
   return formats.find((format) => format === extension);
 }
 
@@ -22,6 +24,10 @@ export interface Upload {
   readonly what: ImportKind;
   readonly file: File;
   readonly format: Format;
+  /** The fields of columns that are not named like a field. */
+  readonly map: Readonly<Record<string, string>>;
+  /** The sheet of a workbook. Undefined for the first one. */
+  readonly sheet?: string | undefined;
   readonly isDryRun: boolean;
 }
 
@@ -30,11 +36,13 @@ export interface Upload {
  * Only an XMLHttpRequest reports this in all browsers.
  */
 export function sendFile(
-  { what, file, format, isDryRun }: Upload,
+  { what, file, format, map, sheet, isDryRun }: Upload,
   sent: (part: number) => void,
   signal: AbortSignal,
 ): Promise<Import> {
   const query = new URLSearchParams({ format, dryRun: `${isDryRun}`, name: file.name });
+  if (Object.keys(map).length > 0) query.set("map", JSON.stringify(map));
+  if (sheet !== undefined) query.set("sheet", sheet);
   const { promise, resolve, reject } = Promise.withResolvers<Import>();
   const upload = new XMLHttpRequest();
   upload.open("POST", `/admin/${what}/import?${query}`);

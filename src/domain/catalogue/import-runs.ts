@@ -1,11 +1,15 @@
 import type { Actor } from "../audit/audit.ts";
-import type { ImportDifference, Imported } from "./import-preview.ts";
+import type { FoundFile, ImportDifference, Imported } from "./import-preview.ts";
 import type { Problem } from "./import-problems.ts";
 
 /** An import that the service makes for an operator. */
 export interface ImportRun {
   readonly what: "pets" | "orders";
   readonly format: string;
+  /** How to read a table: the delimiter, the sheet, and fields by header. */
+  readonly delimiter: string | undefined;
+  readonly sheet: string | undefined;
+  readonly map: ReadonlyMap<string, string>;
   /** Shows what would change, and changes nothing. */
   readonly isDryRun: boolean;
   /** What the ledger and the audit log call the file. */
@@ -19,12 +23,14 @@ export type ImportOutcome =
       readonly counts: Imported;
       /** Only of a dry run. */
       readonly differences: ListedDifferences | undefined;
+      readonly file: FoundFile | undefined;
     }
   | {
       /** Nothing was imported. The first problems, and how many there are. */
       readonly kind: "rejected";
       readonly problems: readonly Problem[];
       readonly total: number;
+      readonly file: FoundFile | undefined;
     }
   | { readonly kind: "failed"; readonly reason: string }
   /** Another import is being made. */

@@ -127,7 +127,14 @@ const codeRule: Rule<string> = {
       : undefined,
 };
 
-export const integerRule: Rule<number> = { text: quantityRule, read: readQuantity };
+export const integerRule: Rule<number> = {
+  text: quantityRule,
+  advice: (value) =>
+    typeof value === "string" && /^-?[1-9][0-9]{0,2}[.,][0-9]{3}$/.test(value)
+      ? "; it can mean a fraction or thousands, so write it without the mark"
+      : "",
+  read: readQuantity,
+};
 
 export const fieldRules: { readonly [Kind in FieldKind]: Rule<Values[Kind]> } = {
   text: textRule,

@@ -4,26 +4,57 @@ import { ServiceError } from "../../domain/running/errors.ts";
 import {
   type Content,
   csvLine,
+  exampleContent,
   exportText,
   orderContent,
   petContent,
 } from "../../files/exports.ts";
-import { type Format, findFormat, formats } from "../../files/formats.ts";
+import { delimiterNames, type Format, formats, importFormats } from "../../files/formats.ts";
 import { exampleOrder } from "../api/contract/examples.ts";
-import { choiceParameter, queryOf, readParameter } from "../api/parameters.ts";
+import {
+  choiceParameter,
+  flagParameter,
+  type QueryParameter,
+  queryOf,
+  readParameter,
+} from "../api/parameters.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { exampleFullPet } from "./contract/stock-schemas.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
-export const formatParameter = choiceParameter("format", formats, "The format of the file.", "csv");
+const formatParameter = choiceParameter("format", formats, "The format of the file.", "csv");
+export const importFormatParameter = choiceParameter(
+  "format",
+  importFormats,
+  "The format of the file. By default, the extension of `name`.",
+  "csv",
+);
+export const delimiterParameter = choiceParameter(
+  "delimiter",
+  delimiterNames,
+  "What stands between the cells of a CSV file.",
+  "semicolon",
+);
+const markParameter = flagParameter(
+  "bom",
+  "Whether a CSV file starts with the mark by which spreadsheet programs know UTF-8.",
+);
+const exampleParameter = flagParameter(
+  "example",
+  "If true, the file has one made-up row, to show what an import reads.",
+);
 
 /** The format of a file, by the parameter or by the extension of the file's name. */
-export function readFormat(query: URLSearchParams, fileName = ""): Format {
+export function readFormat<F extends string>(
+  query: URLSearchParams,
+  parameter: QueryParameter<F>,
+  fileName = "",
+): F {
   const extension = extname(fileName).slice(1).toLowerCase();
-  const format = readParameter(query, formatParameter) ?? findFormat(extension);
-  if (format === undefined) throw new ServiceError("invalid_request", formatParameter.message);
+  const format = readParameter(query, parameter) ?? parameter.parse(extension);
+  if (format === undefined) throw new ServiceError("invalid_request", parameter.message);
   return format;
 }
 
@@ -42,14 +73,21 @@ async function exportFile<Row>(
   { store, clock, snapshots }: Context,
   call: Call,
 ): Promise<Reply> {
-  const format = readFormat(queryOf(call.request));
+  const query = queryOf(call.request);
+  const format = readFormat(query, formatParameter);
+  const isExample = readParameter(query, exampleParameter) ?? false;
+  const layout = {
+    delimiter: readParameter(query, delimiterParameter),
+    hasMark: readParameter(query, markParameter),
+  };
   const date = new Date(clock.now()).toISOString().slice(0, 10);
   const headers = {
     "Content-Type": mediaTypeOf[format],
-    "Content-Disposition": `attachment; filename="${what}-${date}.${format}"`,
+    "Content-Disposition": `attachment; filename="${what}-${isExample ? "example" : date}.${format}"`,
   };
+  const rows = isExample ? exampleContent(content) : content;
   const body = await snapshots.open(call, async () =>
-    encoded(exportText(store.catalogue, content, format, pageRows)),
+    encoded(exportText(store.catalogue, rows, format, pageRows, layout)),
   );
   return { status: 200, body, headers };
 }
@@ -64,7 +102,7 @@ async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array>
 
 const formulaNote = `
 
-Values are written unchanged, so that the file can be imported again. A name that starts with \`=\`, \`+\`, \`-\` or \`@\` looks like a formula to spreadsheet programs. When you open the file in one, import the columns as text.`;
+In CSV, a text that a spreadsheet program would run as a formula starts with an apostrophe: one that begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or CR, or with apostrophes before one of these. An import removes it.`;
 
 function exportOperation<Row>(
   what: "pets" | "orders",
@@ -82,7 +120,12 @@ function exportOperation<Row>(
     contract: {
       summary: `Export ${what}`,
       description: `Returns all ${what} as a file, in the columns that an import reads. Rows are read while the file is sent, so a change made during that time may or may not be in it. \`petstore ${what} export\` writes all rows as of one moment.${what === "pets" ? formulaNote : ""}`,
-      parameters: [{ ...formatParameter, required: true }],
+      parameters: [
+        { ...formatParameter, required: true },
+        { ...delimiterParameter, schema: { ...delimiterParameter.schema, default: "comma" } },
+        markParameter,
+        exampleParameter,
+      ],
       success: {
         200: {
           description: "The file.",
@@ -91,8 +134,8 @@ function exportOperation<Row>(
           examples: { file: { summary: "One row", value: [row] } },
           others: {
             [mediaTypeOf.csv]: text(
-              'Comma-separated values (RFC 4180), with a header. An ID of more than 15 digits is written as ="9007199254740993", so that spreadsheet programs keep all its digits.',
-              `${columns.join()}\n${csvLine(columns, row)}\n`,
+              'Comma-separated values (RFC 4180), or with another delimiter, with a header. An ID of more than 15 digits is written as ="9007199254740993", so that spreadsheet programs keep all its digits.',
+              `${Object.keys(columns).join()}\n${csvLine(columns, row)}\n`,
             ),
             [mediaTypeOf.ndjson]: text("One JSON object per line.", `${JSON.stringify(row)}\n`),
           },

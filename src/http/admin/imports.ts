@@ -1,3 +1,4 @@
+import type { FoundFile } from "../../domain/catalogue/import-preview.ts";
 import {
   type Problem,
   problemsListedMax,
@@ -17,6 +18,8 @@ import {
   type RowKind,
 } from "../../domain/catalogue/imports.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
+import { isJsonObject, parseJson } from "../../domain/values/json.ts";
+import { ignored } from "../../files/table.ts";
 import { json } from "../api/contract/operation.ts";
 import {
   count,
@@ -25,18 +28,26 @@ import {
   integer,
   listOf,
   named,
+  nullable,
   responseObject,
   type Schema,
   text,
   textOrNull,
 } from "../api/contract/schema.ts";
-import { queryOf, queryParameter, readParameter, singleValue } from "../api/parameters.ts";
+import {
+  flagParameter,
+  patternParameter,
+  queryOf,
+  queryParameter,
+  readParameter,
+  singleValue,
+} from "../api/parameters.ts";
 import { bodyTooLarge, compressedBody, incompleteBody } from "../messages/error-messages.ts";
 import type { Reply } from "../messages/reply.ts";
 import { readChunks } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { formatParameter, readFormat } from "./exports.ts";
+import { delimiterParameter, importFormatParameter, readFormat } from "./exports.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
 const exampleProblem = {
@@ -46,14 +57,22 @@ const exampleProblem = {
   rule: "must be an integer from 0 to 9007199254740991",
 };
 const exampleDifference = { id: 7, field: "quantity", from: 3, to: 5 };
+const exampleColumn = { header: "Artikel", field: "petId", samples: ["7", "8", "9"] };
+const exampleFile = {
+  ...{ encoding: null, delimiter: null, sheets: ["Bestand"], sheet: "Bestand" },
+  fields: Object.keys(petRows.columns),
+  columns: [exampleColumn],
+};
 const exampleImport = {
   dryRun: true,
+  file: exampleFile,
   ...{ created: 0, changed: 1, unchanged: 2 },
   problems: { total: 0, rows: [], hint: null },
   differences: { total: 1, rows: [exampleDifference] },
 };
 const exampleRejected = {
   dryRun: true,
+  file: null,
   ...{ created: 0, changed: 0, unchanged: 0 },
   problems: { total: 1, rows: [exampleProblem], hint: null },
   differences: { total: 0, rows: [] },
@@ -62,12 +81,17 @@ const formatNames: Readonly<Record<string, string>> = {
   csv: "CSV",
   json: "a JSON array",
   ndjson: "NDJSON, with one JSON object per line",
+  xlsx: "a workbook of a spreadsheet program",
 };
 
 /** What to do about a file that is not in the format that was given. */
 function formatHint(format: string): string {
   return `The file looks like ${formatNames[format]}. Import it with the format ${format}.`;
 }
+
+const texts = (description: string): Schema => ({
+  ...{ type: "array", items: { type: "string" }, description },
+});
 
 export const importSchemas: Readonly<Record<string, Schema>> = {
   ImportProblem: responseObject(
@@ -121,6 +145,27 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
     },
     exampleImport.differences,
   ),
+  ImportColumn: responseObject(
+    "A column of the file.",
+    {
+      header: text("Its header."),
+      field: textOrNull("The field that it is imported as, or `ignore`. Null if it is unknown."),
+      samples: texts("Its values in the first rows, shortened."),
+    },
+    exampleColumn,
+  ),
+  ImportFile: responseObject(
+    "How a file with a table was read.",
+    {
+      encoding: textOrNull("The encoding of a CSV file."),
+      delimiter: textOrNull("The delimiter of a CSV file: comma, semicolon or tab."),
+      sheets: texts("The visible sheets of a workbook."),
+      sheet: textOrNull("The sheet that was read."),
+      fields: texts("The fields that a column can be imported as."),
+      columns: listOf("ImportColumn", "The columns, in the order of the file."),
+    },
+    exampleFile,
+  ),
   Import: responseObject(
     "The result of an import, or of its dry run.",
     {
@@ -130,6 +175,7 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
       unchanged: count("How many existing ones stay the same."),
       problems: named("ImportProblems", "If there is a problem, no row is imported."),
       differences: named("ImportDifferences", "Only a dry run lists differences."),
+      file: nullable("ImportFile", "Only of a dry run of a CSV file or a workbook."),
     },
     exampleImport,
   ),
@@ -137,14 +183,10 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
 
 const importRunning = "Another import is being made. Try again when it has ended.";
 
-const dryRun = queryParameter({
-  name: "dryRun",
-  description: "If true, nothing is changed, and the response lists what would change.",
-  schema: { type: "boolean", default: false },
-  example: true,
-  rule: "must be true or false",
-  parse: (text) => (text === "true" || text === "false" ? text === "true" : undefined),
-});
+const dryRun = flagParameter(
+  "dryRun",
+  "If true, nothing is changed, and the response lists what would change.",
+);
 
 const fileName = (what: ImportRun["what"]) =>
   queryParameter({
@@ -156,9 +198,51 @@ const fileName = (what: ImportRun["what"]) =>
     parse: (text) => (importReasonOf(text) === undefined ? undefined : text),
   });
 
-async function importFile(what: ImportRun["what"], { admin }: Context, call: Call): Promise<Reply> {
+const sheet = patternParameter(
+  "sheet",
+  "^[^\\u0000-\\u001f\\u007f]{1,100}$",
+  "must have 1 to 100 characters and no control characters",
+  "The name of the sheet of a workbook. By default, the first one.",
+  "Bestand",
+);
+
+const headersMax = 100;
+
+/** Pairs of header and field as JSON, because a header can have any character. */
+const headerMap = (fields: readonly string[]) =>
+  queryParameter({
+    name: "map",
+    description: `A JSON object with the field of each column that is not named like a field, or \`${ignored}\` to leave it out. A header that the file does not have is ignored.`,
+    schema: { type: "string" },
+    example: '{"Artikel":"petId","Preis":"ignore"}',
+    rule: `must be a JSON object of at most ${headersMax} headers without control characters, whose values are fields of the import or '${ignored}'`,
+    parse(text) {
+      const pairs = entriesOf(text);
+      const isValid = ([header, field]: readonly [string, unknown]) =>
+        /^\P{Cc}+$/u.test(header) && (field === ignored || fields.includes(field as string));
+      return pairs && pairs.length <= headersMax && pairs.every(isValid)
+        ? new Map(pairs as [string, string][])
+        : undefined;
+    },
+  });
+
+function entriesOf(text: string): readonly (readonly [string, unknown])[] | undefined {
+  try {
+    const value = parseJson(text);
+    return isJsonObject(value) ? Object.entries(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function importFile(
+  what: ImportRun["what"],
+  columns: object,
+  { admin }: Context,
+  call: Call,
+): Promise<Reply> {
   const { request, connections } = call;
-  const run = readRun(what, call);
+  const run = readRun(what, columns, call);
   const bytes = readChunks(request, admin.importBytesMax);
   // While the file arrives, a silent client is cut off as usual.
   const waitForImport = () => connections.setIdleTimeout(request, 0);
@@ -170,12 +254,17 @@ async function importFile(what: ImportRun["what"], { admin }: Context, call: Cal
   }
 }
 
-function readRun(what: ImportRun["what"], call: Call): ImportRun {
+function readRun(what: ImportRun["what"], columns: object, call: Call): ImportRun {
   const query = queryOf(call.request);
-  const format = readFormat(query, singleValue(query, "name"));
+  const format = readFormat(query, importFormatParameter, singleValue(query, "name"));
   const name = readParameter(query, fileName(what)) ?? `${what}.${format}`;
   const isDryRun = readParameter(query, dryRun) ?? false;
-  return { what, format, isDryRun, name, actor: actorOf(call) };
+  return {
+    ...{ what, format, isDryRun, name, actor: actorOf(call) },
+    delimiter: readParameter(query, delimiterParameter),
+    sheet: readParameter(query, sheet),
+    map: readParameter(query, headerMap(Object.keys(columns))) ?? new Map(),
+  };
 }
 
 /** The body of the response. Throws if nothing was imported, except after a dry run. */
@@ -186,17 +275,28 @@ function importOf({ isDryRun: dryRun }: ImportRun, outcome: ImportOutcome) {
     case "failed":
       throw new ServiceError("unavailable", sentence(`The import failed: ${outcome.reason}`));
     case "rejected": {
-      const { problems, total } = outcome;
+      const { problems, total, file } = outcome;
       if (!dryRun) throw new ServiceError("invalid_request", rejectedMessage(problems, total));
       const counts = { created: 0, changed: 0, unchanged: 0 };
-      return { dryRun, ...counts, problems: problemsOf(problems, total), ...noDifferences };
+      return {
+        dryRun,
+        ...counts,
+        problems: problemsOf(problems, total),
+        ...noDifferences,
+        ...fileOf(file),
+      };
     }
     case "imported": {
-      const { counts, differences } = outcome;
+      const { counts, differences, file } = outcome;
       const found = differences ? { differences } : noDifferences;
-      return { dryRun, ...counts, problems: problemsOf([], 0), ...found };
+      return { dryRun, ...counts, problems: problemsOf([], 0), ...found, ...fileOf(file) };
     }
   }
+}
+
+function fileOf(found: FoundFile | undefined) {
+  const none = { encoding: null, delimiter: null, sheets: [], sheet: null };
+  return { file: found ? { ...none, ...found } : null };
 }
 
 const noDifferences = { differences: { total: 0, rows: [] } };
@@ -236,16 +336,20 @@ With \`dryRun=true\`, nothing is changed: the response lists what is wrong with 
 
 Each instance runs one import at a time. If the connection ends before the whole file has arrived, nothing is imported.`,
       parameters: [
-        {
-          ...formatParameter,
-          description: "The format of the file. By default, the extension of `name`.",
-        },
+        importFormatParameter,
         dryRun,
         fileName(what),
+        {
+          ...delimiterParameter,
+          description:
+            "What stands between the cells of a CSV file. By default, found by the header.",
+        },
+        headerMap(columns),
+        sheet,
       ],
       body: {
         description:
-          "The file, in UTF-8 and not compressed. Its media type is ignored. It can have up to 64 MiB, unless the service is configured differently.",
+          "The file, not compressed. A text is in UTF-8, and CSV also in UTF-16 with a mark or in Windows-1252. Its media type is ignored. It can have up to 64 MiB, unless the service is configured differently.",
         others: {
           "application/octet-stream": {
             schema: text("The bytes of the file."),
@@ -279,7 +383,7 @@ Each instance runs one import at a time. If the connection ends before the whole
           "The store cannot be used at the moment, or the import failed for a reason other than the file. `message` says why.",
       },
     },
-    handle: (context, call) => importFile(what, context, call),
+    handle: (context, call) => importFile(what, rows.columns, context, call),
   };
 }
 

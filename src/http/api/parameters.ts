@@ -135,6 +135,18 @@ export function choiceParameter<T extends string>(
   });
 }
 
+/** True or false, and false without the parameter. */
+export function flagParameter(name: string, description: string) {
+  return queryParameter({
+    name,
+    description,
+    schema: { type: "boolean", default: false },
+    example: true,
+    rule: "must be true or false",
+    parse: (text) => (text === "true" || text === "false" ? text === "true" : undefined),
+  });
+}
+
 /** An id or another short name. Databases do not accept every string in a query. */
 export function patternParameter(
   name: string,

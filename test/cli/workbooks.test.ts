@@ -1,0 +1,169 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { FoundFile } from "../../src/domain/catalogue/import-preview.ts";
+import { createProblems, problemText } from "../../src/domain/catalogue/import-problems.ts";
+import { orderRows, petRows, type RowKind } from "../../src/domain/catalogue/imports.ts";
+import { type Reading, readRecords } from "../../src/files/rows.ts";
+import { type CellValue, escaped, workbook, zip } from "../support/workbooks.ts";
+
+/** Reads a workbook in pieces of one or of many bytes. */
+async function read<T extends object>(
+  bytes: Uint8Array,
+  reading: Reading = {},
+  rows: RowKind<T> = petRows as unknown as RowKind<T>,
+) {
+  async function* pieces() {
+    for (let at = 0; at < bytes.length; at += 1_000) yield bytes.subarray(at, at + 1_000);
+  }
+  const problems = createProblems();
+  const found: Partial<FoundFile> = {};
+  const batches = readRecords(pieces(), "xlsx", rows, problems, { ...reading, found });
+  const records = (await Array.fromAsync(batches)).flat();
+  const given = records.map((record) =>
+    Object.fromEntries(
+      Object.entries(record).filter(([name, value]) => value !== undefined && name !== "isBad"),
+    ),
+  );
+  const list = problems.list().map((problem) => `${problem.line}: ${problemText(problem)}`);
+  return { records: given, problems: list, found };
+}
+
+const german = new Map([
+  ["Artikel", "petId"],
+  ["Bezeichnung", "name"],
+  ["Bestand", "quantity"],
+  ["Preis", "ignore"],
+]);
+
+test("a German workbook is read with the fields that its headers are mapped to", async () => {
+  const file = readFileSync(join(import.meta.dir, "../fixtures/bestand.xlsx"));
+  const { records, problems, found } = await read(file, { map: german });
+  expect(problems).toEqual([]);
+  expect(records).toEqual([
+    { line: 2, petId: 4711n, name: "Zwergkaninchen „Löwenköpfchen“", quantity: 12 },
+    { line: 3, petId: 9007199254740993n, name: "Größere Schildkröte & Co. <2 kg>", quantity: 1234 },
+    { line: 5, petId: 4713n, name: "Guppy", quantity: 250 },
+  ]);
+  expect(found).toMatchObject({ sheets: ["Bestand", "Lieferanten"], sheet: "Bestand" });
+  expect(found.columns).toMatchObject([
+    { header: "Artikel", field: "petId", samples: ["4711", "9007199254740993", "4713"] },
+    { header: "Bezeichnung", field: "name" },
+    { header: "Bestand", field: "quantity", samples: ["12", "1234", "250"] },
+    { header: "Preis", field: "ignore", samples: ["19.95", "89", "2.5"] },
+  ]);
+  const unmapped = await read(file);
+  expect(unmapped.problems).toEqual([expect.stringContaining("1: unknown column 'Artikel'")]);
+  expect(unmapped.found.columns?.map(({ field }) => field)).toEqual([null, null, null, null]);
+  const other = await read(file, { sheet: "Lieferanten" });
+  expect(other.found.columns?.[0]?.header).toBe("Firma");
+  expect((await read(file, { sheet: "Preise" })).problems).toEqual([
+    "1: there is no sheet 'Preise'; the sheets are 'Bestand', 'Lieferanten'",
+  ]);
+});
+
+test("every kind of cell is read, also without a place", async () => {
+  const xml = (cell: string): CellValue => ({ xml: cell });
+  const dates = workbook({
+    Orders: [
+      ["id", "petId", "quantity", "shipDate", "status", "complete"],
+      [1, 7, 2, xml('s="1"><v>46143</v></c>'), "placed", xml('t="b"><v>1</v></c>')],
+      [
+        xml('t="str"><f>1&amp;""</f><v>2</v></c>'),
+        xml("><f>SUM(A1:A2)</f><v>8</v></c>"),
+        xml("><v>3.0</v></c>"),
+        xml('s="1"><v>46143.5</v></c>'),
+        xml('t="inlineStr"><is><r><t>pla</t></r><r><t>ced</t></r><rPh><t>x</t></rPh></is></c>'),
+      ],
+    ],
+  });
+  expect((await read(dates, {}, orderRows as RowKind<object>)).records).toMatchObject([
+    { id: 1n, petId: 7n, quantity: 2, shipDate: Date.UTC(2026, 4, 1), complete: true },
+    { id: 2n, petId: 8n, quantity: 3, shipDate: Date.UTC(2026, 4, 1, 12), status: "placed" },
+  ]);
+  const sheet = `<x:worksheet xmlns:x="m"><x:sheetData><x:row><x:c t="inlineStr"><x:is><x:t>petId</x:t></x:is></x:c><x:c t='inlineStr'><x:is><x:t>name</x:t></x:is></x:c></x:row><x:row/><x:row><x:c><x:v>5</x:v></x:c><x:c t="inlineStr"><x:is><x:t>&lt;a>&#228;_x000D_&quot;</x:t></x:is></x:c></x:row></x:sheetData></x:worksheet>`;
+  const bare = workbook({ One: [] }, { "xl/worksheets/sheet1.xml": sheet });
+  expect((await read(bare)).records).toEqual([{ line: 3, petId: 5n, name: '<a>ä\r"' }]);
+});
+
+test("an id that a spreadsheet program has rounded is refused, and one of 15 digits is not", async () => {
+  const rounded = "is a number of more than 15 digits, which a spreadsheet program has rounded";
+  const rows: CellValue[][] = [["petId", "name"]];
+  for (const value of ["9007199254740990", "9.00719925474099E+15", "1E+15", "-1E+300"]) {
+    rows.push([{ xml: `><v>${value}</v></c>` }, "Rex"]);
+  }
+  rows.push([{ xml: "><v>999999999999999</v></c>" }, "Rex"], ["9007199254740993", "Rex"]);
+  rows.push(["9.00719925474099E+15", "Rex"], [{ xml: 't="e"><v>#NV</v></c>' }, "Rex"]);
+  const { records, problems } = await read(workbook({ One: rows }));
+  expect(records.map(({ petId }) => petId)).toEqual([999999999999999n, 9007199254740993n]);
+  expect(problems).toEqual([
+    expect.stringContaining(`2: petId '9007199254740990' ${rounded}`),
+    expect.stringContaining(`3: petId '9.00719925474099E+15' ${rounded}`),
+    expect.stringContaining(`4: petId '1E+15' ${rounded}`),
+    expect.stringContaining(`5: petId '-1E+300' ${rounded}`),
+    expect.stringMatching(/^8: petId '9.00719925474099E\+15' must be .* may have changed/),
+    "9: petId '#NV' is an error in the sheet",
+  ]);
+});
+
+test("a broken or hostile workbook is refused with a reason", async () => {
+  const good = workbook({ One: [["petId"], [1]] });
+  const damaged = "1: the file is not a workbook (.xlsx), is damaged, or has a password";
+  const withSheet = (sheet: string | Uint8Array) =>
+    workbook({ One: [] }, { "xl/worksheets/sheet1.xml": sheet });
+  const rows = (content: string) => withSheet(`<worksheet><sheetData>${content}`);
+  const cases: [file: Uint8Array, problem: string][] = [
+    [Buffer.from("PK\x03\x04"), damaged],
+    [good.subarray(0, good.length - 30), damaged],
+    [Buffer.concat([good.subarray(0, 200), good.subarray(300)]), "1: the file is not a workbook"],
+    [zip({ "readme.txt": "hello" }), "1: the file is not a workbook: it has no xl/_rels/workbook"],
+    [zip({ "../../etc/passwd": "x" }), "1: the file is not a workbook: it has no xl/_rels"],
+    [
+      withSheet('<!DOCTYPE a [<!ENTITY b "b">]><a>&b;</a>'),
+      "1: the workbook has a document type or comments",
+    ],
+    [rows('<row r="1"><c><v>&b;</v></c></row>'), "1: the workbook has an unknown entity"],
+    [rows('<row r="1"'), "1: the workbook ends inside of a tag"],
+    [rows('<row r="1048577"/>'), "1: the rows or cells of the sheet are not in order"],
+    [rows('<row r="2"/><row r="2"/>'), "the rows or cells of the sheet are not in order"],
+    [rows('<row r="1"><c r="ZZZ1"/></row>'), "the rows or cells of the sheet are not in order"],
+    [
+      rows(`<row r="1"><c t="inlineStr"><is><t>${"x".repeat(4_100_000)}`),
+      "the workbook is damaged",
+    ],
+    [rows('<row r="1"><c t="s"><v>99</v></c></row>'), "1: unknown column '99'"],
+    [withSheet(""), "1: the sheet is empty"],
+    [rows("<a>".repeat(300_000)), "1: the sheet is empty"],
+    [
+      workbook(
+        { One: [["petId"]] },
+        { "xl/sharedStrings.xml": Buffer.alloc(22 * 1_048_576, "<si/>") },
+      ),
+      "1: the workbook has too many texts",
+    ],
+    [
+      workbook(
+        { One: [["petId"]] },
+        { "xl/styles.xml": Buffer.alloc(129 * 1_048_576, `<a b="${"x".repeat(10_000)}"/>`) },
+      ),
+      "1: the workbook is too large: a part of it has more than 128 MiB",
+    ],
+  ];
+  for (const [file, problem] of cases) {
+    expect((await read(file)).problems.join("\n")).toContain(problem);
+  }
+  // A bit that was changed is found by the checksum or by the inflater, wherever it is.
+  const start = good.indexOf("xl/worksheets/sheet1.xml") + 24;
+  for (const at of [start + 1, start + 20, start + 50]) {
+    const changed = Buffer.from(good);
+    changed[at]! ^= 0x10;
+    expect((await read(changed)).problems).not.toEqual([]);
+  }
+});
+
+test("texts are exact, whatever they contain", async () => {
+  const names = ["a\nb", " x ", "_x0041_ is escaped", "ünï", "=1+1", "🐢", '"', escaped("<&>")];
+  const rows = names.map((name, at) => [at + 1, name.replace("_x", "_x005F_x")]);
+  const { records } = await read(workbook({ One: [["petId", "name"], ...rows] }));
+  expect(records.map(({ name }) => name)).toEqual(names);
+});
