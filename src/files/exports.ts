@@ -2,8 +2,9 @@ import { orderRows, petRows } from "../domain/catalogue/imports.ts";
 import type { Order } from "../domain/catalogue/orders.ts";
 import type { Pet } from "../domain/catalogue/pets.ts";
 import type { CatalogueReader } from "../domain/catalogue/store.ts";
+import { exactId } from "../domain/values/spreadsheet-text.ts";
 import { isoOrNull } from "../domain/values/times.ts";
-import { csvCell, csvId } from "./csv.ts";
+import { csvCell } from "./csv.ts";
 import type { Format } from "./formats.ts";
 
 /** What is exported, in the columns that an import reads. */
@@ -104,7 +105,7 @@ export function csvLine(
 }
 
 function cellText(value: unknown): string {
-  if (typeof value === "bigint") return csvId(value);
+  if (typeof value === "bigint") return exactId(String(value));
   if (Array.isArray(value)) return listCell(value);
   return value === null ? "" : String(value);
 }

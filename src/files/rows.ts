@@ -2,6 +2,7 @@ import { type Problems, shownValue } from "../domain/catalogue/import-problems.t
 import type { CellKind, Fields, RowKind } from "../domain/catalogue/imports.ts";
 import { isJsonObject, JsonNumber, parseJson } from "../domain/values/json.ts";
 import { findNearest } from "../domain/values/nearest.ts";
+import { original } from "../domain/values/spreadsheet-text.ts";
 import { readCsvId, splitCells } from "./csv.ts";
 import type { Format } from "./formats.ts";
 import { assertFormat } from "./hints.ts";
@@ -157,7 +158,7 @@ const cellValues: Readonly<Record<CellKind, (cell: string) => unknown>> = {
   id: (cell) => numberOf(readCsvId(cell.trim())),
   integer: (cell) => numberOf(cell.trim()),
   flag: (cell) => (cell === "true" ? true : cell === "false" ? false : cell),
-  text: (cell) => cell,
+  text: original,
   texts: listOf,
 };
 

@@ -4,13 +4,18 @@ import { Icon } from "./icon.tsx";
 interface Props {
   /** For screen readers. */
   readonly label: string;
+  readonly placeholder?: string;
   readonly value?: string;
   readonly search: (text: string) => void;
   readonly field?: Ref<HTMLInputElement>;
 }
 
+/** More than any name has, and less than an address can have. */
+const charactersMax = 500;
+
 /** Finds pets while the person types. */
-export function SearchField({ label, value, search, field = null }: Props) {
+export function SearchField(props: Props) {
+  const { label, placeholder = "Search by id or name", value, search, field = null } = props;
   return (
     <div class="search-field">
       <Icon name="search" />
@@ -18,7 +23,8 @@ export function SearchField({ label, value, search, field = null }: Props) {
         ref={field}
         class="input"
         type="search"
-        placeholder="Search by id or name"
+        placeholder={placeholder}
+        maxLength={charactersMax}
         aria-label={label}
         autocomplete="off"
         spellcheck={false}

@@ -1,8 +1,9 @@
+import { batch } from "@preact/signals";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { Empty, NotLoaded } from "../parts/empty.tsx";
 import { clockTime } from "../texts/times.ts";
 import { type CountFilter, countFilter, isCounting, showCounts } from "./counting.ts";
-import { openPetDialog, query, reload, statusFilter } from "./state.ts";
+import { categoryFilter, openPetDialog, query, reload, statusFilter } from "./state.ts";
 
 // What the Stock view shows instead of rows, and what to do next.
 
@@ -53,16 +54,20 @@ const nothingCounted: Readonly<Record<CountFilter, string | undefined>> = {
 };
 
 export function NoMatches() {
-  const isSearched = query.value.trim() !== "" || statusFilter.value.size > 0;
+  const isSearched =
+    query.value.trim() !== "" || statusFilter.value.size > 0 || categoryFilter.value !== undefined;
   const title = isCounting.value && !isSearched ? nothingCounted[countFilter.value] : undefined;
   return (
     <Empty title={title ?? "Nothing matches"}>
       {title === undefined && <p>No entry matches the search and the filters.</p>}
       <Button
         onClick={() => {
-          query.value = "";
-          statusFilter.value = new Set();
-          showCounts("all");
+          batch(() => {
+            query.value = "";
+            statusFilter.value = new Set();
+            categoryFilter.value = undefined;
+            showCounts("all");
+          });
         }}
       >
         Show all entries

@@ -87,7 +87,7 @@ export async function removePet({ petId, version }: PetDetails, reason: string):
 
 /** The feed has no names, so the response is shown at once. */
 function show(pet: PetDetails): PetDetails {
-  table.value.rename(table.value.add(pet), pet.name);
+  table.value.describe(table.value.add(pet), pet);
   touched();
   updateOrder();
   return pet;

@@ -12,7 +12,14 @@ import {
   type StockList,
 } from "../client/types.ts";
 import type { LoadState } from "../parts/loaded.tsx";
-import { countStatuses, type Sort, searchRows, sortRows } from "./order.ts";
+import {
+  countStatuses,
+  listCategories,
+  rowsOfCategory,
+  type Sort,
+  searchRows,
+  sortRows,
+} from "./order.ts";
 import { StockTable } from "./table.ts";
 
 // The entries that the Stock view shows. They are loaded once and then follow the feed, so that the
@@ -31,6 +38,8 @@ export const isOrderStale = signal(false);
 
 export const query = signal("");
 export const statusFilter = signal<ReadonlySet<PetStatus>>(new Set());
+/** Undefined shows all categories, an empty text the pets without one. */
+export const categoryFilter = signal<string | undefined>(undefined);
 /** A filter that counting adds. */
 export const rowFilter = signal<((row: number) => boolean) | undefined>(undefined);
 export const sort = signal<Sort>({ column: "id", isDescending: false });
@@ -39,9 +48,17 @@ const sorted = computed(() => {
   void orderRevision.value;
   return sortRows(table.value, sort.value);
 });
-const matches = computed(() => searchRows(table.value, sorted.value, query.value));
+const matches = computed(() => {
+  const found = searchRows(table.value, sorted.value, query.value);
+  return rowsOfCategory(table.value, found, categoryFilter.value);
+});
 
-/** How many matches of the search have each status. */
+/** More categories than this make no list that people read. */
+const categoriesMax = 200;
+/** The categories of all pets. */
+export const categories = computed(() => listCategories(table.value, sorted.value, categoriesMax));
+
+/** How many matches of the search and of the category have each status. */
 export const statusCounts = computed(() => {
   void revision.value;
   return countStatuses(matches.value, table.value.statusCodes);
@@ -164,7 +181,7 @@ async function describeAgain(petIds: readonly string[]): Promise<void> {
   if (!found) return reload();
   for (const pet of found) {
     const row = from.findRow(pet.petId);
-    if (row !== undefined) from.rename(row, pet.name);
+    if (row !== undefined) from.describe(row, pet);
   }
   batch(() => {
     revision.value += 1;
@@ -175,7 +192,8 @@ async function describeAgain(petIds: readonly string[]): Promise<void> {
 /** Shows what changed in the table. */
 export function touched(): void {
   const { column } = sort.value;
-  const isAffected = statusFilter.value.size > 0 || (column !== "id" && column !== "name");
+  const isAffected =
+    statusFilter.value.size > 0 || ["quantity", "status", "change"].includes(column);
   batch(() => {
     revision.value += 1;
     if (isAffected) isOrderStale.value = true;
@@ -190,8 +208,6 @@ onSignOut(() => {
     table.value = new StockTable();
     loadState.value = { kind: "loading" };
     outdatedSince.value = undefined;
-    query.value = "";
-    statusFilter.value = new Set();
   });
 });
 

@@ -6,8 +6,7 @@ import {
   type VersionedItem,
 } from "../client/types.ts";
 
-/** The page shows no categories. */
-export type Entry = Omit<NamedEntry, "category">;
+export type Entry = NamedEntry;
 
 interface LastChange extends LedgerRow {
   /** True if it happened while the page was open. */
@@ -29,6 +28,10 @@ export class StockTable {
   readonly foldedNames: string[] = [];
   /** Id and name in lower case. */
   readonly searchTexts: string[] = [];
+  /** Each category once. The first one, an empty text, stands for none. */
+  readonly categories: string[] = [""];
+  /** Indexes into `categories`. */
+  readonly categoryCodes: number[] = [];
   readonly isRemoved: boolean[] = [];
   readonly lastChanges = new Map<number, LastChange>();
   /** All rows by ascending id, also removed ones. */
@@ -36,6 +39,7 @@ export class StockTable {
   #rowsByName: Uint32Array | undefined;
   readonly #numericIds: bigint[] = [];
   readonly #rows = new Map<string, number>();
+  readonly #codesOfCategories = new Map([["", 0]]);
   #removedCount = 0;
 
   constructor(entries: readonly Entry[] = []) {
@@ -56,6 +60,7 @@ export class StockTable {
     return {
       petId: this.ids[row]!,
       name: this.names[row]!,
+      category: this.categories[this.categoryCodes[row]!]! || null,
       quantity: this.quantities[row]!,
       status: this.statusAt(row),
       version: this.versions[row]!,
@@ -73,16 +78,18 @@ export class StockTable {
     if (known !== undefined && entry.version < this.versions[row]!) return row;
     if (this.isRemoved[row]) this.#removedCount -= 1;
     this.isRemoved[row] = false;
-    this.rename(row, entry.name);
+    this.describe(row, entry);
     this.#setStock(row, entry);
     return row;
   }
 
-  rename(row: number, name: string): void {
+  /** Sets what people recognise the pet by. */
+  describe(row: number, { name, category }: Pick<Entry, "name" | "category">): void {
     if (this.names[row] !== name) this.#rowsByName = undefined;
     this.names[row] = name;
     this.foldedNames[row] = foldCase(name);
     this.searchTexts[row] = `${this.ids[row]} ${this.foldedNames[row]}`;
+    this.categoryCodes[row] = this.#codeOf(category ?? "");
   }
 
   /** All rows by name, also removed ones. Kept until a name changes, because sorting takes long. */
@@ -129,6 +136,14 @@ export class StockTable {
     this.quantities[row] = entry.quantity;
     this.statusCodes[row] = petStatusValues.indexOf(entry.status);
     this.versions[row] = entry.version;
+  }
+
+  #codeOf(category: string): number {
+    const known = this.#codesOfCategories.get(category);
+    if (known !== undefined) return known;
+    const code = this.categories.push(category) - 1;
+    this.#codesOfCategories.set(category, code);
+    return code;
   }
 
   #append(petId: string): number {

@@ -1,11 +1,19 @@
+import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { petStatusValues } from "../client/types.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
-import { ButtonGroup } from "../parts/choices.tsx";
+import { ButtonGroup, Select } from "../parts/choices.tsx";
+import { FieldError } from "../parts/fields.tsx";
 import { SearchField } from "../parts/search-field.tsx";
+import { useSubmission } from "../parts/submission.ts";
 import { capitalized, countOf, formatCount } from "../texts/formats.ts";
+import { stockQuery } from "./address.ts";
 import { isCounting } from "./counting.ts";
+import { ExportDialog } from "./export-dialog.tsx";
+import { printStock } from "./print.ts";
 import {
+  categories,
+  categoryFilter,
   isOrderStale,
   openPetDialog,
   query,
@@ -19,11 +27,11 @@ import {
 
 export function Actions() {
   if (isCounting.value) {
-    return <LinkButton to="/stock">Stop counting</LinkButton>;
+    return <LinkButton to={`/stock${stockQuery.value}`}>Stop counting</LinkButton>;
   }
   return (
     <div class="row">
-      <LinkButton icon="count" to="/stock/count">
+      <LinkButton icon="count" to={`/stock/count${stockQuery.value}`}>
         Count stock
       </LinkButton>
       <Button kind="primary" icon="plus" onClick={() => openPetDialog(undefined)}>
@@ -33,7 +41,7 @@ export function Actions() {
   );
 }
 
-/** The search, the statuses with their counts, and how many rows are shown. */
+/** The search, the filters, how many rows are shown, and what to do with them. */
 export function Toolbar() {
   void revision.value;
   const field = useRef<HTMLInputElement>(null);
@@ -53,11 +61,13 @@ export function Toolbar() {
     <div class="row toolbar">
       <SearchField
         field={field}
-        label="Search by id or name"
+        label="Search by id, name or category"
+        placeholder="Search by id, name or category"
         value={query.value}
         search={(text) => (query.value = text)}
       />
       <StatusFilter />
+      <CategoryFilter />
       <span class="spacer" />
       {isOrderStale.value && (
         <Button kind="quiet" isSmall onClick={updateOrder}>
@@ -69,7 +79,26 @@ export function Toolbar() {
           ? countOf(total, "entry", "entries")
           : `${formatCount(shown)} of ${formatCount(total)} entries`}
       </span>
+      {shown > 0 && <Outputs />}
     </div>
+  );
+}
+
+/** Prints or exports what is shown. */
+function Outputs() {
+  const { isBusy, error, run } = useSubmission();
+  const isExporting = useSignal(false);
+  return (
+    <>
+      <Button kind="quiet" isSmall isDisabled={isBusy.value} onClick={() => run(printStock)}>
+        Print
+      </Button>
+      <Button kind="quiet" isSmall onClick={() => (isExporting.value = true)}>
+        Export
+      </Button>
+      {error.value !== "" && <FieldError>{error.value}</FieldError>}
+      {isExporting.value && <ExportDialog close={() => (isExporting.value = false)} />}
+    </>
   );
 }
 
@@ -91,6 +120,27 @@ function StatusFilter() {
         if (!next.delete(status)) next.add(status);
         statusFilter.value = next;
       }}
+    />
+  );
+}
+
+/** The value of an option is a category after "=", because no category is an empty text. */
+function CategoryFilter() {
+  const { listed, othersCount } = categories.value;
+  const chosen = categoryFilter.value;
+  if (listed.length === 0 && chosen === undefined) return null;
+  const all = chosen && !listed.includes(chosen) ? [...listed, chosen] : listed;
+  return (
+    <Select
+      label="Category"
+      class="category-filter"
+      value={chosen === undefined ? "" : `=${chosen}`}
+      choices={[
+        ["", othersCount === 0 ? "All categories" : `All categories (${listed.length} listed)`],
+        ...all.map((category) => [`=${category}`, category] as const),
+        ["=", "No category"],
+      ]}
+      choose={(value) => (categoryFilter.value = value === "" ? undefined : value.slice(1))}
     />
   );
 }
