@@ -71,10 +71,16 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
         {isCounting.value && counts.value.has(petId) && <Icon name="check" />}
         <bdi class="name-text">{name}</bdi>
         <span class="name-id">
-          <span class="mono">{petId}</span> <bdi>{category}</bdi>
+          <span class="mono">{petId}</span>
+          {category !== null && (
+            <>
+              {" "}
+              · <bdi>{category}</bdi>
+            </>
+          )}
         </span>
       </div>
-      <div {...cell("category", "small")}>
+      <div {...cell("category", "small")} title={category ?? undefined}>
         <bdi class="category-text">{category}</bdi>
       </div>
       {edit ? (

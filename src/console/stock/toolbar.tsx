@@ -62,7 +62,7 @@ export function Toolbar() {
       <SearchField
         field={field}
         label="Search by id, name or category"
-        placeholder="Search by id, name or category"
+        placeholder="Id, name or category"
         value={query.value}
         search={(text) => (query.value = text)}
       />
@@ -90,12 +90,23 @@ function Outputs() {
   const isExporting = useSignal(false);
   return (
     <>
-      <Button kind="quiet" isSmall isDisabled={isBusy.value} onClick={() => run(printStock)}>
-        Print
-      </Button>
-      <Button kind="quiet" isSmall onClick={() => (isExporting.value = true)}>
-        Export
-      </Button>
+      <Button
+        kind="quiet"
+        isSmall
+        icon="print"
+        label="Print"
+        title="Print the list"
+        isDisabled={isBusy.value}
+        onClick={() => run(printStock)}
+      />
+      <Button
+        kind="quiet"
+        isSmall
+        icon="import"
+        label="Export"
+        title="Export the list"
+        onClick={() => (isExporting.value = true)}
+      />
       {error.value !== "" && <FieldError>{error.value}</FieldError>}
       {isExporting.value && <ExportDialog close={() => (isExporting.value = false)} />}
     </>
