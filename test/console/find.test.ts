@@ -36,6 +36,7 @@ beforeAll(async () => {
   await service.addPets(...numbered, ...awkward);
   opened = await openConsole(service, "/stock", { colorScheme: "dark" });
   page = opened.page;
+  opened.context.setDefaultTimeout(30_000);
   await rowOf(page, 1).waitFor();
 });
 afterAll(async () => {
@@ -57,9 +58,9 @@ test("a category is a column, a filter and a word of the search", async () => {
   await page.fill("[type=search]", "");
   expect(await filter().locator("option").allTextContents()).toEqual([
     "All categories",
+    '-birds, "blue"',
     "''=a",
     "'quoted'",
-    '-birds, "blue"',
     "Bêtes à poil",
     "Dogs",
     "No category",
@@ -107,7 +108,8 @@ test("the address has what the list shows: it can be shared, reloaded and return
   await firstRow().filter({ hasText: "1,170" }).waitFor();
   // A search replaces the last step.
   const steps = await page.evaluate(() => window.history.length);
-  await page.locator("[type=search]").pressSequentially(" 11");
+  await page.locator("[type=search]").press("End");
+  await page.keyboard.type(" 11");
   await page.waitForURL((url) => url.searchParams.get("q") === "pet 11");
   await shows(3);
   expect(await page.evaluate(() => window.history.length)).toBe(steps);
@@ -131,6 +133,7 @@ test("the address has what the list shows: it can be shared, reloaded and return
 });
 
 test("a list is printed with all its rows, and its header on every page", async () => {
+  await page.goto(consoleUrl(service, "/stock"));
   await page.evaluate(() => {
     window.print = () => {};
   });
@@ -167,8 +170,6 @@ test("a list is printed with all its rows, and its header on every page", async 
   expect(list.join("")).toContain("40entries·Dogs");
   expect(list.join("")).toContain("4Pet4Dogs307Pet7Dogs60");
   expect(list.join("")).not.toContain("Pet5");
-  await page.getByText("Stop counting").click();
-  await filter().selectOption("All categories");
 });
 
 test("what the filter shows is exported, and imported again without a difference", async () => {
@@ -181,6 +182,7 @@ test("what the filter shows is exported, and imported again without a difference
     await page.getByRole("button", { name: "Download" }).click();
     return readFileSync(await (await download).path());
   };
+  await page.goto(consoleUrl(service, "/stock"));
   const file = await save("Comma");
   expect(file.toString().slice(0, 40)).toStartWith("\ufeffpetId,name,category,quantity,status\n");
   const lines = file.toString().split("\n");

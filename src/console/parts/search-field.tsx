@@ -10,9 +10,6 @@ interface Props {
   readonly field?: Ref<HTMLInputElement>;
 }
 
-/** More than any name has, and less than an address can have. */
-const charactersMax = 500;
-
 /** Finds pets while the person types. */
 export function SearchField(props: Props) {
   const { label, placeholder = "Search by id or name", value, search, field = null } = props;
@@ -24,7 +21,7 @@ export function SearchField(props: Props) {
         class="input"
         type="search"
         placeholder={placeholder}
-        maxLength={charactersMax}
+        maxLength={500}
         aria-label={label}
         autocomplete="off"
         spellcheck={false}

@@ -1,66 +1,42 @@
 import { batch, computed, effect } from "@preact/signals";
-import { type PetStatus, petStatusValues } from "../client/types.ts";
+import { petStatusValues } from "../client/types.ts";
 import { navigate, place } from "../page/router.ts";
-import { type Sort, sortColumns } from "./order.ts";
+import { sortColumns } from "./order.ts";
 import { categoryFilter, query, sort, statusFilter, updateOrder } from "./state.ts";
 
 // The address has what the list shows, so that it can be shared, reloaded and returned to.
 
-interface Shown {
-  readonly text: string;
-  readonly statuses: ReadonlySet<PetStatus>;
-  readonly category: string | undefined;
-  readonly order: Sort;
-}
+/** For example "?q=rex&status=pending&sort=-quantity", or an empty text for all entries by id. */
+export const stockQuery = computed(() => {
+  const { column, isDescending } = sort.value;
+  const parameters = new URLSearchParams();
+  if (query.value !== "") parameters.set("q", query.value);
+  for (const status of petStatusValues) {
+    if (statusFilter.value.has(status)) parameters.append("status", status);
+  }
+  if (categoryFilter.value !== undefined) parameters.set("category", categoryFilter.value);
+  if (column !== "id" || isDescending) parameters.set("sort", isDescending ? `-${column}` : column);
+  return parameters.size === 0 ? "" : `?${parameters}`;
+});
 
-/** Reads a query. Values that mean nothing are ignored. */
-function read(parameters: URLSearchParams): Shown {
+/** What the list and the address agreed on last. */
+let agreed = "";
+
+// The list shows what the address says, also after Back and Forward. Values that mean nothing are ignored.
+effect(() => {
+  const { path, query: parameters } = place.value;
+  if (!isStock(path) || `${parameters}` === agreed.slice(1)) return;
   const wanted = parameters.get("sort") ?? "";
   const column = sortColumns.find((one) => one === wanted.replace("-", "")) ?? "id";
   const statuses = parameters.getAll("status");
-  return {
-    text: parameters.get("q") ?? "",
-    statuses: new Set(petStatusValues.filter((status) => statuses.includes(status))),
-    category: parameters.get("category") ?? undefined,
-    order: { column, isDescending: wanted === `-${column}` },
-  };
-}
-
-/** For example "?q=rex&status=pending&sort=-quantity", or an empty text for all entries by id. */
-function write({ text, statuses, category, order }: Shown): string {
-  const parameters = new URLSearchParams();
-  if (text !== "") parameters.set("q", text);
-  for (const status of petStatusValues) {
-    if (statuses.has(status)) parameters.append("status", status);
-  }
-  if (category !== undefined) parameters.set("category", category);
-  const wanted = `${order.isDescending ? "-" : ""}${order.column}`;
-  if (wanted !== "id") parameters.set("sort", wanted);
-  return parameters.size === 0 ? "" : `?${parameters}`;
-}
-
-/** What the list shows, as the query of its address. */
-export const stockQuery = computed(() =>
-  write({
-    text: query.value,
-    statuses: statusFilter.value,
-    category: categoryFilter.value,
-    order: sort.value,
-  }),
-);
-
-// The list shows what the address says, also after Back and Forward.
-effect(() => {
-  const { path, query: parameters } = place.value;
-  const shown = read(parameters);
-  if (!/^\/stock(\/|$)/.test(path) || write(shown) === stockQuery.peek()) return;
   batch(() => {
-    query.value = shown.text;
-    statusFilter.value = shown.statuses;
-    categoryFilter.value = shown.category;
-    sort.value = shown.order;
+    query.value = parameters.get("q") ?? "";
+    statusFilter.value = new Set(petStatusValues.filter((status) => statuses.includes(status)));
+    categoryFilter.value = parameters.get("category") ?? undefined;
+    sort.value = { column, isDescending: wanted === `-${column}` };
     updateOrder();
   });
+  agreed = stockQuery.peek();
 });
 
 /** Browsers refuse an address that changes with every key for long. */
@@ -70,18 +46,23 @@ let typing: ReturnType<typeof setTimeout> | undefined;
 // The address says what the list shows. A filter is a step of the history, a letter of a search is none.
 effect(() => {
   const wanted = stockQuery.value;
-  const { path, query: parameters } = place.peek();
-  const shown = read(parameters);
   clearTimeout(typing);
-  if (!/^\/stock(\/|$)/.test(path) || wanted === write(shown)) return;
-  const searched = write({ ...shown, text: query.peek() });
-  const replace = () => {
-    if (place.peek().path === path) navigate(path + searched, { replace: true });
+  if (wanted === agreed) return;
+  const isTyping = withoutSearch(wanted) === withoutSearch(agreed);
+  const write = () => {
+    const { path } = place.peek();
+    if (!isStock(path)) return;
+    agreed = wanted;
+    navigate(path + wanted, { replace: isTyping });
   };
-  if (wanted === searched) {
-    typing = setTimeout(replace, typingMs);
-  } else {
-    replace();
-    navigate(path + wanted);
-  }
+  if (isTyping) typing = setTimeout(write, typingMs);
+  else write();
 });
+
+function isStock(path: string): boolean {
+  return /^\/stock(\/|$)/.test(path);
+}
+
+function withoutSearch(text: string): string {
+  return text.replace(/^\?(q=[^&]*&?)?/, "");
+}

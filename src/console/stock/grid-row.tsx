@@ -70,17 +70,9 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
       <div {...cell("name")} onClick={() => isNarrow.value && tryEditing(row, "quantity")}>
         {isCounting.value && counts.value.has(petId) && <Icon name="check" />}
         <bdi class="name-text">{name}</bdi>
-        <span class="name-id">
-          <span class="mono">{petId}</span>
-          {category !== null && (
-            <>
-              {" "}
-              · <bdi>{category}</bdi>
-            </>
-          )}
-        </span>
+        <span class="name-id">{category === null ? petId : `${petId} · ${category}`}</span>
       </div>
-      <div {...cell("category", "small")} title={category ?? undefined}>
+      <div {...cell("category", "small")}>
         <bdi class="category-text">{category}</bdi>
       </div>
       {edit ? (

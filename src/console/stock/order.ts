@@ -22,9 +22,8 @@ export function sortRows(table: StockTable, { column, isDescending }: Sort): Uin
 /** For each row, the place of its category among all categories. */
 function categoryKeys({ categories, categoryCodes }: StockTable): readonly number[] {
   const folded = categories.map(foldCase);
-  const places = new Uint32Array(folded.length);
-  const order = [...folded.keys()].sort((one, other) => (folded[one]! < folded[other]! ? -1 : 1));
-  for (const [place, code] of order.entries()) places[code] = place;
+  const inOrder = new Map(folded.toSorted().map((text, place) => [text, place]));
+  const places = folded.map((text) => inOrder.get(text)!);
   return categoryCodes.map((code) => places[code]!);
 }
 
@@ -56,32 +55,4 @@ export function countStatuses(rows: Uint32Array, codes: readonly number[]): read
   const counts = [0, 0, 0];
   for (let index = 0; index < rows.length; index += 1) counts[codes[rows[index]!]!]! += 1;
   return counts;
-}
-
-/** Returns the rows of one category, or all if it is undefined. An empty text means: without one. */
-export function rowsOfCategory(
-  { categories, categoryCodes }: StockTable,
-  rows: Uint32Array,
-  category: string | undefined,
-): Uint32Array {
-  if (category === undefined) return rows;
-  const code = categories.indexOf(category);
-  return rows.filter((row) => categoryCodes[row] === code);
-}
-
-/** Returns the most common categories, by name, and how many others there are. */
-export function listCategories(
-  { categories, categoryCodes }: StockTable,
-  rows: Uint32Array,
-  countMax: number,
-): { readonly listed: readonly string[]; readonly othersCount: number } {
-  const counts = new Uint32Array(categories.length);
-  for (let index = 0; index < rows.length; index += 1) counts[categoryCodes[rows[index]!]!]! += 1;
-  const codes = [...counts.keys()].filter((code) => code > 0 && counts[code]! > 0);
-  const common = codes.sort((one, other) => counts[other]! - counts[one]!).slice(0, countMax);
-  const listed = common.map((code) => categories[code]!);
-  return {
-    listed: listed.sort((one, other) => one.localeCompare(other)),
-    othersCount: codes.length - listed.length,
-  };
 }

@@ -12,14 +12,7 @@ import {
   type StockList,
 } from "../client/types.ts";
 import type { LoadState } from "../parts/loaded.tsx";
-import {
-  countStatuses,
-  listCategories,
-  rowsOfCategory,
-  type Sort,
-  searchRows,
-  sortRows,
-} from "./order.ts";
+import { countStatuses, type Sort, searchRows, sortRows } from "./order.ts";
 import { StockTable } from "./table.ts";
 
 // The entries that the Stock view shows. They are loaded once and then follow the feed, so that the
@@ -50,13 +43,23 @@ const sorted = computed(() => {
 });
 const matches = computed(() => {
   const found = searchRows(table.value, sorted.value, query.value);
-  return rowsOfCategory(table.value, found, categoryFilter.value);
+  if (categoryFilter.value === undefined) return found;
+  const { categories: texts, categoryCodes } = table.value;
+  const code = texts.indexOf(categoryFilter.value);
+  return found.filter((row) => categoryCodes[row] === code);
 });
 
-/** More categories than this make no list that people read. */
-const categoriesMax = 200;
-/** The categories of all pets. */
-export const categories = computed(() => listCategories(table.value, sorted.value, categoriesMax));
+/** More would make no list that people read. The search finds the others. */
+export const categoriesMax = 200;
+
+/** The categories of all pets, by name. */
+export const categories = computed<readonly string[]>(() => {
+  const { categories: texts, categoryCodes } = table.value;
+  const isUsed: boolean[] = [];
+  for (const row of sorted.value) isUsed[categoryCodes[row]!] = true;
+  const used = texts.filter((text, code) => text !== "" && isUsed[code]);
+  return used.slice(0, categoriesMax).sort((one, other) => one.localeCompare(other));
+});
 
 /** How many matches of the search and of the category have each status. */
 export const statusCounts = computed(() => {

@@ -3,9 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { petStatusValues } from "../client/types.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { ButtonGroup, Select } from "../parts/choices.tsx";
-import { FieldError } from "../parts/fields.tsx";
 import { SearchField } from "../parts/search-field.tsx";
-import { useSubmission } from "../parts/submission.ts";
 import { capitalized, countOf, formatCount } from "../texts/formats.ts";
 import { stockQuery } from "./address.ts";
 import { isCounting } from "./counting.ts";
@@ -13,6 +11,7 @@ import { ExportDialog } from "./export-dialog.tsx";
 import { printStock } from "./print.ts";
 import {
   categories,
+  categoriesMax,
   categoryFilter,
   isOrderStale,
   openPetDialog,
@@ -86,28 +85,16 @@ export function Toolbar() {
 
 /** Prints or exports what is shown. */
 function Outputs() {
-  const { isBusy, error, run } = useSubmission();
   const isExporting = useSignal(false);
   return (
     <>
+      <Button kind="quiet" icon="print" label="Print" onClick={printStock} />
       <Button
         kind="quiet"
-        isSmall
-        icon="print"
-        label="Print"
-        title="Print the list"
-        isDisabled={isBusy.value}
-        onClick={() => run(printStock)}
-      />
-      <Button
-        kind="quiet"
-        isSmall
         icon="import"
         label="Export"
-        title="Export the list"
         onClick={() => (isExporting.value = true)}
       />
-      {error.value !== "" && <FieldError>{error.value}</FieldError>}
       {isExporting.value && <ExportDialog close={() => (isExporting.value = false)} />}
     </>
   );
@@ -135,20 +122,21 @@ function StatusFilter() {
   );
 }
 
-/** The value of an option is a category after "=", because no category is an empty text. */
+/** The value of an option is "=" and the category, because an empty one means: without a category. */
 function CategoryFilter() {
-  const { listed, othersCount } = categories.value;
+  const listed = categories.value;
   const chosen = categoryFilter.value;
   if (listed.length === 0 && chosen === undefined) return null;
-  const all = chosen && !listed.includes(chosen) ? [...listed, chosen] : listed;
+  const others = chosen && !listed.includes(chosen) ? [chosen] : [];
+  const note = listed.length < categoriesMax ? "" : ` (${categoriesMax} listed)`;
   return (
     <Select
       label="Category"
       class="category-filter"
       value={chosen === undefined ? "" : `=${chosen}`}
       choices={[
-        ["", othersCount === 0 ? "All categories" : `All categories (${listed.length} listed)`],
-        ...all.map((category) => [`=${category}`, category] as const),
+        ["", `All categories${note}`],
+        ...[...listed, ...others].map((text) => [`=${text}`, text] as const),
         ["=", "No category"],
       ]}
       choose={(value) => (categoryFilter.value = value === "" ? undefined : value.slice(1))}
