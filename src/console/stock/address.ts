@@ -2,7 +2,7 @@ import { batch, computed, effect } from "@preact/signals";
 import { petStatusValues } from "../client/types.ts";
 import { navigate, place } from "../page/router.ts";
 import { sortColumns } from "./order.ts";
-import { categoryFilter, query, sort, statusFilter, updateOrder } from "./state.ts";
+import { categoryFilter, query, sort, statusFilter } from "./state.ts";
 
 // The address has what the list shows, so that it can be shared, reloaded and returned to.
 
@@ -34,7 +34,6 @@ effect(() => {
     statusFilter.value = new Set(petStatusValues.filter((status) => statuses.includes(status)));
     categoryFilter.value = parameters.get("category") ?? undefined;
     sort.value = { column, isDescending: wanted === `-${column}` };
-    updateOrder();
   });
   agreed = stockQuery.peek();
 });
