@@ -37,7 +37,6 @@ beforeAll(async () => {
   await service.addPets(...numbered, ...awkward);
   opened = await openConsole(service, "/stock", { colorScheme: "dark" });
   page = opened.page;
-  opened.context.setDefaultTimeout(30_000);
   await rowOf(page, 1).waitFor();
 });
 afterAll(async () => {
