@@ -47,6 +47,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/http/": ["src/domain/", "src/files/", "node:"],
   "src/console/": [
     ...["src/kit/", "src/domain/audit/audit.ts", "src/domain/limits/plans.ts"],
+    "src/domain/values/spreadsheet-text.ts",
     ...["preact", "@preact/signals"],
   ],
   "src/http/docs/": ["src/domain/", "src/http/", "src/kit/", "node:"],

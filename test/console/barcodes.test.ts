@@ -76,7 +76,13 @@ test("in a count, and in History", async () => {
 });
 
 test("also if two pets swap theirs, and before an id with the same digits", () => {
-  const entry = { name: "Rex", quantity: 1, status: "available", version: 1 } as const;
+  const entry = {
+    name: "Rex",
+    category: null,
+    quantity: 1,
+    status: "available",
+    version: 1,
+  } as const;
   const table = new StockTable([
     { ...entry, petId: "1", barcode: "2" },
     { ...entry, petId: "2", barcode: "B" },
@@ -84,9 +90,9 @@ test("also if two pets swap theirs, and before an id with the same digits", () =
   ]);
   const found = () => ["2", "02", "B", "3"].map((text) => table.findScanned(text));
   expect(found()).toEqual([0, 1, 1, 2]);
-  table.describe(0, { name: "Rex", barcode: "B" });
-  table.describe(1, { name: "Rex", barcode: "2" });
+  table.describe(0, { category: null, name: "Rex", barcode: "B" });
+  table.describe(1, { category: null, name: "Rex", barcode: "2" });
   expect(found()).toEqual([1, 1, 0, 2]);
-  table.describe(0, { name: "Rex" });
+  table.describe(0, { category: null, name: "Rex" });
   expect(found()).toEqual([1, 1, undefined, 2]);
 });

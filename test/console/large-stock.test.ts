@@ -92,3 +92,9 @@ test("sorting puts the largest quantity first, and a change far away appears whe
   await first.filter({ hasText: "5,000,000" }).waitFor();
   await shows(page, 70_000, "Till 2");
 });
+
+test("more rows than a printer should get are refused with what to do", async () => {
+  await page.getByRole("button", { name: "Print" }).click();
+  await page.getByText("100,000 entries are too many to print: at most 20,000.").waitFor();
+  expect(await page.locator(".print-sheet").count()).toBe(0);
+});

@@ -51,6 +51,7 @@ describe.each(engines)("the Stock view on %s", (engine) => {
   test("an edit by keyboard is a row of the ledger, with the operator's name and the reason", async () => {
     await rowOf(page, 3).locator(".cell-name").click();
     await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
     await page.keyboard.press("Enter");
     await page.keyboard.type("7");
     await page.keyboard.press("Tab");

@@ -26,7 +26,7 @@ export function Button(props: ButtonProps) {
       type="button"
       class={classOf(props)}
       aria-label={label}
-      title={title}
+      title={title ?? (children === undefined ? label : undefined)}
       disabled={isDisabled}
       onClick={() => void onClick()}
     >

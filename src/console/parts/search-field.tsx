@@ -11,7 +11,14 @@ interface Props {
 }
 
 /** Finds pets while the person types. */
-export function SearchField({ label, placeholder, value, search, field = null }: Props) {
+export function SearchField(props: Props) {
+  const {
+    label,
+    placeholder = "Search by id, name or barcode",
+    value,
+    search,
+    field = null,
+  } = props;
   return (
     <div class="search-field">
       <Icon name="search" />
@@ -19,7 +26,8 @@ export function SearchField({ label, placeholder, value, search, field = null }:
         ref={field}
         class="input"
         type="search"
-        placeholder={placeholder ?? "Search by id, name or barcode"}
+        placeholder={placeholder}
+        maxLength={500}
         aria-label={label}
         autocomplete="off"
         spellcheck={false}

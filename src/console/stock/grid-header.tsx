@@ -25,6 +25,7 @@ export function GridHeader() {
         </div>
         <Heading column="id" title="Id" />
         <Heading column="name" title="Name" />
+        <Heading column="category" title="Category" />
         <Heading column="quantity" title="Quantity" />
         {isCounting.value && (
           <div role="columnheader" class="cell cell-counted">

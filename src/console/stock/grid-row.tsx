@@ -29,7 +29,7 @@ interface Props {
 export function GridRow({ row, index, top, isActive, edit }: Props) {
   // A component is drawn again only if a signal that it reads has changed, or one of its properties.
   void revision.value;
-  const { petId, name, quantity, status } = table.value.entryAt(row);
+  const { petId, name, category, quantity, status } = table.value.entryAt(row);
   const isSelected = selected.value.has(row);
   const change = table.value.lastChanges.get(row);
   const lasts = lastsUntil(petId, quantity);
@@ -73,10 +73,10 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
       <div {...cell("name")} onClick={() => isNarrow.value && tryEditing(row, "quantity")}>
         {isCounting.value && counts.value.has(petId) && <Icon name="check" />}
         <bdi class="name-text">{name}</bdi>
-        <span class="name-id mono">
-          {petId}
-          {lasts && ` · ${lasts.text}`}
-        </span>
+        <span class="name-id">{[petId, category, lasts?.text].filter(Boolean).join(" · ")}</span>
+      </div>
+      <div {...cell("category", "small")}>
+        <bdi class="category-text">{category}</bdi>
       </div>
       {edit ? (
         <EditFields edit={edit} index={index} />

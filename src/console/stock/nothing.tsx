@@ -1,9 +1,11 @@
 import { may } from "../client/session.ts";
+import { navigate, place } from "../page/router.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { Empty, NotLoaded } from "../parts/empty.tsx";
 import { clockTime } from "../texts/times.ts";
+import { stockQuery } from "./address.ts";
 import { type CountFilter, countFilter, isCounting, showCounts } from "./counting.ts";
-import { isLowOnly, openPetDialog, query, reload, statusFilter } from "./state.ts";
+import { openPetDialog, reload } from "./state.ts";
 
 // What the Stock view shows instead of rows, and what to do next.
 
@@ -55,17 +57,15 @@ const nothingCounted: Readonly<Record<CountFilter, string | undefined>> = {
 };
 
 export function NoMatches() {
-  const isSearched = query.value.trim() !== "" || statusFilter.value.size > 0 || isLowOnly.value;
+  const isSearched = /[?&](q|status|category|low)=/.test(stockQuery.value);
   const title = isCounting.value && !isSearched ? nothingCounted[countFilter.value] : undefined;
   return (
     <Empty title={title ?? "Nothing matches"}>
       {title === undefined && <p>No entry matches the search and the filters.</p>}
       <Button
         onClick={() => {
-          query.value = "";
-          statusFilter.value = new Set();
-          isLowOnly.value = false;
           showCounts("all");
+          navigate(place.value.path);
         }}
       >
         Show all entries

@@ -1,8 +1,9 @@
 import { computed, effect, signal } from "@preact/signals";
+import { sortColumns } from "./order.ts";
 import { revision, table, visible } from "./state.ts";
 
 /** The columns that the arrow keys reach, in order. */
-export const columns = ["select", "id", "name", "quantity", "status", "change"] as const;
+export const columns = ["select", ...sortColumns] as const;
 export type Column = (typeof columns)[number];
 
 export interface Cell {

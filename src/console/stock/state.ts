@@ -35,6 +35,8 @@ export const query = signal("");
 export const statusFilter = signal<ReadonlySet<PetStatus>>(new Set());
 /** Whether only entries that are low are in view. */
 export const isLowOnly = signal(false);
+/** Undefined shows all categories, an empty text the pets without one. */
+export const categoryFilter = signal<string | undefined>(undefined);
 /** A filter that counting adds. */
 export const rowFilter = signal<((row: number) => boolean) | undefined>(undefined);
 export const sort = signal<Sort>({ column: "id", isDescending: false });
@@ -43,9 +45,27 @@ const sorted = computed(() => {
   void orderRevision.value;
   return sortRows(table.value, sort.value);
 });
-const matches = computed(() => searchRows(table.value, sorted.value, query.value));
+const matches = computed(() => {
+  const found = searchRows(table.value, sorted.value, query.value);
+  if (categoryFilter.value === undefined) return found;
+  const { categories: texts, categoryCodes } = table.value;
+  const code = texts.indexOf(categoryFilter.value);
+  return found.filter((row) => categoryCodes[row] === code);
+});
 
-/** How many matches of the search have each status. */
+/** More would make no list that people read. The search finds the others. */
+export const categoriesMax = 200;
+
+/** The categories of all pets, by name. */
+export const categories = computed<readonly string[]>(() => {
+  const { categories: texts, categoryCodes } = table.value;
+  const isUsed: boolean[] = [];
+  for (const row of sorted.value) isUsed[categoryCodes[row]!] = true;
+  const used = texts.filter((text, code) => text !== "" && isUsed[code]);
+  return used.slice(0, categoriesMax).sort((one, other) => one.localeCompare(other));
+});
+
+/** How many matches of the search and of the category have each status. */
 export const statusCounts = computed(() => {
   void revision.value;
   return countStatuses(matches.value, table.value.statusCodes);
@@ -193,7 +213,7 @@ async function describeAgain(petIds: readonly string[]): Promise<void> {
 export function touched(): void {
   const { column } = sort.value;
   const isFiltered = statusFilter.value.size > 0 || isLowOnly.value;
-  const isAffected = isFiltered || (column !== "id" && column !== "name");
+  const isAffected = isFiltered || !["id", "name", "category"].includes(column);
   batch(() => {
     revision.value += 1;
     if (isAffected) isOrderStale.value = true;
@@ -208,9 +228,6 @@ onSignOut(() => {
     table.value = new StockTable();
     loadState.value = { kind: "loading" };
     outdatedSince.value = undefined;
-    query.value = "";
-    statusFilter.value = new Set();
-    isLowOnly.value = false;
   });
 });
 

@@ -6,14 +6,12 @@ import {
   type VersionedItem,
 } from "../client/types.ts";
 
-/** The page shows no categories. */
-export type Entry = Omit<NamedEntry, "category" | keyof ListedDetails> & ListedDetails;
-
 /** Null and undefined mean that the pet has none. */
 interface ListedDetails {
   readonly barcode?: string | null;
   readonly lowStockAt?: number | null;
 }
+export type Entry = Omit<NamedEntry, keyof ListedDetails> & ListedDetails;
 
 interface LastChange extends LedgerRow {
   /** True if it happened while the page was open. */
@@ -39,6 +37,10 @@ export class StockTable {
   readonly barcodes = new Map<number, string>();
   readonly lowStockAt = new Map<number, number>();
   readonly #rowsByBarcode = new Map<string, number>();
+  /** Each category once. The first one, an empty text, stands for none. */
+  readonly categories: string[] = [""];
+  /** Indexes into `categories`. */
+  readonly categoryCodes: number[] = [];
   readonly isRemoved: boolean[] = [];
   readonly lastChanges = new Map<number, LastChange>();
   /** All rows by ascending id, also removed ones. */
@@ -46,6 +48,7 @@ export class StockTable {
   #rowsByName: Uint32Array | undefined;
   readonly #numericIds: bigint[] = [];
   readonly #rows = new Map<string, number>();
+  readonly #codesOfCategories = new Map([["", 0]]);
   #removedCount = 0;
 
   constructor(entries: readonly Entry[] = []) {
@@ -74,6 +77,9 @@ export class StockTable {
     return {
       petId: this.ids[row]!,
       name: this.names[row]!,
+      category: this.categories[this.categoryCodes[row]!]! || null,
+      barcode: this.barcodes.get(row) ?? null,
+      lowStockAt: this.lowStockAt.get(row) ?? null,
       quantity: this.quantities[row]!,
       status: this.statusAt(row),
       version: this.versions[row]!,
@@ -96,7 +102,9 @@ export class StockTable {
     return row;
   }
 
-  describe(row: number, { name, barcode, lowStockAt }: Pick<Entry, "name"> & ListedDetails): void {
+  /** Sets what people recognise the pet by, and its threshold. */
+  describe(row: number, pet: Pick<Entry, "name" | "category" | keyof ListedDetails>): void {
+    const { name, category, barcode, lowStockAt } = pet;
     if (this.names[row] !== name) this.#rowsByName = undefined;
     this.names[row] = name;
     this.foldedNames[row] = foldCase(name);
@@ -107,6 +115,7 @@ export class StockTable {
     if (this.#rowsByBarcode.get(known) === row) this.#rowsByBarcode.delete(known);
     keep(this.barcodes, row, barcode);
     if (typeof barcode === "string") this.#rowsByBarcode.set(barcode, row);
+    this.categoryCodes[row] = this.#codeOf(category ?? "");
   }
 
   /** All rows by name, also removed ones. Kept until a name changes, because sorting takes long. */
@@ -153,6 +162,14 @@ export class StockTable {
     this.quantities[row] = entry.quantity;
     this.statusCodes[row] = petStatusValues.indexOf(entry.status);
     this.versions[row] = entry.version;
+  }
+
+  #codeOf(category: string): number {
+    const known = this.#codesOfCategories.get(category);
+    if (known !== undefined) return known;
+    const code = this.categories.push(category) - 1;
+    this.#codesOfCategories.set(category, code);
+    return code;
   }
 
   #append(petId: string): number {

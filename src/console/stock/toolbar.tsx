@@ -1,13 +1,20 @@
+import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { may } from "../client/session.ts";
 import { petStatusValues } from "../client/types.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
-import { ButtonGroup } from "../parts/choices.tsx";
+import { ButtonGroup, Select } from "../parts/choices.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { capitalized, countOf, formatCount } from "../texts/formats.ts";
+import { stockQuery } from "./address.ts";
 import { isCounting } from "./counting.ts";
+import { ExportDialog } from "./export-dialog.tsx";
 import { sales } from "./lasting.ts";
+import { printStock } from "./print.ts";
 import {
+  categories,
+  categoriesMax,
+  categoryFilter,
   isLowOnly,
   isOrderStale,
   lowCount,
@@ -25,11 +32,11 @@ import {
 export function Actions() {
   if (!may("clerk")) return null;
   if (isCounting.value) {
-    return <LinkButton to="/stock">Stop counting</LinkButton>;
+    return <LinkButton to={`/stock${stockQuery.value}`}>Stop counting</LinkButton>;
   }
   return (
     <div class="row">
-      <LinkButton icon="count" to="/stock/count">
+      <LinkButton icon="count" to={`/stock/count${stockQuery.value}`}>
         Count stock
       </LinkButton>
       <Button kind="primary" icon="plus" onClick={() => openPetDialog(undefined)}>
@@ -39,7 +46,7 @@ export function Actions() {
   );
 }
 
-/** The search, the statuses with their counts, and how many rows are shown. */
+/** The search, the filters, how many rows are shown, and what to do with them. */
 export function Toolbar() {
   void revision.value;
   const field = useRef<HTMLInputElement>(null);
@@ -59,11 +66,13 @@ export function Toolbar() {
     <div class="row toolbar">
       <SearchField
         field={field}
-        label="Search by id, name or barcode"
+        label="Search by id, name, barcode or category"
+        placeholder="Id, name, barcode or category"
         value={query.value}
         search={(text) => (query.value = text)}
       />
       <StatusFilter />
+      <CategoryFilter />
       <StockFilter />
       <span class="spacer" />
       {isOrderStale.value && (
@@ -76,6 +85,7 @@ export function Toolbar() {
           ? countOf(total, "entry", "entries")
           : `${formatCount(shown)} of ${formatCount(total)} entries`}
       </span>
+      {shown > 0 && <Outputs />}
     </div>
   );
 }
@@ -107,6 +117,23 @@ function Counted({ text, count }: { readonly text: string; readonly count: numbe
   );
 }
 
+/** Prints or exports what is shown. */
+function Outputs() {
+  const isExporting = useSignal(false);
+  return (
+    <>
+      <Button kind="quiet" icon="print" label="Print" onClick={printStock} />
+      <Button
+        kind="quiet"
+        icon="import"
+        label="Export"
+        onClick={() => (isExporting.value = true)}
+      />
+      {isExporting.value && <ExportDialog close={() => (isExporting.value = false)} />}
+    </>
+  );
+}
+
 function StatusFilter() {
   const chosen = statusFilter.value;
   return (
@@ -123,6 +150,28 @@ function StatusFilter() {
         if (!next.delete(status)) next.add(status);
         statusFilter.value = next;
       }}
+    />
+  );
+}
+
+/** The value of an option is "=" and the category, because an empty one means: without a category. */
+function CategoryFilter() {
+  const listed = categories.value;
+  const chosen = categoryFilter.value;
+  if (listed.length === 0 && chosen === undefined) return null;
+  const others = chosen && !listed.includes(chosen) ? [chosen] : [];
+  const note = listed.length < categoriesMax ? "" : ` (${categoriesMax} listed)`;
+  return (
+    <Select
+      label="Category"
+      class="category-filter"
+      value={chosen === undefined ? "" : `=${chosen}`}
+      choices={[
+        ["", `All categories${note}`],
+        ...[...listed, ...others].map((text) => [`=${text}`, text] as const),
+        ["=", "No category"],
+      ]}
+      choose={(value) => (categoryFilter.value = value === "" ? undefined : value.slice(1))}
     />
   );
 }

@@ -10,7 +10,6 @@ import { NoMatches, NoPets, Outdated, StockNotLoaded } from "./nothing.tsx";
 import { PetDialog } from "./pet-dialog.tsx";
 import {
   closePetDialog,
-  isLowOnly,
   loadState,
   loadStock,
   openPetDialog,
@@ -37,8 +36,8 @@ export const shortcuts: readonly Shortcut[] = [
   ["E", "Open the details of the pet"],
 ];
 
-/** /stock shows all entries, /stock?low those that are low, /stock/count counts them, and /stock/ID opens the details of a pet. */
-export default function StockView({ rest, query }: ViewProps) {
+/** /stock shows all entries, /stock/count counts them, and /stock/ID opens the details of a pet. */
+export default function StockView({ rest }: ViewProps) {
   useEffect(() => {
     void loadStock();
     return closePetDialog;
@@ -46,9 +45,6 @@ export default function StockView({ rest, query }: ViewProps) {
   useEffect(() => {
     if (/^-?\d+$/.test(rest)) openPetDialog(rest);
   }, [rest]);
-  useEffect(() => {
-    if (query.has("low")) isLowOnly.value = true;
-  }, [query]);
   return (
     <div class="stock">
       <ViewHead title={isCounting.value ? "Count the stock" : "Stock"}>

@@ -1,0 +1,75 @@
+import { exactCode, exactId, neutralised } from "../../domain/values/spreadsheet-text.ts";
+import { pause } from "../client/retries.ts";
+import { ChoiceList, type Choices, SelectField } from "../parts/choices.tsx";
+import { FormDialog } from "../parts/dialog-form.tsx";
+import { countOf } from "../texts/formats.ts";
+import { table, visible } from "./state.ts";
+import type { Entry } from "./table.ts";
+
+/** In the order of the file, with the names that an import expects, and how their values are written. */
+const columns = {
+  petId: exactId,
+  name: neutralised,
+  category: neutralised,
+  barcode: exactCode,
+  quantity: String,
+  status: String,
+  lowStockAt: String,
+} as const satisfies Partial<Record<keyof Entry, (text: string) => string>>;
+const names = Object.keys(columns) as (keyof typeof columns)[];
+const delimiters: Choices<string> = Object.entries({ ",": "Comma", ";": "Semicolon", "\t": "Tab" });
+const marks: Choices<string> = [
+  ["yes", "Begin with the mark of UTF-8 (BOM), so that Excel reads it"],
+];
+/** So many rows are written at once, in a few milliseconds. */
+const sliceRows = 5_000;
+
+/** Downloads a CSV file with the rows that the list shows. */
+export function ExportDialog({ close }: { readonly close: () => void }) {
+  const rows = visible.value;
+  async function submit(form: FormData): Promise<void> {
+    const entries = table.value;
+    const delimiter = form.get("delimiter") as string;
+    const pieces = [form.has("mark") ? "\ufeff" : "", `${names.join(delimiter)}\n`];
+    for (let start = 0; start < rows.length; start += sliceRows) {
+      const slice = [...rows.subarray(start, start + sliceRows)];
+      const lines = slice.map((row) => `${cellsOf(entries.entryAt(row)).join(delimiter)}\n`);
+      pieces.push(lines.join(""));
+      await pause(0);
+    }
+    download(new Blob(pieces, { type: "text/csv" }));
+    close();
+  }
+  const size = countOf(rows.length, "entry", "entries");
+  return (
+    <FormDialog title="Export the list" action="Download" close={close} submit={submit}>
+      <p>A CSV file with {size}: what the list shows, in its order. It can be imported again.</p>
+      <SelectField label="Between the columns" name="delimiter" choices={delimiters} />
+      <ChoiceList
+        legend="Encoding"
+        type="checkbox"
+        name="mark"
+        choices={marks}
+        isChosen={() => true}
+      />
+    </FormDialog>
+  );
+}
+
+/** Quoted if any of the delimiters would need it. */
+function cellsOf(entry: Entry): readonly string[] {
+  return names.map((name) => {
+    const value = entry[name] ?? null;
+    const cell = value === null ? "" : columns[name](String(value));
+    return /[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+  });
+}
+
+function download(file: Blob): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(file);
+  link.download = "stock.csv";
+  link.click();
+  // The browser has read it by then.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
