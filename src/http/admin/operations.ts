@@ -23,6 +23,7 @@ import { serviceOperations, serviceSchemas } from "./service.ts";
 import { sessionOperations, sessionSchemas } from "./session.ts";
 import { ledgerOperations, listOrders, listStockHistory } from "./shared.ts";
 import { stockOperations } from "./stock.ts";
+import { undoOperations, undoSchemas } from "./undo.ts";
 import { usageOperations } from "./usage.ts";
 import { webhookOperations } from "./webhooks.ts";
 
@@ -43,7 +44,7 @@ const table = {
   ...tagged("Webhooks", webhookOperations),
   ...tagged("Backups", backupOperations),
   ...tagged("Stock", { ...stockOperations, listStockHistory }),
-  ...tagged("Changes", { ...ledgerOperations, ...changeOperations }),
+  ...tagged("Changes", { ...ledgerOperations, ...changeOperations, ...undoOperations }),
   ...tagged("Pets", { ...petOperations, importPets, exportPets }),
   ...tagged("Orders", { listOrders, importOrders, exportOrders }),
 };
@@ -61,6 +62,7 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
   ...webhookSchemas,
   ...backupSchemas,
   ...stockSchemas,
+  ...undoSchemas,
   Error: errorSchema(errorCodes),
 };
 
