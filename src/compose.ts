@@ -12,7 +12,6 @@ import { openShop } from "./compose/shop.ts";
 import { openObservers, serveSurfaces } from "./compose/surfaces.ts";
 import { authenticate, createTables, type Table } from "./compose/tables.ts";
 import { openTraces } from "./compose/traces.ts";
-import { openUndos } from "./compose/undos.ts";
 import { createHeadWatcher } from "./domain/ledger/head.ts";
 import { keepIdempotencyKeys } from "./domain/ledger/idempotency-keeping.ts";
 import { followTail } from "./domain/ledger/tail.ts";
@@ -84,13 +83,10 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const look = shareLooks(() => isReady(engine, context));
   const isServing = async () => !stopping.aborted && keys.isPrepared && (await look());
   const [imports, backups] = [openImports(options), openBackups(options, store)];
-  const undos = openUndos(options);
   opened.defer(imports.stop);
-  opened.defer(undos.stop);
   opened.defer(backups.stop);
   const parts = openAdmin(options, store, engine, certificate, isServing, {
     imports,
-    undos,
     backups,
     usage,
   });
@@ -132,8 +128,8 @@ export async function startService(given: ServiceOptions): Promise<Service> {
     async stop() {
       stop.abort();
       feed.close();
-      // Each can take longer than the grace period. The requests that wait for them get 503.
-      const ended = Promise.all([imports.stop(), undos.stop(), backups.stop()]);
+      // Either can take longer than the grace period. The requests that wait for them get 503.
+      const ended = Promise.all([imports.stop(), backups.stop()]);
       await server.stop(config.drainMs, config.stopGraceMs);
       await ended;
       await context.committer.idle();

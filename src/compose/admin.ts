@@ -14,7 +14,7 @@ export function openAdmin(
   { name: engine, schema, limiter }: Pick<Engine, "name" | "schema" | "limiter">,
   certificate: Pick<Certificate, "expiresAt"> | undefined,
   isReady: () => Promise<boolean>,
-  { backups, imports, undos, usage }: Pick<AdminParts, "backups" | "imports" | "undos" | "usage">,
+  { backups, imports, usage }: Pick<AdminParts, "backups" | "imports" | "usage">,
 ): AdminParts {
   const { environment, backupEveryMs, importBytesMax, idleTimeoutSeconds } = config;
   return {
@@ -32,7 +32,6 @@ export function openAdmin(
     changeCounts: createChangeCounts(store),
     certificateExpiresAt: () => certificate?.expiresAt,
     imports,
-    undos,
     backups,
     webhookUrls: createWebhookSender({
       allowInsecure: config.webhooksAllowInsecure,

@@ -1,5 +1,4 @@
-import { randomBytes } from "node:crypto";
-import type { Actor } from "../../domain/audit/audit.ts";
+import { type Actor, newCommand } from "../../domain/audit/audit.ts";
 import { fileNameRule, importReasonOf } from "../../domain/catalogue/imports.ts";
 import { kindOf } from "../../domain/keys/keys.ts";
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
@@ -14,13 +13,12 @@ export interface AttributionFlags {
 const requestIdPattern = /^[0-9A-Za-z_-]{1,64}$/;
 
 /**
- * Who the ledger and the audit log name for an import or an undo. The service uses these commands too,
- * for an operator who is signed in, so the key must be an operator's key that is still valid. Otherwise
- * the command gets an id of its own, with which all its changes can be undone together.
+ * Who the ledger and the audit log name for an import. The service imports with this command too, for
+ * an operator who is signed in, so the key must be an operator's key that is still valid.
  */
 export async function actorOf(
   keys: Store["keys"] | undefined,
-  { as: keyId, "request-id": requestId }: Omit<AttributionFlags, "name">,
+  { as: keyId, "request-id": requestId }: AttributionFlags,
   now: number,
 ): Promise<Actor> {
   if (requestId !== undefined && !requestIdPattern.test(requestId)) {
@@ -28,9 +26,7 @@ export async function actorOf(
     throw new InvalidField("requestId", rule);
   }
   if (keyId === undefined) {
-    if (requestId === undefined) {
-      return { keyId: null, requestId: `req_${randomBytes(6).toString("hex")}_1` };
-    }
+    if (requestId === undefined) return newCommand();
     throw new ServiceError("invalid_request", "--request-id needs --as");
   }
   const key = await keys?.findKey(keyId);

@@ -1,6 +1,6 @@
 import { type Actor, commandLine } from "../audit/audit.ts";
 import { epochOf } from "../ledger/epochs.ts";
-import { type Entry, petNotFound, type Stock } from "../ledger/inventory.ts";
+import { type Entry, petNotFound } from "../ledger/inventory.ts";
 import type { NamedRow, Outcome, Unit } from "../ledger/ledger.ts";
 import type { InventoryStore, LedgerParts } from "../ledger/store.ts";
 import { InvalidField, ServiceError } from "../running/errors.ts";
@@ -9,17 +9,12 @@ import { isReason, reasonRule } from "../values/texts.ts";
 /** What became of an undo. A refusal changes nothing. */
 export type UndoOutcome =
   | { readonly kind: "undone"; readonly row: NamedRow }
+  /** What a dry run would have changed. */
+  | { readonly kind: "previewed"; readonly row: Pick<NamedRow, "petId" | "before" | "after"> }
   /** The row created the entry, so there is no earlier stock. */
   | { readonly kind: "creates_entry"; readonly petId: bigint }
   /** The row removed the pet, whose name and other details are gone. */
   | { readonly kind: "removes_entry"; readonly petId: bigint }
-  /** What a dry run would have changed. */
-  | {
-      readonly kind: "previewed";
-      readonly petId: bigint;
-      readonly from: Stock;
-      readonly to: Stock;
-    }
   /** Another row has changed the entry since. `latest` is the last one. */
   | { readonly kind: "changed_since"; readonly latest: NamedRow };
 
@@ -69,11 +64,12 @@ export async function undoRow(
   const { petId, before, after } = row;
   if (!after) return { kind: "removes_entry", petId };
   if (!before) return { kind: "creates_entry", petId };
-  const current = isDryRun ? (await history.findEntry(petId))?.entry : undefined;
-  if (current && (force || current.version === seq)) {
-    return { kind: "previewed", petId, from: current, to: before };
+  if (isDryRun) {
+    const current = (await history.findEntry(petId))?.entry;
+    const isLeft = current && (force || current.version === seq);
+    if (isLeft) return { kind: "previewed", row: { petId, before: current, after: before } };
+    return changedSince(history, petId, current);
   }
-  if (isDryRun) return changedSince(history, petId, current);
   const expected = force ? undefined : [{ seq, epoch }];
   const { quantity: amount, status } = before;
   const outcome = await submit({

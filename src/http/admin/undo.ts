@@ -1,16 +1,17 @@
 import {
-  type Mark,
+  changedMeanwhile,
   marks,
+  nothingFound,
   petsListedMax,
   petsUndoneMax,
   type Selection,
-  type TogetherOutcome,
+  togetherJson,
+  tooManyPets,
+  undoTogether,
 } from "../../domain/history/undo-together.ts";
 import { parseCursor } from "../../domain/ledger/cursors.ts";
-import type { Position } from "../../domain/ledger/epochs.ts";
-import { causes } from "../../domain/ledger/ledger.ts";
+import type { Unit } from "../../domain/ledger/ledger.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { isReason, reasonRule } from "../../domain/values/texts.ts";
 import { readId } from "../api/change-list.ts";
 import { changeFields } from "../api/changes.ts";
 import { exampleRequestId } from "../api/contract/examples.ts";
@@ -35,34 +36,24 @@ import {
   fieldReader,
   flagField,
   readFields,
+  textField,
   timeField,
 } from "./fields.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
-const asOf = "5f3b2c1e-8a4d-4f0b-9c6e-2d7a1b0e4c93-1207";
-const stockOf = (quantity: number) => ({ quantity, status: "available" });
-const examplePets = [
-  { petId: 8, mark: "changed", from: stockOf(48), to: stockOf(3) },
-  { petId: 7, mark: "unchanged", from: stockOf(50), to: stockOf(5) },
-];
-const noCounts = Object.fromEntries(marks.map((mark) => [mark, 0]));
+const markNames = Object.keys(marks);
+const markText = Object.entries(marks).map(([mark, meaning]) => `\`${mark}\`: ${meaning}.`);
+const examplePet = {
+  ...{ petId: 7, mark: "unchanged" },
+  from: { quantity: 50, status: "available" },
+  to: { quantity: 5, status: "available" },
+};
+const exampleCounts = { ...Object.fromEntries(markNames.map((mark) => [mark, 0])), unchanged: 1 };
 const exampleUndone = {
-  ...{ kind: "previewed", asOf, rows: 2, undone: 1 },
-  counts: { ...noCounts, changed: 1, unchanged: 1 },
-  pets: examplePets,
+  ...{ isDryRun: true, asOf: "5f3b2c1e-8a4d-4f0b-9c6e-2d7a1b0e4c93-1207", rows: 1, undone: 1 },
+  ...{ counts: exampleCounts, pets: [examplePet] },
 };
 const exampleRequest = { requestId: exampleRequestId, dryRun: true };
-
-const markTexts: Readonly<Record<Mark, string>> = {
-  changed: "other changes followed, so it is only undone with `include` `all`",
-  negative: "there is too little stock to take the changes back",
-  undone: "an undo followed",
-  created: "the changes added it; remove the pet instead",
-  removed: "it was removed",
-  unchanged: "nothing else has changed it since",
-  same: "the changes left its stock as it was",
-};
-const markText = marks.map((mark) => `\`${mark}\`: ${markTexts[mark]}`).join(". ");
 
 export const undoSchemas: Readonly<Record<string, Schema>> = {
   UndoRequest: requestObject(
@@ -73,12 +64,8 @@ export const undoSchemas: Readonly<Record<string, Schema>> = {
       from: time("With `keyId`: changes at this time or later."),
       to: time("With `keyId`: changes before this time."),
       petId: int64("With `keyId`: only changes of this pet."),
-      cause: choice(causes, "With `keyId`: only changes with this cause."),
       dryRun: flag("If true, nothing is changed. False by default."),
-      include: choice(
-        ["unchanged", "all"],
-        "`all` also takes the changes back where other changes followed. `unchanged` by default.",
-      ),
+      include: choice(["unchanged", "all"], "`all` includes pets that other changes followed."),
       asOf: text("The `asOf` of a dry run. If a pet has changed after it, nothing is undone."),
       reason: { ...changeFields.reason, description: "Why the changes are undone." },
     },
@@ -88,131 +75,106 @@ export const undoSchemas: Readonly<Record<string, Schema>> = {
     "What an undo does with the stock of one pet.",
     {
       petId: int64("The ID of the pet."),
-      mark: text(`Why the pet is undone or not. ${markText}. Later versions can add marks.`),
+      mark: text(`What becomes of the pet, and why. ${markText.join(" ")}`),
       from: nullable("Stock", "The stock without the undo, or null if the pet was removed."),
       to: nullable("Stock", "The stock with the undo, or null if the pet cannot be undone."),
     },
-    examplePets[0]!,
+    examplePet,
   ),
   UndoneChanges: responseObject(
     "What was undone, or what a dry run found.",
     {
-      kind: text("`undone`, or `previewed` after a dry run."),
+      isDryRun: flag("True if nothing was changed."),
       asOf: text("The end of the ledger that this includes. Send it with the undo."),
       rows: count("How many changes were found."),
       undone: count("How many pets get a new row in the ledger."),
-      counts: {
-        type: "object",
-        description: "How many pets have each mark.",
-        required: marks,
-        properties: Object.fromEntries(marks.map((mark) => [mark, count(`\`${mark}\`.`)])),
-      },
-      pets: {
-        ...listOf("UndonePet", `The first ${petsListedMax} pets, those that are left out first.`),
-        maxItems: petsListedMax,
-      },
+      counts: responseObject(
+        "How many pets have each mark.",
+        Object.fromEntries(markNames.map((mark) => [mark, count(`Pets with this mark.`)])),
+        exampleCounts,
+      ),
+      pets: listOf("UndonePet", `The first ${petsListedMax} pets, by mark.`),
     },
     exampleUndone,
   ),
 };
 
-const oneSelection =
-  "The body must have either 'requestId', or 'keyId' with 'from' and 'to'. Only 'keyId' can have 'petId' and 'cause'.";
-const notFound = "No change was found.";
-const changedSince =
-  "A pet has changed in the meantime. Nothing was undone. Start again with a dry run.";
+const oneSelection = "The body must have either 'requestId', or 'keyId' with 'from' and 'to'.";
 
-function tooMany(before: number): string {
-  const pets = petsUndoneMax.toLocaleString("en");
-  return `The changes concern more than ${pets} pets, which is too many for one undo. Import the stock of snapshot ${before} instead: petstore snapshot ${before} --json | petstore pets import - --format ndjson`;
-}
-
-/** Undoes many rows, in a process of its own. */
 const undoChanges: AdminDeclaration = {
   method: "POST",
   path: "/changes/undo",
   body: jsonBody,
   contract: {
     summary: "Undo several changes",
-    description: `Undoes all changes of one request, such as a batch or an import, or the changes that one key made between two times. All new rows are stored, or none.
+    description: `Undoes all changes of one request, such as a batch or an import, or those that one key made between two times. All new rows are stored, or none.
 
-From the quantity of each pet, the sum of the selected changes is subtracted. If nothing else has changed the pet since, it gets its earlier quantity and status. Pets that other changes followed are left out, unless \`include\` is \`all\`: the later changes are kept then. A pet whose quantity would be negative is left out in any case, and so are pets that the changes added or removed.
+From the quantity of each pet, the sum of its selected changes is subtracted. Where nothing else has changed the pet since, this gives the earlier quantity and status. Pets that other changes followed are left out, unless \`include\` is \`all\`: their later changes are kept.
 
-Send \`dryRun\` first. It shows what would be undone. Then send the same with its \`asOf\`: if one of the pets has changed in the meantime, nothing is undone, so a request that is sent twice cannot undo twice. One undo can concern up to ${petsUndoneMax.toLocaleString("en")} pets.`,
-    body: json("Which changes to undo, and how.", "UndoRequest", {
-      examples: { preview: { summary: "A dry run", value: exampleRequest } },
-    }),
+Send a dry run first. Then send the same with its \`asOf\`: if one of the pets has changed in the meantime, nothing is undone. So a request that is sent twice does not undo twice. One request can undo changes of up to ${petsUndoneMax.service.toLocaleString("en")} pets.`,
+    body: json("Which changes to undo, and how.", "UndoRequest"),
     success: {
       200: json("What was undone, or what a dry run found.", "UndoneChanges", {
-        examples: { preview: { summary: "A dry run", value: exampleUndone } },
+        examples: { dry_run: { summary: "A dry run", value: exampleUndone } },
       }),
     },
     messages: {
-      invalid_request: { ...bodyMessages, one_selection: oneSelection, too_many: tooMany(1206) },
-      not_found: { not_found: notFound },
-      version_conflict: { version_conflict: changedSince },
+      invalid_request: {
+        ...bodyMessages,
+        one_selection: oneSelection,
+        too_many: tooManyPets(petsUndoneMax.service, 1206),
+      },
+      not_found: { not_found: nothingFound },
+      version_conflict: { version_conflict: changedMeanwhile },
     },
-    errors: ["already_running"],
   },
-  async handle({ admin }, call) {
+  async handle({ store, committer, admin }, call) {
     const fields = await readFields(call);
-    const { request, connections } = call;
-    const selection = readSelection(fields);
+    const { request, connections, trace } = call;
+    const { signal } = request;
+    const { inventory, history } = store;
     const options = {
       isDryRun: flagField(fields, "dryRun") ?? false,
       includesChanged: includeField(fields, "include") === "all",
+      petsMax: petsUndoneMax.service,
       asOf: positionField(fields, "asOf"),
-      reason: reasonField(fields, "reason") || undefined,
+      reason: textField(fields, "reason") || undefined,
       actor: actorOf(call),
+      signal,
     };
+    const parts = {
+      inventory,
+      history,
+      submit: (unit: Unit) => committer.submit(unit, signal, trace),
+    };
+    // An old request is far from the end of the ledger.
     connections.setIdleTimeout(request, 0);
     try {
-      const body = await admin.undos.run({ selection, options }, request.signal);
-      const outcome: TogetherOutcome = JSON.parse(body);
-      if (outcome.kind === "not_found") throw new ServiceError("not_found", notFound);
-      if (outcome.kind === "too_many") {
-        throw new ServiceError("invalid_request", tooMany(outcome.before));
-      }
-      if (outcome.kind === "changed_since")
-        throw new ServiceError("version_conflict", changedSince);
-      return { status: 200, body };
+      const undone = await undoTogether(parts, readSelection(fields), options);
+      return { status: 200, body: togetherJson(undone) };
     } finally {
       connections.setIdleTimeout(request, admin.idleTimeoutSeconds);
     }
   },
 };
 
-/** The ids are arguments of a command, so they have no other characters. */
-const idField = fieldReader("must be an id", (value) =>
-  typeof value === "string" && /^[0-9A-Za-z_-]{1,64}$/.test(value) ? value : undefined,
-);
 const petIdField = fieldReader("must be a 64-bit integer", readId);
-const causeField = fieldReader(`must be one of ${causes.join(", ")}`, (value) =>
-  causes.find((cause) => cause === value),
-);
 const includeField = fieldReader("must be unchanged or all", (value) =>
   value === "unchanged" || value === "all" ? value : undefined,
 );
-const reasonField = fieldReader(reasonRule, (value) =>
-  typeof value === "string" && isReason(value) ? value : undefined,
-);
 const positionField = fieldReader("must be the asOf of a dry run", (value) => {
-  const { epoch, seq } = (typeof value === "string" && parseCursor(value)) || {};
-  return epoch === undefined || seq === undefined ? undefined : ({ epoch, seq } as Position);
+  const { epoch, seq = 0 } = (typeof value === "string" && parseCursor(value)) || {};
+  return epoch === undefined ? undefined : { epoch, seq };
 });
 
 function readSelection(fields: Fields): Selection {
-  const [requestId, keyId] = [idField(fields, "requestId"), idField(fields, "keyId")];
+  const [requestId, keyId] = [textField(fields, "requestId"), textField(fields, "keyId")];
   const [from, to] = [timeField(fields, "from"), timeField(fields, "to")];
-  const [petId, cause] = [petIdField(fields, "petId"), causeField(fields, "cause")];
-  if (
-    requestId !== undefined &&
-    [keyId, from, to, petId, cause].every((one) => one === undefined)
-  ) {
-    return { requestId };
-  }
+  const petId = petIdField(fields, "petId");
+  const isRequest = [keyId, from, to, petId].every((one) => one === undefined);
+  if (requestId !== undefined && isRequest) return { requestId };
   if (requestId === undefined && keyId !== undefined && from != null && to != null) {
-    return { keyId, from, to, petId, cause };
+    return { keyId, from, to, petId };
   }
   throw new ServiceError("invalid_request", oneSelection);
 }

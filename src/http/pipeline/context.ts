@@ -1,5 +1,4 @@
 import type { ImportRunner } from "../../domain/catalogue/import-runs.ts";
-import type { UndoRunner } from "../../domain/history/undo-together.ts";
 import type { Environment } from "../../domain/keys/keys.ts";
 import type { FindUsage } from "../../domain/keys/lifecycle.ts";
 import type { BackupView } from "../../domain/operations/backups.ts";
@@ -41,7 +40,6 @@ export interface AdminParts {
   /** When the certificate of the service expires; undefined without one. */
   certificateExpiresAt(): number | undefined;
   readonly imports: ImportRunner;
-  readonly undos: UndoRunner;
   readonly backups: BackupView;
   /** Which addresses the webhooks of this service may have. */
   readonly webhookUrls: Pick<WebhookSender, "checkUrl">;
