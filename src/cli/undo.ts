@@ -63,9 +63,9 @@ export const undoCommand = storeCommand({
     const seq = parseInteger("SEQ", text, 1);
     const outcome = await undoRow(undoStore(store), seq, { ...options, force: flags.force });
     if (outcome.kind === "previewed") {
-      const { petId, before, after } = outcome.row;
+      const { petId, before, after } = outcome;
       const change = `{"petId":${petId},"before":${stockJson(before)},"after":${stockJson(after)}}`;
-      print(flags.json ? change : `Pet ${petId} would change: ${changeText(outcome.row)}.`);
+      print(flags.json ? change : `Pet ${petId} would change: ${changeText(outcome)}.`);
       return 0;
     }
     if (outcome.kind !== "undone") {

@@ -10,7 +10,7 @@ import { isReason, reasonRule } from "../values/texts.ts";
 export type UndoOutcome =
   | { readonly kind: "undone"; readonly row: NamedRow }
   /** What a dry run would have changed. */
-  | { readonly kind: "previewed"; readonly row: Pick<NamedRow, "petId" | "before" | "after"> }
+  | ({ readonly kind: "previewed" } & Pick<NamedRow, "petId" | "before" | "after">)
   /** The row created the entry, so there is no earlier stock. */
   | { readonly kind: "creates_entry"; readonly petId: bigint }
   /** The row removed the pet, whose name and other details are gone. */
@@ -67,7 +67,7 @@ export async function undoRow(
   if (isDryRun) {
     const current = (await history.findEntry(petId))?.entry;
     const isLeft = current && (force || current.version === seq);
-    if (isLeft) return { kind: "previewed", row: { petId, before: current, after: before } };
+    if (isLeft) return { kind: "previewed", petId, before: current, after: before };
     return changedSince(history, petId, current);
   }
   const expected = force ? undefined : [{ seq, epoch }];
