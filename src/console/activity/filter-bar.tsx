@@ -55,7 +55,11 @@ export function FilterBar({ filter }: { readonly filter: ChangeFilter }) {
 }
 
 /** Offered for one key between two times: what a broken integration did. */
-function UndoFilter({ filter: { keyId, since: from, until: to, petId, cause } }: { readonly filter: ChangeFilter }) {
+function UndoFilter({
+  filter: { keyId, since: from, until: to, petId, cause },
+}: {
+  readonly filter: ChangeFilter;
+}) {
   const isOpen = useSignal(false);
   if (keyId === "" || from === "" || to === "" || cause !== "") return null;
   const selection = { keyId, from, to, petId: petId || undefined };
@@ -64,9 +68,7 @@ function UndoFilter({ filter: { keyId, since: from, until: to, petId, cause } }:
       <Button icon="undo" onClick={() => (isOpen.value = true)}>
         Undo what this filter shows
       </Button>
-      {isOpen.value && (
-        <UndoTogether selection={selection} close={() => (isOpen.value = false)} />
-      )}
+      {isOpen.value && <UndoTogether selection={selection} close={() => (isOpen.value = false)} />}
     </>
   );
 }

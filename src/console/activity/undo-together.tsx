@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { ApiError, request } from "../client/api.ts";
-import type { UndoneChanges, UndonePet, UndoRequest } from "../client/types.ts";
+import type { UndoCounts, UndoneChanges, UndonePet } from "../client/types.ts";
 import { announce, showSuccess } from "../page/messages.ts";
 import { ChoiceList } from "../parts/choices.tsx";
 import { FormDialog } from "../parts/dialog-form.tsx";
@@ -11,7 +11,8 @@ import { countOf } from "../texts/formats.ts";
 import { StockChange } from "./stock-change.tsx";
 
 interface Props {
-  readonly selection: UndoRequest;
+  /** As in the body of the request. */
+  readonly selection: object;
   readonly close: () => void;
 }
 
@@ -19,7 +20,7 @@ interface Props {
 export function UndoTogether({ selection, close }: Props) {
   const hasChanged = useSignal(false);
   const includesChanged = useSignal(false);
-  const undo = (body: UndoRequest, signal?: AbortSignal) =>
+  const undo = (body: object, signal?: AbortSignal) =>
     request<UndoneChanges>("/changes/undo", {
       method: "POST",
       body: { ...selection, ...body },
@@ -94,8 +95,8 @@ export function UndoTogether({ selection, close }: Props) {
   );
 }
 
-function sumOf(counts: UndoneChanges["counts"]): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+function sumOf(counts: UndoCounts): number {
+  return Object.values<number>({ ...counts }).reduce((sum, count) => sum + count, 0);
 }
 
 const marks: Readonly<Record<string, string>> = {

@@ -22,6 +22,7 @@ import {
   flag,
   int64,
   listOf,
+  named,
   nullable,
   requestObject,
   responseObject,
@@ -81,6 +82,11 @@ export const undoSchemas: Readonly<Record<string, Schema>> = {
     },
     examplePet,
   ),
+  UndoCounts: responseObject(
+    "How many pets have each mark.",
+    Object.fromEntries(markNames.map((mark) => [mark, count("Pets with this mark.")])),
+    exampleCounts,
+  ),
   UndoneChanges: responseObject(
     "What was undone, or what a dry run found.",
     {
@@ -88,11 +94,7 @@ export const undoSchemas: Readonly<Record<string, Schema>> = {
       asOf: text("The end of the ledger that this includes. Send it with the undo."),
       rows: count("How many changes were found."),
       undone: count("How many pets get a new row in the ledger."),
-      counts: responseObject(
-        "How many pets have each mark.",
-        Object.fromEntries(markNames.map((mark) => [mark, count(`Pets with this mark.`)])),
-        exampleCounts,
-      ),
+      counts: named("UndoCounts", "How many pets have each mark."),
       pets: listOf("UndonePet", `The first ${petsListedMax} pets, by mark.`),
     },
     exampleUndone,
