@@ -1,13 +1,13 @@
 import { useSignal } from "@preact/signals";
 import { ApiError, request } from "../client/api.ts";
-import type { UndoCounts, UndoneChanges, UndonePet } from "../client/types.ts";
+import type { UndoCounts, UndoneChanges } from "../client/types.ts";
 import { announce, showSuccess } from "../page/messages.ts";
 import { ChoiceList } from "../parts/choices.tsx";
 import { FormDialog } from "../parts/dialog-form.tsx";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
 import { PetName } from "../parts/names.tsx";
 import { ReasonField } from "../parts/reason-field.tsx";
-import { countOf } from "../texts/formats.ts";
+import { capitalized, countOf } from "../texts/formats.ts";
 import { StockChange } from "./stock-change.tsx";
 
 interface Props {
@@ -82,7 +82,11 @@ export function UndoTogether({ selection, close }: Props) {
             <ul class="stack undo-pets">
               {pets.map((pet) => (
                 <li key={pet.petId}>
-                  <PetName petId={pet.petId} /> <Plan pet={pet} />
+                  <PetName petId={pet.petId} />{" "}
+                  {pet.to && <StockChange before={pet.from} after={pet.to} />}
+                  {pet.mark !== "unchanged" && (
+                    <div class="small muted">{capitalized(pet.why)}</div>
+                  )}
                 </li>
               ))}
             </ul>
@@ -97,22 +101,4 @@ export function UndoTogether({ selection, close }: Props) {
 
 function sumOf(counts: UndoCounts): number {
   return Object.values<number>({ ...counts }).reduce((sum, count) => sum + count, 0);
-}
-
-const marks: Readonly<Record<string, string>> = {
-  changed: "changed since",
-  negative: "left out: too little stock to take the changes back",
-  undone: "left out: an undo followed",
-  created: "left out: added by these changes, remove the pet instead",
-  removed: "left out: the pet was removed",
-  same: "left out: its stock stayed the same",
-};
-
-function Plan({ pet: { mark, from, to } }: { readonly pet: UndonePet }) {
-  return (
-    <>
-      {to && <StockChange before={from} after={to} />}{" "}
-      <span class="small muted">{mark === "unchanged" ? "" : (marks[mark] ?? mark)}</span>
-    </>
-  );
 }

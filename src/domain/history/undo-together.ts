@@ -24,7 +24,7 @@ export type Selection =
 
 /** What becomes of a pet, and why. Those that need a decision or an explanation are listed first. */
 export const marks = {
-  changed: "other changes followed, so it is left out unless it is included",
+  changed: "other changes followed, so it is left out unless you include it",
   negative: "left out, because there is too little stock to take the changes back",
   undone: "left out, because an undo followed",
   created: "left out, because the pet was added; remove the pet instead",
@@ -149,7 +149,7 @@ function reasonOf(selection: Selection): string {
 export function togetherJson({ pets, asOf, ...facts }: UndoneTogether): string {
   const listed = pets.map(
     ({ petId, mark, from, to }) =>
-      `{"petId":${petId},"mark":"${mark}","from":${stockJson(from)},"to":${stockJson(to)}}`,
+      `{"petId":${petId},"mark":"${mark}","why":"${marks[mark]}","from":${stockJson(from)},"to":${stockJson(to)}}`,
   );
   const text = JSON.stringify({ ...facts, asOf: formatCursor(asOf) });
   return `${text.slice(0, -1)},"pets":[${listed.join()}]}`;

@@ -43,9 +43,8 @@ import {
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
 const markNames = Object.keys(marks);
-const markText = Object.entries(marks).map(([mark, meaning]) => `\`${mark}\`: ${meaning}.`);
 const examplePet = {
-  ...{ petId: 7, mark: "unchanged" },
+  ...{ petId: 7, mark: "unchanged", why: marks.unchanged },
   from: { quantity: 50, status: "available" },
   to: { quantity: 5, status: "available" },
 };
@@ -76,7 +75,8 @@ export const undoSchemas: Readonly<Record<string, Schema>> = {
     "What an undo does with the stock of one pet.",
     {
       petId: int64("The ID of the pet."),
-      mark: text(`What becomes of the pet, and why. ${markText.join(" ")}`),
+      mark: text(`What becomes of the pet: ${markNames.map((mark) => `\`${mark}\``).join(", ")}.`),
+      why: text("The same as a text for people."),
       from: nullable("Stock", "The stock without the undo, or null if the pet was removed."),
       to: nullable("Stock", "The stock with the undo, or null if the pet cannot be undone."),
     },
