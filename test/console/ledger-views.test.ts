@@ -214,6 +214,7 @@ test("a wrong import is found and undone, and what was sold since is kept if the
   await change(shop.text, { petId: 2, quantity: 79 });
   await open("/activity");
   await page.fill("#filter-pet", "lun");
+  await page.locator("#filter-pets option").waitFor({ state: "attached" });
   await page.keyboard.press("Enter");
   await page.waitForURL(/pet=2$/);
   await page.getByText("Clear").click();

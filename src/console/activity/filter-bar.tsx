@@ -11,7 +11,7 @@ import { isNarrow } from "../parts/layout.ts";
 import { useLoaded } from "../parts/loaded.tsx";
 import { causeChoices } from "../parts/origins.ts";
 import { findRows } from "../stock/find-rows.ts";
-import { loadStock, revision, table } from "../stock/state.ts";
+import { loadState, loadStock, revision, table } from "../stock/state.ts";
 import { commonPeriods, localInputValue, readLocalInput } from "../texts/times.ts";
 import { type ChangeFilter, filterQuery, isFiltered, isPetId } from "./change-filter.ts";
 import { UndoTogether } from "./undo-together.tsx";
@@ -90,10 +90,11 @@ function PetField({ filter, apply }: FieldProps) {
   const text = typed.value.trim();
   const found = text === "" ? [] : findRows(text);
   const submit = () => {
-    const [petId = text] = isPetId(text) ? [] : found.map((row) => table.value.ids[row]!);
-    if (text !== "" && (!isPetId(petId) || (!isPetId(text) && found.length > 1))) {
-      error.value = found.length > 1 ? "Choose one of the list." : "No pet matches.";
-    } else apply({ petId });
+    const isId = text === "" || isPetId(text);
+    const [petId, ...others] = isId ? [text] : found.map((row) => table.value.ids[row]!);
+    if (petId !== undefined && others.length === 0) apply({ petId });
+    else if (loadState.value.kind !== "ready") error.value = "Names are being loaded. Try again.";
+    else error.value = petId === undefined ? "No pet matches." : "Choose one from the list.";
   };
   return (
     <div class="field">
