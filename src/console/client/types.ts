@@ -783,8 +783,10 @@ export interface UndoRequest {
 export interface UndonePet {
   /** The ID of the pet. */
   readonly petId: string;
-  /** What becomes of the pet, and why. `changed`: other changes followed, so it is left out unless it is included. `negative`: left out, because there is too little stock to take the changes back. `undone`: left out, because an undo followed. `created`: left out, because the pet was added; remove the pet instead. `removed`: left out, because the pet was removed. `unchanged`: nothing else has changed it since, so it gets its earlier stock. `same`: left out, because the changes left the stock as it was. */
+  /** What becomes of the pet: `changed`, `negative`, `undone`, `created`, `removed`, `unchanged`, `same`. */
   readonly mark: string;
+  /** The same as a text for people. */
+  readonly why: string;
   /** The stock without the undo, or null if the pet was removed. */
   readonly from: Stock | null;
   /** The stock with the undo, or null if the pet cannot be undone. */
