@@ -207,9 +207,7 @@ describe("Activity", () => {
 });
 
 test("a wrong import is found and undone, and what was sold since is kept if the person wants", async () => {
-  const [rex, luna] = (await service.store.inventory.entriesAfter(null, 2)) as {
-    quantity: number;
-  }[];
+  const [rex, luna] = await service.store.inventory.entriesAfter(null, 2);
   const last = await change(till.text, { petId: 1, quantity: 70 }, { petId: 2, quantity: 80 });
   await change(shop.text, { petId: 2, quantity: 79 });
   await open("/activity");

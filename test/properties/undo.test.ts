@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { undoStore } from "../../src/domain/history/undo.ts";
 import { undoTogether } from "../../src/domain/history/undo-together.ts";
+import type { Change } from "../../src/domain/ledger/ledger.ts";
 import { startTestService } from "../support/service.ts";
 
 const pets = [1n, 2n, 3n];
@@ -19,7 +20,10 @@ test("after an undo of a request or of a period with nothing after it, the stock
   const stocks = async () =>
     (await inventory.entriesAfter(null, 9)).map(({ quantity, status }) => ({ quantity, status }));
   let requests = 0;
-  const commit = (changes: readonly fc.TypeOfArbitrary<typeof change>[], keyId: string | null) =>
+  const commit = (
+    changes: readonly Pick<Change, "petId" | "amount" | "status">[],
+    keyId: string | null,
+  ) =>
     inventory.commit([
       {
         changes: changes.map((one) => ({ kind: "set", reason: null, ...one })),
