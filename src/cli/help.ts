@@ -1,7 +1,7 @@
 import type { Setting } from "../settings/setting.ts";
 import { type SettingName, settingNames, settings } from "../settings.ts";
 import { packageVersion } from "../version.ts";
-import { type Command, type Flag, type Operand, topics } from "./command.ts";
+import { type Command, type Flag, topics } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { columns, plain, wrap } from "./paragraphs.ts";
 
@@ -16,11 +16,12 @@ function usageWords({ name, operands, flags }: Command): readonly string[] {
     const text = flagWithValue(flag, definition);
     return definition.required ? text : `[${text}]`;
   });
-  return ["petstore", name, ...operands.map(operandWord), ...own];
-}
-
-function operandWord({ name, isOptional }: Operand): string {
-  return isOptional ? `[${name}]` : name;
+  return [
+    "petstore",
+    name,
+    ...operands.map(({ name: one, isOptional }) => (isOptional ? `[${one}]` : one)),
+    ...own,
+  ];
 }
 
 export function generalHelp(commands: readonly Command[]): string {
@@ -97,7 +98,7 @@ function section(title: string, rows: string): string {
 
 function commandRows(commands: readonly Command[]) {
   return commands.map(({ name, operands, summary }) => {
-    const words = [name, ...operands.map(operandWord)];
+    const words = [name, ...operands.map((operand) => operand.name)];
     return [words.join(" "), plain(summary)] as const;
   });
 }

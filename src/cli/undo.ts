@@ -12,7 +12,6 @@ import {
 import type { Stock } from "../domain/ledger/inventory.ts";
 import { ledgerRowJson, type NamedRow, stockJson } from "../domain/ledger/ledger.ts";
 import { InvalidField, ServiceError } from "../domain/running/errors.ts";
-import { parseInt64 } from "../domain/values/int64.ts";
 import { print, printError } from "../output.ts";
 import { json } from "./command.ts";
 import { parseInteger, parseTime } from "./flags.ts";
@@ -36,7 +35,6 @@ export const undoCommand = storeCommand({
     key: { placeholder: "ID", description: "Undo the changes of this key. Needs --from and --to." },
     from: { placeholder: "TIME", description: "With --key: changes at this time or later." },
     to: { placeholder: "TIME", description: "With --key: changes before this time." },
-    pet: { placeholder: "PET", description: "With --key: changes of this pet." },
     "dry-run": { description: "Show what would be undone, and change nothing." },
     force: {
       description:
@@ -78,24 +76,20 @@ export const undoCommand = storeCommand({
   },
 });
 
-type SelectionFlags = Readonly<
-  Record<"request" | "key" | "from" | "to" | "pet", string | undefined>
->;
+type SelectionFlags = Readonly<Record<"request" | "key" | "from" | "to", string | undefined>>;
 
 /** Undefined if one row is undone. */
 function readSelection(seq: string, flags: SelectionFlags): Selection | undefined {
-  const { request, key, from, to, pet } = flags;
+  const { request, key, from, to } = flags;
   const isOne = [seq || undefined, request, key].filter((way) => way !== undefined).length === 1;
-  const hasKeyFlags = [from, to, pet].some((flag) => flag !== undefined);
-  if (!isOne || (key === undefined && hasKeyFlags)) {
+  const hasTimes = from !== undefined || to !== undefined;
+  if (!isOne || (key === undefined && hasTimes)) {
     const rule = "give either SEQ, or --request, or --key with --from and --to";
     throw new ServiceError("invalid_request", `${rule}; see petstore help undo`);
   }
   if (request !== undefined) return { requestId: request };
   if (key === undefined) return undefined;
-  const petId = pet === undefined ? undefined : parseInt64(pet);
-  if (pet !== undefined && petId === undefined) throw new InvalidField("pet", "must be an id");
-  return { keyId: key, from: readTime("from", from), to: readTime("to", to), petId };
+  return { keyId: key, from: readTime("from", from), to: readTime("to", to) };
 }
 
 function readTime(flag: string, text: string | undefined): number {

@@ -81,10 +81,7 @@ describe.each(engines)("an undo of several changes on %s", (engine) => {
     const to = new Date(service.clock.now()).toISOString();
     await change({ petId: 2, delta: 1 });
     const period = { keyId: till.id, from, to };
-    expect(await undone({ ...period, petId: 1, dryRun: true })).toMatchObject({
-      rows: 2,
-      undone: 1,
-    });
+    expect(await undone({ ...period, dryRun: true })).toMatchObject({ rows: 3, undone: 1 });
     expect(await undone({ ...period, include: "all", reason: "broken" })).toMatchObject({
       undone: 2,
     });

@@ -61,14 +61,15 @@ function UndoFilter({
   readonly filter: ChangeFilter;
 }) {
   const isOpen = useSignal(false);
-  if (keyId === "" || from === "" || to === "" || cause !== "") return null;
-  const selection = { keyId, from, to, petId: petId || undefined };
+  if (keyId === "" || from === "" || to === "" || petId + cause !== "") return null;
   return (
     <>
       <Button icon="undo" onClick={() => (isOpen.value = true)}>
         Undo what this filter shows
       </Button>
-      {isOpen.value && <UndoTogether selection={selection} close={() => (isOpen.value = false)} />}
+      {isOpen.value && (
+        <UndoTogether selection={{ keyId, from, to }} close={() => (isOpen.value = false)} />
+      )}
     </>
   );
 }

@@ -15,12 +15,7 @@ import type { UndoStore } from "./undo.ts";
  */
 export type Selection =
   | { readonly requestId: string }
-  | {
-      readonly keyId: string;
-      readonly from: number;
-      readonly to: number;
-      readonly petId?: bigint | undefined;
-    };
+  | { readonly keyId: string; readonly from: number; readonly to: number };
 
 /** What becomes of a pet, and why. Those that need a decision or an explanation are listed first. */
 export const marks = {
@@ -222,10 +217,9 @@ async function collect(
   return { rows, pets };
 }
 
-function isIn(selection: Selection, { requestId, keyId, petId, at }: LedgerRow): boolean {
+function isIn(selection: Selection, { requestId, keyId, at }: LedgerRow): boolean {
   if ("requestId" in selection) return requestId === selection.requestId;
-  const isInTime = at >= selection.from && at < selection.to;
-  return keyId === selection.keyId && isInTime && petId === (selection.petId ?? petId);
+  return keyId === selection.keyId && at >= selection.from && at < selection.to;
 }
 
 function firstOf({ before: first, after, seq: version }: LedgerRow): Touched {

@@ -12,7 +12,6 @@ import {
 import { parseCursor } from "../../domain/ledger/cursors.ts";
 import type { Unit } from "../../domain/ledger/ledger.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { readId } from "../api/change-list.ts";
 import { changeFields } from "../api/changes.ts";
 import { exampleRequestId } from "../api/contract/examples.ts";
 import { json } from "../api/contract/operation.ts";
@@ -42,6 +41,7 @@ import {
 } from "./fields.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
+const idPattern = "^[0-9A-Za-z_-]{1,64}$";
 const markNames = Object.keys(marks);
 const examplePet = {
   ...{ petId: 7, mark: "unchanged", why: marks.unchanged },
@@ -59,14 +59,16 @@ export const undoSchemas: Readonly<Record<string, Schema>> = {
   UndoRequest: requestObject(
     "Which changes to undo: those of one request, or those of one key between two times.",
     {
-      requestId: text("The `requestId` of the changes."),
-      keyId: text("The ID of the key that made the changes. Needs `from` and `to`."),
+      requestId: { ...text("The `requestId` of the changes."), pattern: idPattern },
+      keyId: { ...text("The ID of the key. Needs `from` and `to`."), pattern: idPattern },
       from: time("With `keyId`: changes at this time or later."),
       to: time("With `keyId`: changes before this time."),
-      petId: int64("With `keyId`: only changes of this pet."),
       dryRun: flag("If true, nothing is changed. False by default."),
       include: choice(["unchanged", "all"], "`all` includes pets that other changes followed."),
-      asOf: text("The `asOf` of a dry run. If a pet has changed after it, nothing is undone."),
+      asOf: {
+        ...text("The `asOf` of a dry run. If a pet has changed after it, nothing is undone."),
+        pattern: "^[0-9A-Za-z][0-9A-Za-z.-]*-[0-9]{1,16}$",
+      },
       reason: { ...changeFields.reason, description: "Why the changes are undone." },
     },
     exampleRequest,
@@ -160,7 +162,9 @@ Send a dry run first. Then send the same with its \`asOf\`: if one of the pets h
   },
 };
 
-const petIdField = fieldReader("must be a 64-bit integer", readId);
+const idField = fieldReader("must be an id", (value) =>
+  typeof value === "string" && new RegExp(idPattern).test(value) ? value : undefined,
+);
 const includeField = fieldReader("must be unchanged or all", (value) =>
   value === "unchanged" || value === "all" ? value : undefined,
 );
@@ -170,13 +174,12 @@ const positionField = fieldReader("must be the asOf of a dry run", (value) => {
 });
 
 function readSelection(fields: Fields): Selection {
-  const [requestId, keyId] = [textField(fields, "requestId"), textField(fields, "keyId")];
+  const [requestId, keyId] = [idField(fields, "requestId"), idField(fields, "keyId")];
   const [from, to] = [timeField(fields, "from"), timeField(fields, "to")];
-  const petId = petIdField(fields, "petId");
-  const isRequest = [keyId, from, to, petId].every((one) => one === undefined);
+  const isRequest = [keyId, from, to].every((one) => one === undefined);
   if (requestId !== undefined && isRequest) return { requestId };
   if (requestId === undefined && keyId !== undefined && from != null && to != null) {
-    return { keyId, from, to, petId };
+    return { keyId, from, to };
   }
   throw new ServiceError("invalid_request", oneSelection);
 }
