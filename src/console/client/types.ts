@@ -762,14 +762,12 @@ export type UndoRequestInclude = "unchanged" | "all";
 export interface UndoRequest {
   /** The `requestId` of the changes. */
   readonly requestId?: string;
-  /** The ID of the key that made the changes. Needs `from` and `to`. */
+  /** The ID of the key. Needs `from` and `to`. */
   readonly keyId?: string;
   /** With `keyId`: changes at this time or later. */
   readonly from?: string;
   /** With `keyId`: changes before this time. */
   readonly to?: string;
-  /** With `keyId`: only changes of this pet. */
-  readonly petId?: string;
   /** If true, nothing is changed. False by default. */
   readonly dryRun?: boolean;
   readonly include?: UndoRequestInclude;
