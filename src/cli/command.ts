@@ -29,6 +29,8 @@ export type Topic = keyof typeof topics;
 
 export interface Operand {
   readonly name: string;
+  /** An operand that is not given is an empty text. */
+  readonly isOptional?: true;
   readonly description: string;
 }
 

@@ -28,7 +28,7 @@ export function parseArguments(command: Command, args: readonly string[]): Input
   ]);
   return {
     flags: Object.fromEntries(own),
-    operands,
+    operands: command.operands.map((_, at) => operands[at] ?? ""),
     settings: Object.fromEntries([...flags].filter(([name]) => settingFlags.has(name))),
   };
 }
@@ -84,7 +84,7 @@ function unknownFlag(command: Command, typed: string, known: readonly string[]):
 
 function checkOperands(command: Command, operands: readonly string[]): void {
   const missing = command.operands[operands.length];
-  if (missing) throw incomplete(command, `${missing.name} is required`);
+  if (missing && !missing.isOptional) throw incomplete(command, `${missing.name} is required`);
   const extra = operands[command.operands.length];
   if (extra !== undefined) throw invalid(command, `unexpected operand '${extra}'`);
 }

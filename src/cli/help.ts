@@ -16,7 +16,12 @@ function usageWords({ name, operands, flags }: Command): readonly string[] {
     const text = flagWithValue(flag, definition);
     return definition.required ? text : `[${text}]`;
   });
-  return ["petstore", name, ...operands.map((operand) => operand.name), ...own];
+  return [
+    "petstore",
+    name,
+    ...operands.map(({ name: one, isOptional }) => (isOptional ? `[${one}]` : one)),
+    ...own,
+  ];
 }
 
 export function generalHelp(commands: readonly Command[]): string {

@@ -102,6 +102,33 @@ for (const engine of engines) {
         expectRefused(await place.runHere(["undo", "2"]), by("an undo", 5));
       });
 
+    test("of an import takes back all its changes, and keeps what was sold since with --force", async () => {
+      await Bun.write(place.path("wrong.csv"), `petId,name,quantity\n${largest},Rex,50\n1,New,7\n`);
+      expect((await place.runHere(["pets", "import", "wrong.csv"])).code).toBe(0);
+      const [row] = await place.rows<{ requestId: string }>("ledger", "--after", "2");
+      const undo = (...flags: string[]) =>
+        place.runHere(["undo", "--request", row!.requestId, ...flags]);
+      expect((await undo("--dry-run")).out).toContain(`Pet ${largest} (unchanged): 50 pending → 4`);
+      const sale = setUnit(BigInt(largest), 48, { keyId, requestId: "req_sale" });
+      await place.withStore(({ inventory }) => inventory.commit([sale]));
+      const left = await undo();
+      expect(left).toMatchObject({ code: 1, err: "" });
+      expect(left.out).toStartWith("2 changes found, 0 pets undone.\n1 pet changed: ");
+      expect((await undo("--force", "--json")).out).toContain('"undone":1,');
+      expect(await place.rows<object>("ledger", "--after", "5")).toMatchObject([
+        { cause: "undo", after: { quantity: 2 }, reason: `undo of request ${row!.requestId}` },
+      ]);
+      // A second undo would count the changes twice.
+      expect((await undo("--force")).out).toContain("1 pet undone: left out");
+      const period = ["--from", "2020-01-01", "--to", "2100-01-01"];
+      const ofKey = await place.runHere(["undo", "--key", keyId, ...period, "--dry-run"]);
+      expect(ofKey.out).toStartWith("1 change found, 0 pets would be undone.\n");
+      expect((await place.runHere(["undo", "6", "--dry-run"])).out).toBe(
+        `Pet ${largest} would change: 2 pending → 48 pending.\n`,
+      );
+      expect((await place.runHere(["verify"])).code).toBe(0);
+    });
+
     if (engine === "sqlite")
       test("is refused for the row that created a pet", async () => {
         for (const flags of [[], ["--force"]]) {
@@ -125,8 +152,13 @@ for (const engine of engines) {
           [["1e3"], `${rule} '1e3'`],
           [["2.0"], rule],
           [["02"], rule],
-          [[""], rule],
-          [[], "SEQ is required; usage: petstore undo SEQ [--force] [--reason TEXT] [--json]"],
+          [[""], "give either SEQ, or --request, or --key with --from and --to"],
+          [[], "give either SEQ, or --request, or --key with --from and --to"],
+          [["2", "--request", "req_1"], "give either SEQ"],
+          [["2", "--from", "2026-11-15"], "give either SEQ"],
+          [["--key", "key_1", "--to", "2026-11-15"], "--from must be a time"],
+          [["--key", "key_1", "--from", "soon", "--to", "2026-11-15"], "--from must be a time"],
+          [["--request", "req_none"], "no change was found"],
           [["2", "--reason", "a\tb"], "--reason must have at most 200 characters"],
           [["2", "--reason", "x".repeat(201)], "--reason must have at most 200 characters"],
           [["2", "3"], "unexpected operand '3'"],

@@ -1,4 +1,4 @@
-import { type Actor, commandLine } from "../../domain/audit/audit.ts";
+import { type Actor, newCommand } from "../../domain/audit/audit.ts";
 import { fileNameRule, importReasonOf } from "../../domain/catalogue/imports.ts";
 import { roleOf, rolesFrom } from "../../domain/keys/keys.ts";
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
@@ -26,7 +26,7 @@ export async function actorOf(
     throw new InvalidField("requestId", rule);
   }
   if (keyId === undefined) {
-    if (requestId === undefined) return commandLine;
+    if (requestId === undefined) return newCommand();
     throw new ServiceError("invalid_request", "--request-id needs --as");
   }
   const key = await keys?.findKey(keyId);

@@ -10,6 +10,7 @@ import { Time } from "../parts/time.tsx";
 import { changeNumber } from "../texts/formats.ts";
 import { StockChange } from "./stock-change.tsx";
 import { UndoDialog } from "./undo-dialog.tsx";
+import { UndoTogether } from "./undo-together.tsx";
 
 interface Props {
   /** What the rows are, for screen readers. */
@@ -25,6 +26,7 @@ interface Props {
 export function ChangeTable(props: Props) {
   const { caption, rows, newAfter, isOnePet = false } = props;
   const undoing = useSignal<LedgerRow | undefined>(undefined);
+  const undoingRequest = useSignal<string | undefined>(undefined);
   const columns: readonly Column<LedgerRow>[] = [
     {
       title: "When",
@@ -44,17 +46,31 @@ export function ChangeTable(props: Props) {
       isTitleHidden: true,
       class: "change-actions",
       cell: (row) =>
-        may("clerk") &&
-        isUndoable(row) && (
-          <Button
-            kind="quiet"
-            isSmall
-            icon="undo"
-            label={`Undo change ${changeNumber(row.seq)}`}
-            onClick={() => (undoing.value = row)}
-          >
-            Undo
-          </Button>
+        may("clerk") && (
+          <>
+            {isUndoable(row) && (
+              <Button
+                kind="quiet"
+                isSmall
+                icon="undo"
+                label={`Undo change ${changeNumber(row.seq)}`}
+                onClick={() => (undoing.value = row)}
+              >
+                Undo
+              </Button>
+            )}
+            {!isOnePet && isNewestOfRequest(row, rows) && (
+              <Button
+                kind="quiet"
+                isSmall
+                icon="undo"
+                label={`Undo all changes of the request of change ${changeNumber(row.seq)}`}
+                onClick={() => (undoingRequest.value = row.requestId!)}
+              >
+                Undo all of this request
+              </Button>
+            )}
+          </>
         ),
     },
   ];
@@ -70,6 +86,12 @@ export function ChangeTable(props: Props) {
       />
       {undoing.value && (
         <UndoDialog row={undoing.value} close={() => (undoing.value = undefined)} />
+      )}
+      {undoingRequest.value !== undefined && (
+        <UndoTogether
+          selection={{ requestId: undoingRequest.value }}
+          close={() => (undoingRequest.value = undefined)}
+        />
       )}
     </>
   );
@@ -111,4 +133,11 @@ function Who({ row }: { readonly row: LedgerRow }) {
 /** A new pet has no earlier stock, and the details of a removed one are gone. */
 function isUndoable({ before, after }: LedgerRow): boolean {
   return before !== null && after !== null;
+}
+
+/** The rows of a request follow each other. The newest of several offers to undo them all. */
+function isNewestOfRequest({ seq, requestId }: LedgerRow, rows: readonly LedgerRow[]): boolean {
+  const at = rows.findIndex((row) => row.seq === seq);
+  const isOfRequest = (row: LedgerRow | undefined) => row?.requestId === requestId;
+  return requestId !== null && !isOfRequest(rows[at - 1]) && isOfRequest(rows[at + 1]);
 }

@@ -1,17 +1,21 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { request } from "../client/api.ts";
+import { findPetName } from "../client/pet-names.ts";
 import { may } from "../client/session.ts";
 import type { Key } from "../client/types.ts";
 import { navigate } from "../page/router.ts";
-import { LinkButton } from "../parts/button.tsx";
+import { Button, LinkButton } from "../parts/button.tsx";
 import { SelectField } from "../parts/choices.tsx";
 import { FieldError } from "../parts/fields.tsx";
 import { isNarrow } from "../parts/layout.ts";
 import { useLoaded } from "../parts/loaded.tsx";
 import { causeChoices } from "../parts/origins.ts";
-import { localInputValue, readLocalInput } from "../texts/times.ts";
+import { findRows } from "../stock/find-rows.ts";
+import { loadState, loadStock, revision, table } from "../stock/state.ts";
+import { commonPeriods, localInputValue, readLocalInput } from "../texts/times.ts";
 import { type ChangeFilter, filterQuery, isFiltered, isPetId } from "./change-filter.ts";
+import { UndoTogether } from "./undo-together.tsx";
 
 /**
  * The filters of the list. They are part of the address, so that a link shows the same. On a phone
@@ -37,6 +41,7 @@ export function FilterBar({ filter }: { readonly filter: ChangeFilter }) {
           value={filter.cause}
           choose={(cause) => apply({ cause })}
         />
+        <PeriodField filter={filter} apply={apply} />
         <TimeField name="since" label="From" filter={filter} apply={apply} />
         <TimeField name="until" label="To" filter={filter} apply={apply} />
         {isFiltered(filter) && (
@@ -44,8 +49,29 @@ export function FilterBar({ filter }: { readonly filter: ChangeFilter }) {
             Clear
           </LinkButton>
         )}
+        <UndoFilter filter={filter} />
       </search>
     </details>
+  );
+}
+
+/** Offered for one key between two times: what a broken integration did. */
+function UndoFilter({
+  filter: { keyId, since: from, until: to, petId, cause },
+}: {
+  readonly filter: ChangeFilter;
+}) {
+  const isOpen = useSignal(false);
+  if (keyId === "" || from === "" || to === "" || petId + cause !== "") return null;
+  return (
+    <>
+      <Button icon="undo" onClick={() => (isOpen.value = true)}>
+        Undo what this filter shows
+      </Button>
+      {isOpen.value && (
+        <UndoTogether selection={{ keyId, from, to }} close={() => (isOpen.value = false)} />
+      )}
+    </>
   );
 }
 
@@ -54,6 +80,7 @@ interface FieldProps {
   readonly apply: (changed: Partial<ChangeFilter>) => void;
 }
 
+/** Takes an id, or a part of a name that only one pet has. Offers the pets that match. */
 function PetField({ filter, apply }: FieldProps) {
   const typed = useSignal(filter.petId);
   const error = useSignal("");
@@ -61,27 +88,64 @@ function PetField({ filter, apply }: FieldProps) {
     typed.value = filter.petId;
     error.value = "";
   }, [filter.petId, typed, error]);
+  void revision.value;
+  const text = typed.value.trim();
+  const found = text === "" ? [] : findRows(text);
   const submit = () => {
-    const petId = typed.value.trim();
-    if (petId === "" || isPetId(petId)) apply({ petId });
-    else error.value = "Enter a whole number.";
+    const isId = text === "" || isPetId(text);
+    const [petId, ...others] = isId ? [text] : found.map((row) => table.value.ids[row]!);
+    if (petId !== undefined && others.length === 0) apply({ petId });
+    else if (loadState.value.kind !== "ready") error.value = "Names are being loaded. Try again.";
+    else error.value = petId === undefined ? "No pet matches." : "Choose one from the list.";
   };
   return (
     <div class="field">
-      <label for="filter-pet">Pet id</label>
+      <label for="filter-pet">Pet</label>
       <input
         id="filter-pet"
         class="input"
-        inputMode="numeric"
+        list="filter-pets"
         autocomplete="off"
-        placeholder="Any"
+        placeholder="Name or id"
         value={typed.value}
         aria-describedby="filter-error"
+        onFocus={() => void loadStock()}
         onInput={(event) => (typed.value = event.currentTarget.value)}
         onChange={submit}
       />
+      <datalist id="filter-pets">
+        {found.map((row) => (
+          <option key={row} value={table.value.ids[row]}>
+            {table.value.names[row]}
+          </option>
+        ))}
+      </datalist>
       <FieldError id="filter-error">{error.value}</FieldError>
+      {filter.petId !== "" && <span class="small muted">{findPetName(filter.petId)}</span>}
     </div>
+  );
+}
+
+/** The periods that people ask for most. Their times are in the address, so a link shows the same. */
+function PeriodField({ filter, apply }: FieldProps) {
+  const periods = commonPeriods();
+  const chosen = periods.find(
+    ({ since, until }) => since === filter.since && until === filter.until,
+  );
+  return (
+    <SelectField
+      id="filter-period"
+      label="When"
+      choices={[
+        ["", filter.since + filter.until === "" ? "Any time" : "From and to"],
+        ...periods.map(({ name }) => [name, name] as const),
+      ]}
+      value={chosen?.name ?? ""}
+      choose={(name) => {
+        const { since = "", until = "" } = periods.find((period) => period.name === name) ?? {};
+        apply({ since, until });
+      }}
+    />
   );
 }
 

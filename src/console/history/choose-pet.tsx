@@ -6,11 +6,9 @@ import { LinkButton } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { StatusBadge } from "../parts/status.tsx";
+import { findRows } from "../stock/find-rows.ts";
 import { loadState, loadStock, revision, table } from "../stock/state.ts";
-import { foldCase } from "../stock/table.ts";
 import { formatCount } from "../texts/formats.ts";
-
-const suggestionsMax = 20;
 
 /** Finds a pet by its id, its barcode or a part of its name. */
 export function ChoosePet() {
@@ -53,25 +51,6 @@ export function ChoosePet() {
       )}
     </form>
   );
-}
-
-/** The first rows that contain the text, the most recently changed ones first. */
-function findRows(text: string): readonly number[] {
-  const { rowsById, searchTexts, isRemoved, versions } = table.value;
-  const scanned = table.value.findScanned(text);
-  const wanted = foldCase(text.trim());
-  const newest: number[] = [];
-  for (const row of rowsById) {
-    if (isRemoved[row]) continue;
-    if (row !== scanned && !searchTexts[row]!.includes(wanted)) continue;
-    const isFull = newest.length === suggestionsMax;
-    if (isFull && versions[newest.at(-1)!]! > versions[row]!) continue;
-    // Sorting all 100,000 pets would take too long while changes arrive.
-    const place = newest.findIndex((other) => versions[other]! < versions[row]!);
-    newest.splice(place < 0 ? newest.length : place, 0, row);
-    if (isFull) newest.pop();
-  }
-  return newest;
 }
 
 function Nothing(props: { readonly text: string; readonly typedId: string | undefined }) {

@@ -79,3 +79,18 @@ export function readLocalInput(value: string): string {
   const at = value === "" ? Number.NaN : new Date(value).getTime();
   return Number.isNaN(at) ? "" : new Date(at).toISOString();
 }
+
+/** Today, yesterday and this week, which starts on Monday, in the time zone of the person. */
+export function commonPeriods(now = new Date()) {
+  const midnight = (days: number) =>
+    new Date(now.getFullYear(), now.getMonth(), now.getDate() + days).toISOString();
+  const period = (name: string, from: number, to: number) => ({
+    ...{ name, since: midnight(from), until: midnight(to) },
+  });
+  const monday = -((now.getDay() + 6) % 7);
+  return [
+    period("Today", 0, 1),
+    period("Yesterday", -1, 0),
+    period("This week", monday, monday + 7),
+  ];
+}

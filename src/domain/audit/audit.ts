@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { rowsExaminedMax } from "../ledger/store.ts";
 
 /**
@@ -14,6 +15,11 @@ export interface Actor {
 
 /** Whoever runs commands has access to the machine, and needs no key. */
 export const commandLine: Actor = { keyId: null, requestId: null };
+
+/** A command that makes many changes. The id of its own finds them, to undo them together. */
+export function newCommand(): Actor {
+  return { keyId: null, requestId: `req_${randomBytes(6).toString("hex")}_1` };
+}
 
 /** Who makes a change, and when. */
 export interface By {

@@ -29,6 +29,7 @@ import { sessionOperations, sessionSchemas } from "./session.ts";
 import { ledgerOperations, listOrders, listStockHistory } from "./shared.ts";
 import { stockOperations } from "./stock.ts";
 import { stocktakeOperations, stocktakeSchemas } from "./stocktakes.ts";
+import { undoOperations, undoSchemas } from "./undo.ts";
 import { getKeyUsage, getUsage } from "./usage.ts";
 import { webhookOperations } from "./webhooks.ts";
 
@@ -49,7 +50,7 @@ const table = {
   ...tagged("Webhooks", webhookOperations),
   ...tagged("Backups", backupOperations),
   ...tagged("Stock", { ...stockOperations, ...stocktakeOperations, listStockHistory }),
-  ...tagged("Changes", { ...ledgerOperations, ...changeOperations }),
+  ...tagged("Changes", { ...ledgerOperations, ...changeOperations, ...undoOperations }),
   ...tagged("Pets", { ...petOperations, importPets, exportPets }),
   ...tagged("Orders", { listOrders, importOrders, exportOrders }),
 };
@@ -68,6 +69,7 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
   ...backupSchemas,
   ...stockSchemas,
   ...stocktakeSchemas,
+  ...undoSchemas,
   Error: errorSchema(errorCodes),
 };
 

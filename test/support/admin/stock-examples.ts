@@ -91,6 +91,36 @@ export const stockExamples = {
     ],
     prepare: aChange,
   },
+  undoChanges: {
+    good: { path: "/changes/undo", body: '{"requestId":"{requestId}","dryRun":true}' },
+    bad: [
+      { path: "/changes/undo", code: "invalid_request" },
+      { path: "/changes/undo", body: "{}", code: "invalid_request" },
+      {
+        path: "/changes/undo",
+        body: '{"requestId":"{requestId}","keyId":"key_1"}',
+        code: "invalid_request",
+      },
+      {
+        path: "/changes/undo",
+        body: '{"requestId":"{requestId}","include":"some"}',
+        code: "invalid_request",
+      },
+      {
+        path: "/changes/undo",
+        body: '{"requestId":"{requestId}","asOf":"7"}',
+        code: "invalid_request",
+      },
+      {
+        path: "/changes/undo",
+        body: '{"requestId":"{requestId}","asOf":"gone-1"}',
+        code: "version_conflict",
+      },
+      { path: "/changes/undo", body: '{"requestId":"req_none"}', code: "not_found" },
+      { path: "/changes/undo", ...tooLong },
+    ],
+    prepare: aChange,
+  },
   getSnapshot: {
     good: { path: "/snapshots/1" },
     bad: [
@@ -180,9 +210,14 @@ export const stockExamples = {
 /** A new row that is the last one of its pet, as `{seq}`. */
 async function aChange({ store }: TestService) {
   const change = { petId: 2n, kind: "add", amount: 1, reason: null } as const;
-  const unit = { changes: [change], cause: "undo", keyId: null, requestId: null } as const;
+  const unit = {
+    changes: [change],
+    cause: "undo",
+    keyId: null,
+    requestId: "req_example_1",
+  } as const;
   const { rows } = await store.inventory.commit([unit]);
-  return { seq: String(rows[0]!.seq) };
+  return { seq: String(rows[0]!.seq), requestId: unit.requestId };
 }
 
 let lastId = 1_000;

@@ -1,0 +1,23 @@
+import { table } from "./state.ts";
+import { foldCase } from "./table.ts";
+
+const suggestionsMax = 20;
+
+/** The first rows that contain the text, the most recently changed ones first. */
+export function findRows(text: string): readonly number[] {
+  const { rowsById, searchTexts, isRemoved, versions } = table.value;
+  const scanned = table.value.findScanned(text);
+  const wanted = foldCase(text.trim());
+  const newest: number[] = [];
+  for (const row of rowsById) {
+    if (isRemoved[row]) continue;
+    if (row !== scanned && !searchTexts[row]!.includes(wanted)) continue;
+    const isFull = newest.length === suggestionsMax;
+    if (isFull && versions[newest.at(-1)!]! > versions[row]!) continue;
+    // Sorting all 100,000 pets would take too long while changes arrive.
+    const place = newest.findIndex((other) => versions[other]! < versions[row]!);
+    newest.splice(place < 0 ? newest.length : place, 0, row);
+    if (isFull) newest.pop();
+  }
+  return newest;
+}
