@@ -1,7 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import { ApiError, createIdempotencyKey, messageOf, request } from "../client/api.ts";
 import { session } from "../client/session.ts";
-import type { AppliedChanges, StockChange } from "../client/types.ts";
+import type { AppliedChanges, StockChange, VersionedItem } from "../client/types.ts";
 import { table, touched } from "./state.ts";
 
 /** Changes that are applied whole or not at all. With the same key, they are never applied twice. */
@@ -11,7 +11,7 @@ export interface Batch {
 }
 
 /** The API takes this many changes at once. */
-const batchSizeMax = 1_000;
+export const batchSizeMax = 1_000;
 
 export function toBatches(changes: readonly StockChange[]): readonly Batch[] {
   const count = Math.ceil(changes.length / batchSizeMax);
@@ -34,8 +34,14 @@ export class Sending {
   /** Batches that may not have been applied. After a lost connection, they are sent again unchanged. */
   readonly rest = signal<readonly Batch[]>([]);
 
-  /** Calls `applied` with each batch that is in the ledger. Returns true if all of them are. */
-  async send(batches: readonly Batch[], applied?: (batch: Batch) => void): Promise<boolean> {
+  /**
+   * Calls `applied` with each batch that is in the ledger, and its entries. Returns true if all of them
+   * are.
+   */
+  async send(
+    batches: readonly Batch[],
+    applied?: (batch: Batch, entries: readonly VersionedItem[]) => void,
+  ): Promise<boolean> {
     const { value: sender } = session;
     const total = countChanges(batches);
     const showProgress = () => {
@@ -57,7 +63,7 @@ export class Sending {
         touched();
         this.rest.value = this.rest.value.slice(1);
         showProgress();
-        applied?.(batch);
+        applied?.(batch, entries);
       }
       return true;
     } catch (error) {

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { PetStatus } from "../client/types.ts";
+import { navigate } from "../page/router.ts";
 import { Button } from "../parts/button.tsx";
 import { Select } from "../parts/choices.tsx";
 import { FieldError } from "../parts/fields.tsx";
@@ -8,8 +9,10 @@ import { statusChoices } from "../parts/status.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { countChanges } from "./batches.ts";
 import { applyToSelected, bulk, sendBulk } from "./bulk.ts";
+import { addPieces } from "./deliveries.ts";
 import { parseDelta, parseQuantity, quantityRule } from "./quantities.ts";
 import { clearSelection, selected } from "./selection.ts";
+import { table } from "./state.ts";
 
 /**
  * Changes all selected rows. What is left after the connection was lost comes first, also when the
@@ -45,6 +48,13 @@ const kinds = [
   ["delta", "Add to the quantity"],
   ["status", "Set the status to"],
 ] as const;
+
+/** Each selected row gets its own amount. */
+function receiveSelected(): void {
+  for (const row of [...selected.value].reverse()) addPieces(table.value.ids[row]!, 0);
+  clearSelection();
+  navigate("/stock/delivery");
+}
 
 function BulkForm() {
   const kind = useSignal<(typeof kinds)[number][0]>("quantity");
@@ -106,6 +116,9 @@ function BulkForm() {
       <button type="submit" class="button primary" disabled={progress !== undefined}>
         {progress ? `${formatCount(progress.applied)} of ${formatCount(progress.total)}` : "Apply"}
       </button>
+      <Button isDisabled={progress !== undefined} onClick={receiveSelected}>
+        Receive…
+      </Button>
       <Button isDisabled={progress !== undefined} onClick={clearSelection}>
         Clear
       </Button>

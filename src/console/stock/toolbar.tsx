@@ -23,6 +23,9 @@ export function Actions() {
   }
   return (
     <div class="row">
+      <LinkButton icon="import" to="/stock/delivery">
+        Receive delivery
+      </LinkButton>
       <LinkButton icon="count" to="/stock/count">
         Count stock
       </LinkButton>
