@@ -1,7 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import { ApiError, createIdempotencyKey, messageOf, request } from "../client/api.ts";
 import { session } from "../client/session.ts";
-import type { AppliedChanges, StockChange, VersionedItem } from "../client/types.ts";
+import type { AppliedChanges, StockChange } from "../client/types.ts";
 import { table, touched } from "./state.ts";
 
 /** Changes that are applied whole or not at all. With the same key, they are never applied twice. */
@@ -25,6 +25,8 @@ export function countChanges(batches: readonly Batch[]): number {
   return batches.reduce((sum, { changes }) => sum + changes.length, 0);
 }
 
+type Applied = (batch: Batch, entries: AppliedChanges["entries"]) => void;
+
 /** Sends batches one after the other, and keeps those that may not have been applied. */
 export class Sending {
   /** How many changes were applied, of how many. Undefined if nothing is being sent. */
@@ -34,14 +36,8 @@ export class Sending {
   /** Batches that may not have been applied. After a lost connection, they are sent again unchanged. */
   readonly rest = signal<readonly Batch[]>([]);
 
-  /**
-   * Calls `applied` with each batch that is in the ledger, and its entries. Returns true if all of them
-   * are.
-   */
-  async send(
-    batches: readonly Batch[],
-    applied?: (batch: Batch, entries: readonly VersionedItem[]) => void,
-  ): Promise<boolean> {
+  /** Calls `applied` with each batch that is in the ledger. Returns true if all of them are. */
+  async send(batches: readonly Batch[], applied?: Applied): Promise<boolean> {
     const { value: sender } = session;
     const total = countChanges(batches);
     const showProgress = () => {

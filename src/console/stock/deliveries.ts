@@ -1,4 +1,4 @@
-import { batch, computed, effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { createIdempotencyKey, request } from "../client/api.ts";
 import { session } from "../client/session.ts";
 import type { LedgerRow } from "../client/types.ts";
@@ -14,28 +14,22 @@ import { foldCase } from "./table.ts";
 /** What is recorded. A loss is taken away, the others are added. */
 export const kinds = ["Delivery", "Return", "Loss"] as const;
 
-interface Draft {
+const emptyDraft = () => ({
   /** The idempotency key. Another window that sends the same draft adds nothing. */
-  readonly key: string;
-  readonly kind: (typeof kinds)[number];
-  readonly reference: string;
+  key: createIdempotencyKey(),
+  kind: "Delivery" as (typeof kinds)[number],
+  reference: "",
   /** Amounts as they were typed. */
-  readonly rows: readonly (readonly [petId: string, amount: string])[];
+  rows: [] as readonly (readonly [petId: string, amount: string])[],
   /** Pasted lines that were not added, and why. */
-  readonly problems: readonly string[];
+  problems: [] as readonly string[],
   /** In milliseconds since 1970. 0 if it was not sent, or was refused. */
-  readonly sentAt: number;
-}
-
-function emptyDraft(): Draft {
-  const key = createIdempotencyKey();
-  return { key, kind: "Delivery", reference: "", rows: [], problems: [], sentAt: 0 };
-}
+  sentAt: 0,
+});
+type Draft = Readonly<ReturnType<typeof emptyDraft>>;
 
 /** The delivery, return or loss that is being put together. */
-export const draft = signal(emptyDraft());
-/** The operator key whose draft it is; undefined if nobody is signed in. */
-const owner = signal<string | undefined>(undefined);
+export const draft = signal<Draft>(emptyDraft());
 export const sending = new Sending();
 /** Why the draft was not recorded, and because of which pet. */
 export const failure = signal({ message: "", petId: "" });
@@ -43,7 +37,6 @@ export const failure = signal({ message: "", petId: "" });
 export const scanned = signal({ petId: "" });
 /** What was scanned and is no pet. Scans are ignored until the person has seen it. */
 export const unknownCode = signal("");
-
 /** What was sent may be recorded. It stays as it is until the service says so. */
 export const isSent = computed(() => draft.value.sentAt > 0);
 export const sign = computed(() => (draft.value.kind === "Loss" ? -1 : 1));
@@ -55,7 +48,7 @@ export const total = computed(() => {
 
 export function changeDraft(fields: Partial<Omit<Draft, "key" | "sentAt">>): void {
   if (isSent.value) return;
-  draft.value = { ...draft.value, ...fields };
+  keep({ ...draft.value, ...fields });
   fail("");
 }
 
@@ -69,8 +62,14 @@ export function addPieces(petId: string, pieces: number): void {
   setAmount(petId, String((parseAmount(amount) ?? 0) + pieces || ""));
 }
 
-/** Adds one, as a scan does. */
-export function addOne(row: number): void {
+/** Adds one of the pet with this code, as a scan does. */
+export function scan(code: string, row = findRowByCode(code)): void {
+  if (row === undefined) {
+    // The focus leaves its field, so that the next scan goes nowhere.
+    (document.activeElement as HTMLElement).blur();
+    unknownCode.value = code;
+    return;
+  }
   const petId = table.value.ids[row]!;
   addPieces(petId, 1);
   scanned.value = { petId };
@@ -86,10 +85,8 @@ export function findRowByCode(text: string): number | undefined {
 /** Adds the rows of a sheet, and lists what cannot be added. */
 export function addLines(text: string): void {
   const { rowsById, foldedNames, isRemoved, ids } = table.value;
-  const named = Map.groupBy(
-    rowsById.filter((row) => !isRemoved[row]),
-    (row) => foldedNames[row]!,
-  );
+  const known = rowsById.filter((row) => !isRemoved[row]);
+  const named = Map.groupBy(known, (row) => foldedNames[row]!);
   const problems = [...draft.value.problems];
   for (const line of text.split(/[\r\n]+/).filter((one) => one.trim() !== "")) {
     const { code = "", pieces = 0 } = parseLine(line) ?? {};
@@ -97,53 +94,49 @@ export function addLines(text: string): void {
     const rows = row === undefined ? (named.get(foldCase(code)) ?? []) : [row];
     if (rows.length === 1) addPieces(ids[rows[0]!]!, pieces);
     else if (code === "") problems.push(`${line}: not a pet and a whole number`);
-    else if (rows.length > 1) problems.push(`${line}: several pets have this name`);
-    else problems.push(`${line}: no pet has this id, barcode or name`);
+    else problems.push(`${line}: ${rows.length || "no"} pets have this id, barcode or name`);
   }
   changeDraft({ problems });
 }
 
 export function discardDraft(): void {
   const { value: discarded } = draft;
-  draft.value = emptyDraft();
+  keep(emptyDraft());
   fail("");
-  showSuccess("Discarded", { label: "Undo", run: () => (draft.value = discarded) });
+  showSuccess("Discarded", { label: "Undo", run: () => keep(discarded) });
 }
 
 /** Sends the draft as one batch, again after the connection was lost. It is never recorded twice. */
-export async function recordDraft(): Promise<void> {
+export async function recordDraft(event: Event): Promise<void> {
+  event.preventDefault();
   const { key, kind, reference, rows, problems, sentAt } = draft.value;
   const wrong = rows.find(([, amount]) => parseAmount(amount) === undefined);
   if (wrong) return fail(amountRule, wrong[0]);
   if (isSent.value && Date.now() - sentAt > repeatMsMax) {
-    draft.value = { ...draft.value, key: createIdempotencyKey(), sentAt: 0 };
-    return fail(
-      "This was sent too long ago to be sent again. Does Activity show it? Discard it then.",
-    );
+    keep({ ...draft.value, key: createIdempotencyKey(), sentAt: 0 });
+    return fail("This was sent too long ago to be sent again. Discard it if Activity shows it.");
   }
   const reason = [kind, reference.trim()].filter(Boolean).join(": ");
   const changes = rows
     .map(([petId, amount]) => ({ petId, delta: sign.value * parseAmount(amount)!, reason }))
     .filter(({ delta }) => delta !== 0);
-  const text = `${reason}. ${countOf(total.value.kinds, "kind")}, ${countOf(total.value.pieces, "piece")}.`;
+  const size = `${countOf(total.value.kinds, "kind")}, ${countOf(total.value.pieces, "piece")}`;
   fail("");
-  draft.value = { ...draft.value, sentAt: sentAt || Date.now() };
+  keep({ ...draft.value, sentAt: sentAt || Date.now() });
   let seq = 0;
   const isRecorded = await sending.send([{ key, changes }], (_, [entry]) => {
     seq = entry!.version;
   });
   if (isRecorded) {
-    draft.value = { ...emptyDraft(), kind, problems };
-    const show = async () => {
-      // A repeated request has another id than the first one, which is in the ledger.
-      const path = `/changes?after=${seq - 1}&limit=1`;
-      const [row] = await request<readonly LedgerRow[]>(path).catch(() => []);
-      navigate(`/activity?request=${row?.requestId ?? ""}`);
-    };
-    showSuccess(text, { label: "Show in Activity", run: () => void show() });
+    keep({ ...emptyDraft(), kind, problems });
+    // The ledger has the id of the first request, not of one that repeats it.
+    const path = `/changes?after=${seq - 1}&limit=1`;
+    const [row] = await request<readonly LedgerRow[]>(path).catch(() => []);
+    const show = () => navigate(`/activity?request=${row?.requestId ?? ""}`);
+    showSuccess(`${reason}. ${size}.`, { label: "Show in Activity", run: show });
   } else if (sending.error.value !== "") {
     // A refused draft can be corrected.
-    if (sending.rest.value.length === 0) draft.value = { ...draft.value, sentAt: 0 };
+    if (sending.rest.value.length === 0) keep({ ...draft.value, sentAt: 0 });
     const { value: message } = sending.error;
     const [, petId, why] = /^Change \d+ \(pet (-?\d+)\): (.*)$/.exec(message) ?? [];
     fail(why?.replace(/^A delta .* negative\. .* (\d+)\.$/, "Only $1 in stock.") ?? message, petId);
@@ -155,39 +148,31 @@ function fail(message: string, petId = ""): void {
   if (petId !== "") scanned.value = { petId };
 }
 
-const nameOf = (keyId: string) => `petstore-delivery-${keyId}`;
-
-function readDraft(keyId: string | undefined): Draft {
-  try {
-    const text = keyId === undefined ? null : window.localStorage.getItem(nameOf(keyId));
-    return { ...emptyDraft(), ...JSON.parse(text ?? "{}") };
-  } catch {
-    return emptyDraft();
-  }
-}
-
-// Every operator key has its own draft: the service knows a repeated request only by the same key.
-effect(() => {
+/** Every operator key has its own draft: the service knows a repeated request only by the same key. */
+const storageName = computed(() => {
   const { value } = session;
-  const keyId = value.kind === "in" ? value.session.operator.id : undefined;
-  batch(() => {
-    owner.value = keyId;
-    draft.value = readDraft(keyId);
-    fail("");
-  });
+  return `petstore-delivery-${value.kind === "in" ? value.session.operator.id : ""}`;
 });
 
-// A reload, or a laptop that is closed, loses nothing.
-effect(() => {
+/** A reload, or a laptop that is closed, loses nothing. */
+function keep(changed: Draft): void {
+  draft.value = changed;
   try {
-    if (owner.value === undefined) return;
-    window.localStorage.setItem(nameOf(owner.value), JSON.stringify(draft.value));
+    window.localStorage.setItem(storageName.value, JSON.stringify(changed));
   } catch {
     // The draft is still on the page. Only a reload would lose it.
   }
-});
+}
 
+function restore(): void {
+  try {
+    const text = window.localStorage.getItem(storageName.value);
+    draft.value = { ...emptyDraft(), ...JSON.parse(text ?? "{}") };
+  } catch {
+    draft.value = emptyDraft();
+  }
+}
+
+effect(restore);
 // Another window of the same person has changed or recorded the draft.
-window.addEventListener("storage", ({ key }) => {
-  if (owner.value && key === nameOf(owner.value)) draft.value = readDraft(owner.value);
-});
+window.addEventListener("storage", ({ key }) => key === storageName.value && restore());
