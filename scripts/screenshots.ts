@@ -24,6 +24,7 @@ import {
   editConflict,
   openDialog,
   readChart,
+  receiveSome,
   selectSome,
   undoOld,
 } from "./screenshots/prepared.ts";
@@ -49,6 +50,7 @@ const shots = (operations: Operations): readonly Shot[] => [
     },
   },
   { name: "stock-bulk", path: "/stock", prepare: selectSome },
+  { name: "stock-delivery", path: "/stock/delivery", prepare: receiveSome },
   { name: "stock-count", path: "/stock/count", prepare: countSome },
   { name: "activity", path: "/activity" },
   { name: "activity-undo", path: "/activity?pet=5", prepare: undoOld },

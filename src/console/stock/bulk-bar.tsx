@@ -7,9 +7,9 @@ import { FieldError } from "../parts/fields.tsx";
 import { ReasonInput } from "../parts/reason-field.tsx";
 import { statusChoices } from "../parts/status.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
-import { countChanges } from "./batches.ts";
+import { batchSizeMax, countChanges } from "./batches.ts";
 import { applyToSelected, bulk, sendBulk } from "./bulk.ts";
-import { addPieces } from "./deliveries.ts";
+import { addRows } from "./deliveries.ts";
 import { parseDelta, parseQuantity, quantityRule } from "./quantities.ts";
 import { clearSelection, selected } from "./selection.ts";
 import { table } from "./state.ts";
@@ -51,7 +51,7 @@ const kinds = [
 
 /** Each selected row gets its own amount. */
 function receiveSelected(): void {
-  for (const row of [...selected.value].reverse()) addPieces(table.value.ids[row]!, 0);
+  addRows([...selected.value].reverse().map((row) => table.value.ids[row]!));
   clearSelection();
   navigate("/stock/delivery");
 }
@@ -116,7 +116,7 @@ function BulkForm() {
       <button type="submit" class="button primary" disabled={progress !== undefined}>
         {progress ? `${formatCount(progress.applied)} of ${formatCount(progress.total)}` : "Apply"}
       </button>
-      <Button isDisabled={progress !== undefined} onClick={receiveSelected}>
+      <Button isDisabled={!!progress || count > batchSizeMax} onClick={receiveSelected}>
         Receive…
       </Button>
       <Button isDisabled={progress !== undefined} onClick={clearSelection}>

@@ -56,10 +56,16 @@ export function setAmount(petId: string, amount: string): void {
   changeDraft({ rows: [...new Map(draft.value.rows).set(petId, amount)] });
 }
 
-/** Adds pieces to what there is of a pet. */
-export function addPieces(petId: string, pieces: number): void {
-  const amount = new Map(draft.value.rows).get(petId) ?? "";
-  setAmount(petId, String((parseAmount(amount) ?? 0) + pieces || ""));
+function plus(amount: string | undefined, pieces: number): string {
+  return String((parseAmount(amount ?? "") ?? 0) + pieces || "");
+}
+
+/** Adds rows without an amount, unless they are there. */
+export function addRows(petIds: readonly string[]): void {
+  const { rows } = draft.value;
+  const added = petIds.map((petId) => [petId, ""] as const);
+  // The first one says where a row is, the last one what its amount is.
+  changeDraft({ rows: [...new Map([...rows, ...added, ...rows])] });
 }
 
 /** Adds one of the pet with this code, as a scan does. */
@@ -71,9 +77,10 @@ export function scan(code: string, row = findRowByCode(code)): void {
     return;
   }
   const petId = table.value.ids[row]!;
-  addPieces(petId, 1);
+  const amount = plus(new Map(draft.value.rows).get(petId), 1);
+  setAmount(petId, amount);
   scanned.value = { petId };
-  announce(`${table.value.names[row]}: ${new Map(draft.value.rows).get(petId)}`);
+  announce(`${table.value.names[row]}: ${amount}`);
 }
 
 /** The row with this id. A code may be printed with zeros before the id. */
@@ -87,16 +94,18 @@ export function addLines(text: string): void {
   const { rowsById, foldedNames, isRemoved, ids } = table.value;
   const known = rowsById.filter((row) => !isRemoved[row]);
   const named = Map.groupBy(known, (row) => foldedNames[row]!);
+  const amounts = new Map(draft.value.rows);
   const problems = [...draft.value.problems];
   for (const line of text.split(/[\r\n]+/).filter((one) => one.trim() !== "")) {
     const { code = "", pieces = 0 } = parseLine(line) ?? {};
     const row = findRowByCode(code);
     const rows = row === undefined ? (named.get(foldCase(code)) ?? []) : [row];
-    if (rows.length === 1) addPieces(ids[rows[0]!]!, pieces);
+    const petId = ids[rows[0]!]!;
+    if (rows.length === 1) amounts.set(petId, plus(amounts.get(petId), pieces));
     else if (code === "") problems.push(`${line}: not a pet and a whole number`);
     else problems.push(`${line}: ${rows.length || "no"} pets have this id, barcode or name`);
   }
-  changeDraft({ problems });
+  changeDraft({ rows: [...amounts], problems });
 }
 
 export function discardDraft(): void {

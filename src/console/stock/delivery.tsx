@@ -76,11 +76,13 @@ function Finder() {
   }
   function enter(event: Event): void {
     event.preventDefault();
-    const found = suggest(text.value);
+    const typed = text.value.trim();
+    const found = suggest(typed);
     // A number that is only a part of an id is not the pet that was meant.
-    const isName = found.length > 0 && /\D/.test(text.value.trim());
-    if (found.length === 1 && isName) add(found[0]);
-    else if (!isName && text.value.trim() !== "") add();
+    const isName = found.length > 0 && /\D/.test(typed);
+    const only = isName && found.length === 1 ? found[0] : undefined;
+    const row = deliveries.findRowByCode(typed) ?? only;
+    if (row !== undefined || (typed !== "" && !isName)) add(row);
   }
   function paste(event: ClipboardEvent): void {
     const pasted = event.clipboardData?.getData("text") ?? "";
@@ -172,7 +174,7 @@ function Finish() {
   const isSending = sending.progress.value !== undefined;
   const isLost = isSent.value && !isSending;
   const isReady = !isSending && kinds > 0 && kinds <= batchSizeMax;
-  const name = table.value.names[table.value.findRow(petId) ?? -1];
+  const name = table.value.names[table.value.findRow(petId) ?? -1] ?? petId;
   return (
     <form class="bulk-bar" aria-label="Record" novalidate onSubmit={deliveries.recordDraft}>
       <strong class="bulk-count" role="status">
