@@ -5,7 +5,6 @@ import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
-  consoleUrl,
   expectNoComplaints,
   openConsole,
   phone,
@@ -42,7 +41,6 @@ describe.each(engines)("a delivery on %s", (engine) => {
     );
     opened = await openConsole(service, "/stock");
     page = opened.page;
-    opened.context.setDefaultTimeout(10_000);
     await rowOf(page, 1).waitFor();
   });
   afterAll(async () => {
@@ -193,14 +191,12 @@ describe.each(engines)("a delivery on %s", (engine) => {
   });
 
   test("on a phone in the dark, nothing is wider than the screen", async () => {
-    if (engine !== "sqlite") return;
     const small = await openConsole(service, "/stock/delivery", { ...phone, colorScheme: "dark" });
     await small.page.locator(".delivery-finder input").fill("bird a");
     await small.page.keyboard.press("Enter");
     await small.page.locator("#amount-1").waitFor();
     expect(await tooWide(small.page)).toEqual([]);
-    expect(await seriousFindings(small.page)).toEqual([]);
-    expect(small.page.url()).toBe(consoleUrl(service, "/stock/delivery"));
+    if (engine === "sqlite") expect(await seriousFindings(small.page)).toEqual([]);
     await small.context.close();
   });
 });
