@@ -9,7 +9,6 @@ import { statusChoices } from "../parts/status.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { batchSizeMax, countChanges } from "./batches.ts";
 import { applyToSelected, bulk, sendBulk } from "./bulk.ts";
-import { addRows } from "./deliveries.ts";
 import { parseDelta, parseQuantity, quantityRule } from "./quantities.ts";
 import { clearSelection, selected } from "./selection.ts";
 import { table } from "./state.ts";
@@ -50,8 +49,9 @@ const kinds = [
 ] as const;
 
 /** Each selected row gets its own amount. */
-function receiveSelected(): void {
-  addRows([...selected.value].reverse().map((row) => table.value.ids[row]!));
+async function receiveSelected(): Promise<void> {
+  const petIds = [...selected.value].reverse().map((row) => table.value.ids[row]!);
+  (await import("./deliveries.ts")).addRows(petIds);
   clearSelection();
   navigate("/stock/delivery");
 }

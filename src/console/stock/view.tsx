@@ -1,10 +1,10 @@
 import { useEffect } from "preact/hooks";
+import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
 import type { Shortcut, ViewProps } from "../parts/view.ts";
 import { ViewHead } from "../parts/view-head.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
 import { CountPanel } from "./count-panel.tsx";
 import { isCounting } from "./counting.ts";
-import { Delivery } from "./delivery.tsx";
 import { EditSheet } from "./edit-sheet.tsx";
 import { Grid } from "./grid.tsx";
 import { NoMatches, NoPets, Outdated, StockNotLoaded } from "./nothing.tsx";
@@ -63,6 +63,12 @@ export default function StockView({ rest }: ViewProps) {
       {petDialog.value && <PetDialog {...petDialog.value} />}
     </div>
   );
+}
+
+/** Its code is loaded on demand: most visits to the stock are no deliveries. */
+function Delivery() {
+  const source = useLoaded(() => import("./delivery.tsx"));
+  return <WhenLoaded source={source}>{(loaded) => <loaded.Delivery />}</WhenLoaded>;
 }
 
 function Entries() {
