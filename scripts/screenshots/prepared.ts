@@ -23,6 +23,23 @@ export async function countSome(page: Page): Promise<void> {
   }
 }
 
+/** Scans some pets of a delivery. */
+export async function receiveSome(page: Page): Promise<void> {
+  for (const [petId, amount] of [
+    [1, 12],
+    [5, 40],
+    [3, 6],
+    [7, 8],
+    [9, 24],
+  ]) {
+    await page.fill(".delivery-finder input", String(petId));
+    await page.keyboard.press("Enter");
+    await page.locator(`#amount-${petId}`).fill(String(amount));
+  }
+  await page.getByLabel("Reference").fill("delivery note 4711");
+  await page.fill(".delivery-finder input", "a");
+}
+
 /** Selects some rows and fills in a change of all of them. */
 export async function selectSome(page: Page): Promise<void> {
   for (const petId of [2, 3, 4, 6]) {

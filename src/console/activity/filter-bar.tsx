@@ -62,7 +62,8 @@ function UndoFilter({
   readonly filter: ChangeFilter;
 }) {
   const isOpen = useSignal(false);
-  if (keyId === "" || from === "" || to === "" || petId + cause !== "") return null;
+  if (!may("clerk") || keyId === "" || from === "" || to === "" || petId + cause !== "")
+    return null;
   return (
     <>
       <Button icon="undo" onClick={() => (isOpen.value = true)}>

@@ -2,11 +2,11 @@ import { TextField } from "./fields.tsx";
 
 /** Browsers count UTF-16 units, the API code points. A text never has more code points than units. */
 export const reasonCharactersMax = 200;
-const label = "Reason (optional)";
+const reasonLabel = "Reason (optional)";
 
 /** Why something is changed, in a form. */
 export function ReasonField() {
-  return <TextField name="reason" label={label} lengthMax={reasonCharactersMax} />;
+  return <TextField name="reason" label={reasonLabel} lengthMax={reasonCharactersMax} />;
 }
 
 interface InputProps {
@@ -14,10 +14,13 @@ interface InputProps {
   readonly change: (reason: string) => void;
   readonly class?: string;
   readonly isDisabled?: boolean;
+  /** What is asked for instead of a reason. */
+  readonly label?: string;
 }
 
 /** The same without a label beside it. */
-export function ReasonInput({ value, change, class: kind = "", isDisabled = false }: InputProps) {
+export function ReasonInput({ value, change, isDisabled = false, ...props }: InputProps) {
+  const { class: kind = "", label = reasonLabel } = props;
   return (
     <input
       class={`input ${kind}`}

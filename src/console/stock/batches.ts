@@ -11,7 +11,7 @@ export interface Batch {
 }
 
 /** The API takes this many changes at once. */
-const batchSizeMax = 1_000;
+export const batchSizeMax = 1_000;
 
 export function toBatches(changes: readonly StockChange[]): readonly Batch[] {
   const count = Math.ceil(changes.length / batchSizeMax);
@@ -25,6 +25,8 @@ export function countChanges(batches: readonly Batch[]): number {
   return batches.reduce((sum, { changes }) => sum + changes.length, 0);
 }
 
+type Applied = (batch: Batch, entries: AppliedChanges["entries"]) => void;
+
 /** Sends batches one after the other, and keeps those that may not have been applied. */
 export class Sending {
   /** How many changes were applied, of how many. Undefined if nothing is being sent. */
@@ -35,7 +37,7 @@ export class Sending {
   readonly rest = signal<readonly Batch[]>([]);
 
   /** Calls `applied` with each batch that is in the ledger. Returns true if all of them are. */
-  async send(batches: readonly Batch[], applied?: (batch: Batch) => void): Promise<boolean> {
+  async send(batches: readonly Batch[], applied?: Applied): Promise<boolean> {
     const { value: sender } = session;
     const total = countChanges(batches);
     const showProgress = () => {
@@ -57,7 +59,7 @@ export class Sending {
         touched();
         this.rest.value = this.rest.value.slice(1);
         showProgress();
-        applied?.(batch);
+        applied?.(batch, entries);
       }
       return true;
     } catch (error) {

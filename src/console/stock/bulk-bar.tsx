@@ -1,16 +1,18 @@
 import { useSignal } from "@preact/signals";
 import { may } from "../client/session.ts";
 import type { PetStatus } from "../client/types.ts";
+import { navigate } from "../page/router.ts";
 import { Button } from "../parts/button.tsx";
 import { Select } from "../parts/choices.tsx";
 import { FieldError } from "../parts/fields.tsx";
 import { ReasonInput } from "../parts/reason-field.tsx";
 import { statusChoices } from "../parts/status.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
-import { countChanges } from "./batches.ts";
+import { batchSizeMax, countChanges } from "./batches.ts";
 import { applyToSelected, bulk, sendBulk } from "./bulk.ts";
 import { parseDelta, parseQuantity, quantityRule } from "./quantities.ts";
 import { clearSelection, selected } from "./selection.ts";
+import { table } from "./state.ts";
 
 /**
  * Changes all selected rows. What is left after the connection was lost comes first, also when the
@@ -47,6 +49,14 @@ const kinds = [
   ["delta", "Add to the quantity"],
   ["status", "Set the status to"],
 ] as const;
+
+/** Each selected row gets its own amount. */
+async function receiveSelected(): Promise<void> {
+  const petIds = [...selected.value].reverse().map((row) => table.value.ids[row]!);
+  (await import("./deliveries.ts")).addRows(petIds);
+  clearSelection();
+  navigate("/stock/delivery");
+}
 
 function BulkForm() {
   const kind = useSignal<(typeof kinds)[number][0]>("quantity");
@@ -108,6 +118,9 @@ function BulkForm() {
       <button type="submit" class="button primary" disabled={progress !== undefined}>
         {progress ? `${formatCount(progress.applied)} of ${formatCount(progress.total)}` : "Apply"}
       </button>
+      <Button isDisabled={!!progress || count > batchSizeMax} onClick={receiveSelected}>
+        Receive…
+      </Button>
       <Button isDisabled={progress !== undefined} onClick={clearSelection}>
         Clear
       </Button>

@@ -8,7 +8,7 @@ import { isNarrow } from "../parts/layout.ts";
 import { whoOf } from "../parts/origins.ts";
 import { capitalized, formatCount } from "../texts/formats.ts";
 import { leaveEdit } from "./focus.ts";
-import { parseQuantity, quantityRule } from "./quantities.ts";
+import { parseAddition, parseQuantity, quantityRule } from "./quantities.ts";
 import { indexOfPet, table, touched } from "./state.ts";
 import type { Entry } from "./table.ts";
 
@@ -40,7 +40,7 @@ export const editPlace = computed<"sheet" | "row" | "hidden">(() => {
   return isListed && !isNarrow.value ? "row" : "hidden";
 });
 
-/** `typed` is the key that started the edit, if that was a digit. */
+/** `typed` is the key that started the edit, if that was a digit or a sign. */
 function startEditing(row: number, field: Editing["field"], typed?: string): void {
   const base = table.value.entryAt(row);
   editing.value = {
@@ -94,8 +94,9 @@ function leave({ base, field, isInSheet }: Editing): void {
 export async function saveEditing(): Promise<void> {
   const edit = editing.value;
   if (!edit || edit.isSaving || edit.theirs) return;
-  const quantity = parseQuantity(edit.quantity);
-  if (quantity === undefined) {
+  const delta = parseAddition(edit.quantity);
+  const quantity = delta === undefined ? parseQuantity(edit.quantity) : undefined;
+  if (delta === undefined && quantity === undefined) {
     changeEditing({ error: quantityRule });
     return;
   }
@@ -104,15 +105,16 @@ export async function saveEditing(): Promise<void> {
   const { base, status, reason } = edit;
   const body = {
     quantity,
+    delta,
     status: status === base.status ? undefined : status,
     reason: reason.trim() || undefined,
-    expectedVersion: base.version,
+    expectedVersion: fitsAnyStock(edit) ? undefined : base.version,
   };
   try {
     const saved = await request<VersionedItem>(`/stock/${base.petId}`, {
       method: "PATCH",
       body,
-      idempotencyKey: keyOf(JSON.stringify([base.petId, body])),
+      idempotencyKey: keyOf(JSON.stringify([base, body])),
     });
     // The toast could undo the change in the name of the next person.
     if (session.value !== sender) return;
@@ -123,18 +125,23 @@ export async function saveEditing(): Promise<void> {
       if (isOpen) editing.value = undefined;
       touched();
     });
-    report(base, saved);
+    report(delta === undefined ? base : { ...base, quantity: saved.quantity - delta }, saved);
     if (isOpen) leave(edit);
   } catch (error) {
     await failed(base, error);
   }
 }
 
+/** A difference is right whatever others do to the quantity. A status is not. */
+function fitsAnyStock({ base, quantity, status }: Editing): boolean {
+  return parseAddition(quantity) !== undefined && status === base.status;
+}
+
 let lastSave = { text: "", key: "" };
 
 /**
  * The same save keeps its key. If the response was lost, saving again returns the first result, and
- * not a conflict with oneself.
+ * not a conflict with oneself. The same difference a second time has another base, so it is added again.
  */
 function keyOf(text: string): string {
   if (lastSave.text !== text) lastSave = { text, key: createIdempotencyKey() };
@@ -204,6 +211,7 @@ listen({
 function noticeChange(change: LedgerRow): void {
   const edit = editing.value;
   if (change.petId !== edit?.base.petId || change.seq <= edit.base.version || edit.isSaving) return;
+  if (fitsAnyStock(edit)) return;
   changeEditing({ theirs: change });
   const { after } = change;
   const what = after

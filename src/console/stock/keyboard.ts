@@ -121,7 +121,7 @@ function act(event: KeyboardEvent): boolean {
     else if (column === "change") navigate(`/history/${table.value.ids[row]}`);
     else tryEditing(row, column === "status" ? "status" : "quantity");
   } else if (key === "Escape") clearSelection();
-  else if (/^\d$/.test(key)) tryEditing(row, "quantity", key);
+  else if (/^[\d+−-]$/.test(key)) tryEditing(row, "quantity", key);
   else if (key.toLowerCase() === "e") openPetDialog(table.value.ids[row]!);
   else return false;
   return true;

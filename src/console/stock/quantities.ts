@@ -32,3 +32,8 @@ export function parseDelta(text: string): number | undefined {
   const value = parseQuantity(trimmed.replace(/^[+-]/, ""));
   return value === undefined ? undefined : isNegative ? -value : value;
 }
+
+/** Reads `+2` and `−2`, which are added to a quantity. Undefined if there is no sign. */
+export function parseAddition(text: string): number | undefined {
+  return /^\s*[+−–-]/.test(text) ? parseDelta(text) : undefined;
+}

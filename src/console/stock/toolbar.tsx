@@ -36,6 +36,9 @@ export function Actions() {
   }
   return (
     <div class="row">
+      <LinkButton icon="import" to="/stock/delivery">
+        Receive delivery
+      </LinkButton>
       <LinkButton icon="count" to={`/stock/count${stockQuery.value}`}>
         Count stock
       </LinkButton>

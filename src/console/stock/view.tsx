@@ -1,4 +1,5 @@
 import { useEffect } from "preact/hooks";
+import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
 import type { Shortcut, ViewProps } from "../parts/view.ts";
 import { ViewHead } from "../parts/view-head.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
@@ -28,6 +29,7 @@ export const shortcuts: readonly Shortcut[] = [
   ["Ctrl+Home Ctrl+End", "Go to the first or last row"],
   ["Enter", "Edit the cell, then save; open the history"],
   ["0 … 9", "Type a new quantity"],
+  ["+ −", "Type a number to add to the quantity, or to take from it"],
   ["Tab", "Next field of the edit; the last one is the reason"],
   ["Esc", "Cancel the edit, or clear the selection"],
   ["Space", "Select the row"],
@@ -36,7 +38,10 @@ export const shortcuts: readonly Shortcut[] = [
   ["E", "Open the details of the pet"],
 ];
 
-/** /stock shows all entries, /stock/count counts them, and /stock/ID opens the details of a pet. */
+/**
+ * /stock shows all entries, /stock/count counts them, /stock/delivery adds what arrives, and /stock/ID
+ * opens the details of a pet.
+ */
 export default function StockView({ rest }: ViewProps) {
   useEffect(() => {
     void loadStock();
@@ -45,6 +50,7 @@ export default function StockView({ rest }: ViewProps) {
   useEffect(() => {
     if (/^-?\d+$/.test(rest)) openPetDialog(rest);
   }, [rest]);
+  if (rest === "delivery" && loadState.value.kind === "ready") return <Delivery />;
   return (
     <div class="stock">
       <ViewHead title={isCounting.value ? "Count the stock" : "Stock"}>
@@ -57,6 +63,12 @@ export default function StockView({ rest }: ViewProps) {
       {petDialog.value && <PetDialog {...petDialog.value} />}
     </div>
   );
+}
+
+/** Its code is loaded on demand: most visits to the stock are no deliveries. */
+function Delivery() {
+  const source = useLoaded(() => import("./delivery.tsx"));
+  return <WhenLoaded source={source}>{(loaded) => <loaded.Delivery />}</WhenLoaded>;
 }
 
 function Entries() {

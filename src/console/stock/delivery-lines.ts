@@ -1,0 +1,30 @@
+/** 8 digits or more are always an id or a barcode. */
+export const amountRule = "Enter a whole number from 0 to 9,999,999.";
+
+/** `3,0` is 3. `1.000` is nothing: it is one in some countries, and a thousand in others. */
+const amount = "(0|[1-9]\\d{0,6})(?:[.,]0{1,2})?";
+const wholeAmount = new RegExp(`^(?:${amount})?$`);
+const twoColumns = new RegExp(`^\\s*"?(.+?)"?\\s*[\\t;,]\\s*"?${amount}"?\\s*$`);
+
+/** Reads how many pieces there are. An empty text means none. Undefined if it is no amount. */
+export function parseAmount(text: string): number | undefined {
+  const match = wholeAmount.exec(text.trim());
+  return match ? Number(match[1] ?? 0) : undefined;
+}
+
+/** Reads a line of a sheet: what names a pet, and how many. Undefined if that is not what it says. */
+export function parseLine(line: string): { code: string; pieces: number } | undefined {
+  const match = twoColumns.exec(line);
+  return match ? { code: match[1]!, pieces: Number(match[2]) } : undefined;
+}
+
+/** A scanner needs less for each character, and nobody types that fast. */
+const scannedMsMax = 30;
+
+/**
+ * Whether a text in the field of an amount is a scan of the next pet. What cannot be an amount is one.
+ * A short number is one if a pet has this code and all of it came as fast as from a scanner.
+ */
+export function isScan(text: string, typedMs: number, isCode: boolean): boolean {
+  return parseAmount(text) === undefined || (isCode && typedMs < scannedMsMax * text.length);
+}

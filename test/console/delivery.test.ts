@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { isScan, parseAmount, parseLine } from "../../src/console/stock/delivery-lines.ts";
+import { seriousFindings } from "../support/axe.ts";
+import { closeBrowser } from "../support/browser.ts";
+import {
+  type ConsolePage,
+  expectNoComplaints,
+  openConsole,
+  phone,
+  showView,
+  tooWide,
+} from "../support/console.ts";
+import { engines, startTestService, type TestService } from "../support/service.ts";
+import { changeQuantity, lastLedgerRows, quantityOf, rowOf, shows } from "../support/stock-view.ts";
+
+afterAll(closeBrowser);
+
+/** A number as on a package. The ids of these pets are as long as barcodes. */
+const codes = ["4006381333931", "4006381333948", "9007199254740993"];
+
+describe.each(engines)("a delivery on %s", (engine) => {
+  let service: TestService;
+  let opened: ConsolePage;
+  let page: Page;
+  let till: string;
+  const lastRows = (count: number) => lastLedgerRows(service, till, count);
+
+  beforeAll(async () => {
+    service = await startTestService(engine);
+    till = (await service.issueKey({ name: "Till 2" })).text;
+    await service.addPets(
+      ...codes.map((code) => ({ petId: BigInt(code), name: `Fish ${code}`, quantity: 1 })),
+      ...Array.from({ length: 9 }, (_, index) => ({
+        petId: BigInt(index + 1),
+        name: `Bird ${"ABCDEFGHI"[index]}`,
+        quantity: 10,
+      })),
+      { petId: 20n, name: "Twin", quantity: 0 },
+      { petId: 21n, name: "Twin", quantity: 0 },
+    );
+    opened = await openConsole(service, "/stock");
+    page = opened.page;
+    await rowOf(page, 1).waitFor();
+  });
+  afterAll(async () => {
+    expectNoComplaints(opened, service, [/status of 409/, /ERR_/]);
+    await opened.context.close();
+    await service.stop();
+  });
+
+  /** As a scanner does: the code and Enter, into whatever has the focus. */
+  const scan = (text: string) => page.keyboard.type(`${text}\n`);
+  /** As a person does: 7 is also the id of a pet, and only a scanner is fast enough to mean that one. */
+  const typeSlowly = (text: string) => page.keyboard.type(text, { delay: 100 });
+  const amountOf = (petId: string) => page.locator(`[id='amount-${petId}']`);
+  const has = (petId: string, amount: string) =>
+    page.waitForFunction(
+      ([id, value]) =>
+        (document.getElementById(`amount-${id}`) as HTMLInputElement | null)?.value === value,
+      [petId, amount],
+    );
+  const finder = () => page.locator(".delivery-finder input:focus");
+  const total = (text: string) => page.locator(".bulk-bar").getByText(text).waitFor();
+  const paste = (text: string) =>
+    page.evaluate((lines) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text", lines);
+      const event = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
+      document.querySelector(".delivery-finder input")!.dispatchEvent(event);
+    }, text);
+
+  test("twelve kinds by scan, search and paste are recorded once, also if the response is lost", async () => {
+    await page.getByText("Receive delivery").click();
+    await finder().waitFor();
+    // One scan adds one. A number after it sets the amount.
+    await scan(codes[0]!);
+    await scan(codes[0]!);
+    await has(codes[0]!, "2");
+    await scan(codes[1]!);
+    await scan("24");
+    await finder().waitFor();
+    await has(codes[1]!, "24");
+    await scan("00009007199254740993");
+    await has(codes[2]!, "1");
+    // What no pet has stops the scans.
+    await scan("4006381333999");
+    await page.locator(".count-stop").getByText("4006381333999").waitFor();
+    await scan(codes[0]!);
+    await page.keyboard.press("Escape");
+    await finder().waitFor();
+    await has(codes[0]!, "2");
+    await has(codes[2]!, "1");
+    // A search.
+    await page.keyboard.type("bird a\n");
+    await page.locator("#amount-1:focus").waitFor();
+    await typeSlowly("7\n");
+    await finder().waitFor();
+    await page.keyboard.type("bird");
+    await page.getByRole("button", { name: "Bird B" }).click();
+    await page.locator("#amount-2:focus").waitFor();
+    await total("5 kinds, 35 pieces");
+    // Rows of a sheet. What cannot be added is listed.
+    await paste(
+      "3\t3,0\r\n4;4\n0005,5\nbird f\t6\n7\t7\n8\t8\n9\t9\nTwin\t1\n99\t1\n1\t1,5\n1\t1.000",
+    );
+    await total("12 kinds, 77 pieces");
+    const problems = page.getByLabel("Lines that were not added");
+    expect((await problems.locator("pre").textContent())?.split("\n")).toEqual([
+      "Twin\t1: 2 pets have this id, barcode or name",
+      "99\t1: no pets have this id, barcode or name",
+      "1\t1,5: no pets have this id, barcode or name",
+      "1\t1.000: not a pet and a whole number",
+    ]);
+    if (engine === "sqlite") expect(await seriousFindings(page)).toEqual([]);
+    await page.reload();
+    await total("12 kinds, 77 pieces");
+    await problems.getByText("Twin").waitFor();
+    await problems.getByRole("button").click();
+    await page.getByLabel("Reference").fill("delivery note 4711");
+    // The service records it, and the page does not learn of it.
+    await page.route("**/admin/changes", async (route) => {
+      if (route.request().method() !== "POST") return route.fallback();
+      await route.fetch();
+      return route.abort();
+    });
+    await page.getByRole("button", { name: "Record delivery" }).click();
+    await page.getByText("nothing is recorded twice").waitFor();
+    await page.reload();
+    await page.getByText("nothing is recorded twice").waitFor();
+    expect(await amountOf("1").isDisabled()).toBe(true);
+    await page.unroute("**/admin/changes");
+    const before = await lastRows(12);
+    await page.getByRole("button", { name: "Send again" }).click();
+    await page.getByText("Delivery: delivery note 4711. 12 kinds, 77 pieces.").waitFor();
+    expect(await lastRows(12)).toEqual(before);
+    expect(before.map(({ petId, after }) => [String(petId), after?.quantity])).toContainEqual([
+      "1",
+      17,
+    ]);
+    expect(new Set(before.map(({ reason }) => reason))).toEqual(
+      new Set(["Delivery: delivery note 4711"]),
+    );
+    expect(new Set(before.map(({ requestId }) => requestId)).size).toBe(1);
+    await page.getByRole("button", { name: "Show in Activity" }).click();
+    await page.waitForURL(`**/activity?request=${before[0]!.requestId}`);
+  });
+
+  test("a loss below zero is refused, names its row, keeps what was typed, and can be corrected", async () => {
+    await showView(page, "/stock");
+    for (const petId of [3, 4]) await rowOf(page, petId).locator(".cell-select").click();
+    await page.getByRole("button", { name: "Receive…" }).click();
+    await page.getByRole("button", { name: "Loss" }).click();
+    await amountOf("3").fill("2");
+    await amountOf("4").fill("15");
+    await page.getByRole("button", { name: "Record loss" }).click();
+    await page.getByText("Bird D: Only 14 in stock.").waitFor();
+    await page.locator("#amount-4:focus[aria-invalid=true]").waitFor();
+    await has("3", "2");
+    await typeSlowly("4\n");
+    await page.getByRole("button", { name: "Record loss" }).click();
+    await page.getByText("Loss. 2 kinds, 6 pieces.").waitFor();
+    expect(await lastRows(2)).toMatchObject([
+      { petId: 4, after: { quantity: 10 }, reason: "Loss", cause: "console" },
+      { petId: 3, after: { quantity: 11 }, reason: "Loss", cause: "console" },
+    ]);
+  });
+
+  test("+2 and −2 in a cell are added to what is there then, each time", async () => {
+    await showView(page, "/stock");
+    const type = async (text: string, result: string) => {
+      await quantityOf(page, 9).focus();
+      await page.keyboard.type(text);
+      // Somebody else sells one meanwhile, which is no conflict.
+      await page.locator(".is-editing .cell-quantity input:focus").waitFor();
+      if (text === "+2") await changeQuantity(service, till, 9, 18);
+      await page.keyboard.press("Enter");
+      await page.getByText(`Bird I: ${result}`).waitFor();
+      await shows(page, 9, result.split(" → ")[1]!);
+    };
+    await type("+2", "18 → 20");
+    await type("+3", "20 → 23");
+    await type("+3", "23 → 26");
+    await type("-4", "26 → 22");
+    await quantityOf(page, 9).click();
+    await page.keyboard.type("−2\n");
+    await page.getByText("Bird I: 22 → 20").waitFor();
+    await quantityOf(page, 9).click();
+    await page.keyboard.type("5\n");
+    await page.getByText("Bird I: 20 → 5").waitFor();
+  });
+
+  test("on a phone in the dark, nothing is wider than the screen", async () => {
+    const small = await openConsole(service, "/stock/delivery", { ...phone, colorScheme: "dark" });
+    await small.page.locator(".delivery-finder input").fill("bird a");
+    await small.page.keyboard.press("Enter");
+    await small.page.locator("#amount-1").waitFor();
+    expect(await tooWide(small.page)).toEqual([]);
+    if (engine === "sqlite") expect(await seriousFindings(small.page)).toEqual([]);
+    await small.context.close();
+  });
+});
+
+test("an amount is a whole number in any country, and a line is a pet and an amount", () => {
+  expect(["3", "3,0", "3.00", "", "0"].map(parseAmount)).toEqual([3, 3, 3, 0, 0]);
+  for (const text of ["1.000", "1,5", "-2", "007", "12345678", "x"]) {
+    expect([text, parseAmount(text)]).toEqual([text, undefined]);
+  }
+  expect(parseLine("Rex, the dog,3")).toEqual({ code: "Rex, the dog", pieces: 3 });
+  expect(parseLine('"Rex; Max";"3,0"')).toEqual({ code: "Rex; Max", pieces: 3 });
+  expect(parseLine("12,3,0")).toEqual({ code: "12", pieces: 3 });
+  for (const line of ["12", "12;", "12;1,000", ";3"]) expect(parseLine(line)).toBeUndefined();
+});
+
+test("in the field of an amount, a short number is a scan only if it is a code and came at once", () => {
+  expect(isScan("12", 20, true)).toBe(true);
+  expect(isScan("12", 200, true)).toBe(false);
+  expect(isScan("12", 20, false)).toBe(false);
+  expect(isScan("4006381333931", 5_000, false)).toBe(true);
+});
