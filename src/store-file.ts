@@ -35,6 +35,7 @@ const diskReasons: readonly (string | undefined)[] = [
   "unwritable",
   "full",
   "cannotOpen",
+  "damaged",
 ];
 
 /** Why the disk refused, in words for the operator. Clients get a more general message. */

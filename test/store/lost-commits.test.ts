@@ -78,9 +78,18 @@ test.each([true, false])(
   },
 );
 
+const thrown = (code: string, errno: number) =>
+  Object.assign(new Error(code), { name: "SQLiteError", code, errno });
+
+test("on SQLite a damaged page is reported in general words to clients, with what to do to operators", () => {
+  expect(unavailableOr(thrown("SQLITE_CORRUPT", 11))).toMatchObject({
+    reason: "damaged",
+    message: "The store is damaged and must be repaired.",
+    cause: expect.stringContaining("restore a backup"),
+  });
+});
+
 test("on SQLite a commit that was written but not flushed has no known outcome, and any other error of the disk has", () => {
-  const thrown = (code: string, errno: number) =>
-    Object.assign(new Error(code), { name: "SQLiteError", code, errno });
   const failure = (code: string, errno: number) =>
     unavailableOr(unknownOutcomeOr(thrown(code, errno)));
   expect(failure("SQLITE_IOERR_FSYNC", 1034)).toMatchObject({ reason: "unknownOutcome" });

@@ -47,7 +47,6 @@ test("a failure while the clock was ahead does not delay the next attempt after 
   receiver.behave(confirm);
   service.clock.jump(-hourMs);
   await service.restart();
-  // After two failures the delay is at most ten seconds of real time.
   await service.becomes(() => receiver.confirmed.length === 1);
   await service.stop();
   await receiver.stop();

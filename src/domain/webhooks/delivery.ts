@@ -16,7 +16,7 @@ import type { Pacer } from "../running/pacer.ts";
 import { noThresholds, type Thresholds } from "../sales/thresholds.ts";
 import { matcherOf } from "./filter.ts";
 import { headersOf, type Message, scanLedger } from "./message.ts";
-import { endingOf, failingSinceAt, retryBoundMs, retryDelayMs } from "./retries.ts";
+import { endingOf, failingSinceAt, retryDelayMaxMs, retryDelayMs } from "./retries.ts";
 import type { WebhookAnswer, WebhookSender } from "./sender.ts";
 import { type DeliveryState, initialState, nextStep, type Step } from "./steps.ts";
 import type { Delivered, WebhookStore } from "./store.ts";
@@ -186,12 +186,14 @@ function takeClaim({ parts, state }: Work, read: Webhook, claimedAt: number): vo
   // Another process may have delivered since the lease ended.
   const wasInterrupted = state.isReleased || claimedAt > state.leaseEndsAt;
   if (!state.begunWith || wasInterrupted || read.replays !== state.webhook.replays) {
-    const delayMs = read.nextAttemptAt - parts.clock.now();
+    const now = parts.clock.now();
+    const delayMs = read.nextAttemptAt - now;
+    // Then the clock was ahead when the times were stored. `failingSinceAt` moves with a clock that jumps.
+    const isWrong = delayMs > retryDelayMaxMs || (read.failingSince ?? now) > now;
     Object.assign(state, {
       ...initialState(read),
       begunWith: read,
-      // If the time is further ahead, the clock was ahead when it was stored, or the receiver asked for it.
-      retryAt: parts.monotonicMs() + Math.min(delayMs, retryBoundMs(read.failures)),
+      retryAt: parts.monotonicMs() + (isWrong ? 0 : delayMs),
       // Earlier attempts must still be saved.
       attempts: state.attempts,
       saveAt: state.saveAt,

@@ -9,16 +9,14 @@ const firstDelayMs = 5_000;
 const delayMaxMs = 4 * hourMs;
 const retryAfterMaxMs = 24 * hourMs;
 
+/** The longest delay. A stored time that is further ahead is wrong. */
+export const retryDelayMaxMs = Math.max(delayMaxMs, retryAfterMaxMs);
+
 /** An attempt that is later than this was not made when it was due. */
-const overdueMsMax = hourMs;
+const overdueMsMax = 60_000;
 
 /** A webhook whose attempts have failed for this long is paused. */
 const failingMaxMs = 72 * hourMs;
-
-/** The longest time until the next attempt, unless the receiver asks for more. */
-export function retryBoundMs(failures: number): number {
-  return Math.min(delayMaxMs, firstDelayMs * 2 ** (failures - 1));
-}
 
 /**
  * The time until the next attempt: random, below a bound that doubles with every failure, and at
@@ -29,8 +27,9 @@ export function retryDelayMs(
   retryAfterMs: number | null,
   random: () => number,
 ): number {
+  const bound = Math.min(delayMaxMs, firstDelayMs * 2 ** (failures - 1));
   const asked = Math.min(retryAfterMs ?? 0, retryAfterMaxMs);
-  return Math.ceil(Math.max(random() * retryBoundMs(failures), asked));
+  return Math.ceil(Math.max(random() * bound, asked));
 }
 
 /**

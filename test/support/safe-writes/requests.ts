@@ -16,6 +16,9 @@ export interface SentRequest {
   readonly body?: string | undefined;
 }
 
+/** A client of an instance that hangs gives up after this time. Otherwise no client may be left to write. */
+const patienceMs = 10_000;
+
 /** Sends one request on its own connection. Returns undefined if the client saw no response. */
 export async function sendOnce(
   baseUrl: string,
@@ -37,8 +40,8 @@ export async function sendOnce(
     }
     const answer = client.answer();
     answer.catch(() => {});
-    const late = cut === "soon" ? [Bun.sleep(6 * Math.random())] : [];
-    const response = await Promise.race([answer, ...late]).catch(() => undefined);
+    const late = Bun.sleep(cut === "soon" ? 6 * Math.random() : patienceMs);
+    const response = await Promise.race([answer, late]).catch(() => undefined);
     if (!response || cut === "answered") return undefined;
     checkAgainstContract({ method, pathname, ...response });
     return response;

@@ -1,10 +1,6 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import type { Environment } from "../../../domain/keys/keys.ts";
-import {
-  ServiceError,
-  type UnavailableReason,
-  unavailable,
-} from "../../../domain/running/errors.ts";
+import { type UnavailableReason, unavailable } from "../../../domain/running/errors.ts";
 import type { Log } from "../../../domain/running/events.ts";
 import type { Promised } from "../../statements.ts";
 import { migrate } from "../schema/migrations.ts";
@@ -173,7 +169,7 @@ export function unavailableOr(error: unknown): unknown {
     return unavailable(reason, `${found[1]} (${error.code ?? `SQLite ${error.errno}`})`);
   }
   const message = fileMessages[code];
-  return message ? new ServiceError("unavailable", message, "damaged") : error;
+  return message ? unavailable("damaged", message) : error;
 }
 
 /** Returns `work` with its SQLite errors converted, so that callers do not depend on the engine. */
