@@ -14,12 +14,7 @@ export function openAdmin(
   { name: engine, schema, limiter }: Pick<Engine, "name" | "schema" | "limiter">,
   certificate: Pick<Certificate, "expiresAt"> | undefined,
   isReady: () => Promise<boolean>,
-  {
-    backups,
-    imports,
-    usage,
-    thresholds,
-  }: Pick<AdminParts, "backups" | "imports" | "usage" | "thresholds">,
+  { backups, imports, usage }: Pick<AdminParts, "backups" | "imports" | "usage">,
 ): AdminParts {
   const { environment, backupEveryMs, importBytesMax, idleTimeoutSeconds } = config;
   return {
@@ -37,7 +32,6 @@ export function openAdmin(
     changeCounts: createChangeCounts(store),
     certificateExpiresAt: () => certificate?.expiresAt,
     imports,
-    thresholds,
     backups,
     webhookUrls: createWebhookSender({
       allowInsecure: config.webhooksAllowInsecure,
@@ -46,6 +40,7 @@ export function openAdmin(
       timeoutMs: 5_000,
     }),
     importBytesMax,
+    lowStockAt: config.lowStockAt,
     idleTimeoutSeconds,
   };
 }

@@ -1,5 +1,5 @@
 import { environments } from "../domain/keys/keys.ts";
-import { lowStockRule } from "../domain/sales/thresholds.ts";
+import { lowStockRule } from "../domain/sales/sales.ts";
 import {
   optional,
   readAmount,

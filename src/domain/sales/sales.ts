@@ -3,7 +3,10 @@ import { dayMs } from "../limits/limits.ts";
 import { every, whileAvailable } from "../running/background.ts";
 import type { Log } from "../running/events.ts";
 import { createPacer } from "../running/pacer.ts";
-import type { ThresholdReader } from "./thresholds.ts";
+
+/** Said in the same words wherever low stock is described. */
+export const lowStockRule =
+  "An entry is low if its quantity is at most its threshold: the lowStockAt of the pet or, without one, the default of the store. Without either it is never low.";
 
 /** A pace is what was sold on this many UTC days: today and the days before it. */
 export const paceDays = 28;
@@ -18,7 +21,7 @@ export interface Sold {
  * Units sold per pet and UTC day. A sale is a row of the cause `api` that lowers a quantity. The sums are
  * derived from the ledger, so a backup does not contain them.
  */
-export interface SalesStore extends ThresholdReader {
+export interface SalesStore {
   /** The last ledger row that the sums include. */
   readSalesSeq(): Promise<number>;
   /**
@@ -28,6 +31,12 @@ export interface SalesStore extends ThresholdReader {
   addSales(skipTo: number, firstDay: number): Promise<void>;
   /** Pets with a larger id (null: from the first) that were sold since a day, ascending. */
   soldAfter(petId: bigint | null, firstDay: number, petsMax: number): Promise<readonly Sold[]>;
+  /** The pets from one id to another that have a threshold of their own, ascending, and the thresholds. */
+  thresholdsFrom(
+    petId: bigint,
+    upTo: bigint,
+    petsMax: number,
+  ): Promise<readonly (readonly [petId: bigint, lowStockAt: number])[]>;
 }
 
 /**
@@ -59,9 +68,8 @@ export function followSales({ store, tail, monotonicMs, log }: SalesOptions) {
   const pacer = createPacer(monotonicMs, () => tail.seq, pauses);
   let isStopped = false;
   let adding: Promise<void> | undefined;
-  let running: Promise<void> | undefined;
 
-  async function addRows(): Promise<void> {
+  async function catchUp(): Promise<void> {
     while (!isStopped) {
       const tip = await history.readTip();
       if ((await sales.readSalesSeq()) >= tip.seq) return;
@@ -75,13 +83,6 @@ export function followSales({ store, tail, monotonicMs, log }: SalesOptions) {
       pacer.spend(monotonicMs() - startedAt);
       await pacer.turn();
     }
-  }
-
-  function catchUp(): Promise<void> {
-    running ??= addRows().finally(() => {
-      running = undefined;
-    });
-    return running;
   }
 
   const stopTimer = every(everyMs, "adding up sales", log, whileAvailable(catchUp));

@@ -2,7 +2,7 @@ import { environments, roleOf } from "../../domain/keys/keys.ts";
 import { listKeyStatuses } from "../../domain/keys/lifecycle.ts";
 import { petStatuses } from "../../domain/ledger/inventory.ts";
 import { type Attention, listAttention } from "../../domain/operations/attention.ts";
-import { lowStockRule } from "../../domain/sales/thresholds.ts";
+import { lowStockRule } from "../../domain/sales/sales.ts";
 import { minutesCounted } from "../../domain/usage/change-counts.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import type { Webhook } from "../../domain/webhooks/webhook.ts";
@@ -148,7 +148,7 @@ const getService: AdminDeclaration = {
     const now = clock.now();
     const [totals, tip, changesPerMinute, isReady, webhooks, keys, maintenance] = await Promise.all(
       [
-        admin.thresholds.current().then((table) => stockTotals(list.versions.current(), table)),
+        stockTotals(list.versions.current(), store, admin.lowStockAt),
         store.history.readTip(),
         admin.changeCounts.perMinute(now),
         admin.isReady(),
@@ -179,7 +179,7 @@ const getService: AdminDeclaration = {
       now: isoOrNull(now),
       ledger: headOf(tip),
       stock: totals.byStatus,
-      lowStock: { defaultAt: admin.thresholds.defaultAt ?? null, entries: totals.low },
+      lowStock: { defaultAt: admin.lowStockAt ?? null, entries: totals.low },
       changesPerMinute,
       isReady,
       webhooks: countWebhooks(webhooks),
