@@ -15,7 +15,6 @@ import { openTraces } from "./compose/traces.ts";
 import { createHeadWatcher } from "./domain/ledger/head.ts";
 import { keepIdempotencyKeys } from "./domain/ledger/idempotency-keeping.ts";
 import { followTail } from "./domain/ledger/tail.ts";
-import { monotonicMs } from "./domain/running/background.ts";
 import type { Log } from "./domain/running/events.ts";
 import { followSales } from "./domain/sales/sales.ts";
 import { announceKeyChanges } from "./domain/shop/key-announcements.ts";
@@ -94,7 +93,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   });
   const context: Context = { ...shop, feed, admin: parts };
   opened.defer(startCheckpoints({ store, log, rowsMin: config.checkpointRowsMin }).stop);
-  opened.defer(followSales({ store, tail, monotonicMs, log }).stop);
+  opened.defer(followSales(store, () => tail.seq, log).stop);
   // Before the first request. Connections that fail now keep /readyz at 503 and are retried.
   await engine.connect();
   opened.defer(openDeliveries(options, engine, tail, metrics).stop);

@@ -21,6 +21,7 @@ export function openAdmin(
     facts: {
       version: packageVersion(),
       environment,
+      lowStockAt: config.lowStockAt ?? null,
       engine,
       schema,
       startedAt: clock.now(),
@@ -40,7 +41,6 @@ export function openAdmin(
       timeoutMs: 5_000,
     }),
     importBytesMax,
-    lowStockAt: config.lowStockAt,
     idleTimeoutSeconds,
   };
 }

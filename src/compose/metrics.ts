@@ -84,14 +84,12 @@ export async function openMetrics(
         },
         async () => showWebhooks(await store.webhooks.listWebhooks(), seq),
         async () => {
-          const { lowStockAt } = config;
-          // To publish and count the list is work, which a store without thresholds does not need.
           const [own] = await store.sales.thresholdsFrom(int64Min, int64Max, 1);
-          const isCounted = lowStockAt !== undefined || own !== undefined;
+          // To publish and count the list is work, which a store without thresholds does not need.
+          const isCounted = config.lowStockAt !== undefined || own !== undefined;
           if (isCounted) await follower.catchUp();
-          const totals =
-            isCounted && (await stockTotals(list.versions.current(), store, lowStockAt));
-          low.value = totals ? totals.low : 0;
+          const count = () => stockTotals(list.versions.current(), store, config.lowStockAt);
+          low.value = isCounted ? (await count()).low : 0;
         },
         async () => showMaintenance(await store.maintenance.listMaintenance()),
         readProcess,

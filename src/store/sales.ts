@@ -1,7 +1,12 @@
 import { quantityMax } from "../domain/ledger/inventory.ts";
 import { dayMs } from "../domain/limits/limits.ts";
-import { type SalesStore, salesRowsMax } from "../domain/sales/sales.ts";
+import { type PetNumber, type SalesStore, salesRowsMax } from "../domain/sales/sales.ts";
+import type { Row } from "./rows.ts";
 import { readAll, readPage, run, type ScriptsOf } from "./statements.ts";
+
+function toPetNumber([petId, value]: Row): PetNumber {
+  return { petId: petId as bigint, value: Math.min(Number(value), quantityMax) };
+}
 
 export const salesReads: ScriptsOf<SalesStore, Exclude<keyof SalesStore, "addSales">> = {
   *readSalesSeq() {
@@ -10,10 +15,7 @@ export const salesReads: ScriptsOf<SalesStore, Exclude<keyof SalesStore, "addSal
   // The plus keeps SQLite from the index by day, with which every page would read all pets.
   soldAfter: (after, firstDay, petsMax) =>
     readPage(
-      ([petId, units]) => ({
-        petId: petId as bigint,
-        units: Math.min(Number(units), quantityMax),
-      }),
+      toPetNumber,
       `SELECT pet_id, sum(units) FROM sales WHERE pet_id >= $1::int8 AND +day >= $3::int8
        GROUP BY pet_id ORDER BY pet_id LIMIT $2`,
       after,
@@ -21,7 +23,7 @@ export const salesReads: ScriptsOf<SalesStore, Exclude<keyof SalesStore, "addSal
     ),
   thresholdsFrom: (...values) =>
     readAll(
-      ([petId, at]) => [petId as bigint, Number(at)] as const,
+      toPetNumber,
       `SELECT pet_id, low_stock_at FROM pets WHERE low_stock_at IS NOT NULL
        AND pet_id BETWEEN $1::int8 AND $2::int8 ORDER BY pet_id LIMIT $3`,
       values,
@@ -31,6 +33,8 @@ export const salesReads: ScriptsOf<SalesStore, Exclude<keyof SalesStore, "addSal
 const atMost = (units: string) =>
   `CASE WHEN ${units} > ${quantityMax} THEN ${quantityMax} ELSE ${units} END`;
 
+const move = `UPDATE sales_end SET seq = coalesce(
+  (SELECT max(seq) FROM ledger WHERE seq > $1::int8 AND seq <= $2::int8), $1::int8) RETURNING seq`;
 const add = `INSERT INTO sales (pet_id, day, units)
   SELECT pet_id, at / ${dayMs}, ${atMost("sum(quantity_before - quantity_after)")} FROM ledger
   WHERE seq > $1::int8 AND seq <= $2::int8 AND at / ${dayMs} >= $3::int8
@@ -46,11 +50,8 @@ export const salesWrites: ScriptsOf<SalesStore, "addSales"> = {
     // Locks the position until the transaction ends.
     const [[stored] = []] = yield* run("UPDATE sales_end SET seq = seq RETURNING seq");
     const from = Math.max(Number(stored), skipTo);
-    const findEnd = "SELECT max(seq) FROM ledger WHERE seq > $1::int8 AND seq <= $2::int8";
-    const [[end] = []] = yield* run(findEnd, [from, from + salesRowsMax]);
-    const to = Number(end ?? from);
-    yield* run(add, [from, to, firstDay]);
-    yield* run("UPDATE sales_end SET seq = $1::int8", [to]);
+    const [[to] = []] = yield* run(move, [from, from + salesRowsMax]);
+    yield* run(add, [from, Number(to), firstDay]);
     yield* run(prune, [firstDay]);
   },
 };

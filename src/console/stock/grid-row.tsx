@@ -93,7 +93,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
           <div {...cell("change", "small")}>
             <a href={hrefOf(`/history/${petId}`)} tabIndex={-1} title={`History of ${name}`}>
               {sales.value ? (
-                <span title={lasts?.how}>
+                <span title={lasts && `Sold ${lasts.pace}`}>
                   {lasts?.text ?? "Not sold"} <span class="muted">{lasts?.pace}</span>
                 </span>
               ) : change ? (

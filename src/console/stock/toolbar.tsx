@@ -49,9 +49,26 @@ export function Actions() {
   );
 }
 
-/** The search, the filters, how many rows are shown, and what to do with them. */
-export function Toolbar() {
+/** How many entries are shown, and what to do with them. */
+export function Shown() {
   void revision.value;
+  const shown = visible.value.length;
+  const total = table.value.size;
+  if (total === 0) return null;
+  return (
+    <>
+      <span class="muted small" data-shown={shown}>
+        {shown === total
+          ? countOf(total, "entry", "entries")
+          : `${formatCount(shown)} of ${formatCount(total)} entries`}
+      </span>
+      {shown > 0 && <Outputs />}
+    </>
+  );
+}
+
+/** The search and the filters. */
+export function Toolbar() {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
     const focusSearch = (event: KeyboardEvent) => {
@@ -63,8 +80,6 @@ export function Toolbar() {
     document.addEventListener("keydown", focusSearch);
     return () => document.removeEventListener("keydown", focusSearch);
   }, []);
-  const shown = visible.value.length;
-  const total = table.value.size;
   return (
     <div class="row toolbar">
       <SearchField
@@ -83,12 +98,6 @@ export function Toolbar() {
           Sort again
         </Button>
       )}
-      <span class="muted small" data-shown={shown}>
-        {shown === total
-          ? countOf(total, "entry", "entries")
-          : `${formatCount(shown)} of ${formatCount(total)} entries`}
-      </span>
-      {shown > 0 && <Outputs />}
     </div>
   );
 }

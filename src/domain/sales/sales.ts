@@ -1,6 +1,6 @@
 import type { LedgerParts } from "../ledger/store.ts";
 import { dayMs } from "../limits/limits.ts";
-import { every, whileAvailable } from "../running/background.ts";
+import { every, monotonicMs, whileAvailable } from "../running/background.ts";
 import type { Log } from "../running/events.ts";
 import { createPacer } from "../running/pacer.ts";
 
@@ -11,10 +11,10 @@ export const lowStockRule =
 /** A pace is what was sold on this many UTC days: today and the days before it. */
 export const paceDays = 28;
 
-/** The units of one pet that were sold. At most 2^53 - 1. */
-export interface Sold {
+/** The units of a pet that were sold, or its threshold. At most 2^53 - 1. */
+export interface PetNumber {
   readonly petId: bigint;
-  readonly units: number;
+  readonly value: number;
 }
 
 /**
@@ -30,13 +30,9 @@ export interface SalesStore {
    */
   addSales(skipTo: number, firstDay: number): Promise<void>;
   /** Pets with a larger id (null: from the first) that were sold since a day, ascending. */
-  soldAfter(petId: bigint | null, firstDay: number, petsMax: number): Promise<readonly Sold[]>;
+  soldAfter(petId: bigint | null, firstDay: number, petsMax: number): Promise<readonly PetNumber[]>;
   /** The pets from one id to another that have a threshold of their own, ascending, and the thresholds. */
-  thresholdsFrom(
-    petId: bigint,
-    upTo: bigint,
-    petsMax: number,
-  ): Promise<readonly (readonly [petId: bigint, lowStockAt: number])[]>;
+  thresholdsFrom(petId: bigint, upTo: bigint, petsMax: number): Promise<readonly PetNumber[]>;
 }
 
 /**
@@ -50,22 +46,21 @@ export function firstPaceDay(time: number): number {
   return Math.floor(time / dayMs) - (paceDays - 1);
 }
 
-export interface SalesOptions {
-  readonly store: Pick<LedgerParts, "history"> & { readonly sales: SalesStore };
-  readonly tail: { readonly seq: number };
-  readonly monotonicMs: () => number;
-  readonly log: Log;
-}
-
 const everyMs = 2_000;
 
-/** The work takes a tenth of the time, and a fiftieth while many changes are committed. */
-const pauses = { idle: 9, busy: 49, countsWaits: false };
+/**
+ * The work takes a tenth of the time. While many changes are committed, it takes so little that 99 of 100
+ * updates do not wait for it, and the sums lag behind.
+ */
+const pauses = { idle: 9, busy: 199, countsWaits: false };
 
-/** Keeps the sums up to date in the background. */
-export function followSales({ store, tail, monotonicMs, log }: SalesOptions) {
-  const { history, sales } = store;
-  const pacer = createPacer(monotonicMs, () => tail.seq, pauses);
+/** Keeps the sums up to date in the background. `lastSeq` returns the last row of the ledger. */
+export function followSales(
+  { history, sales }: Pick<LedgerParts, "history"> & { readonly sales: SalesStore },
+  lastSeq: () => number,
+  log: Log,
+) {
+  const pacer = createPacer(monotonicMs, lastSeq, pauses);
   let isStopped = false;
   let adding: Promise<void> | undefined;
 

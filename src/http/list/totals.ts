@@ -30,7 +30,7 @@ const known = new WeakMap<Chunk, StockTotals & { readonly thresholds: string }>(
 export async function stockTotals(
   { chunks }: ListVersion,
   { audit, sales }: Pick<Store, "audit" | "sales">,
-  defaultAt = -1,
+  defaultAt: number | null = null,
 ): Promise<StockTotals> {
   // A threshold changes with a row of the audit log, or with a new pet, which also changes its chunk.
   const [newest] = await audit.listEntries({}, 1);
@@ -41,8 +41,11 @@ export async function stockTotals(
     if (part?.thresholds !== thresholds) {
       await yieldToEventLoop();
       const { ids } = chunk;
-      const own = ids.length > 0 && (await sales.thresholdsFrom(ids[0]!, ids.at(-1)!, ids.length));
-      part = { ...count(chunk, new Map(own || []), defaultAt), thresholds };
+      // A list without entries has a chunk without ids.
+      const [first = 0n, last = first] = [ids[0], ids.at(-1)];
+      const own = await sales.thresholdsFrom(first, last, ids.length);
+      const ownAt = new Map(own.map(({ petId, value }) => [petId, value]));
+      part = { ...count(chunk, ownAt, defaultAt ?? -1), thresholds };
       known.set(chunk, part);
     }
     totals.low += part.low;

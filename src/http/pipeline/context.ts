@@ -37,8 +37,6 @@ export interface AdminParts {
   readonly usage: Pick<UsageRecorder, "chart">;
   readonly findUsage: FindUsage;
   readonly changeCounts: ChangeCounts;
-  /** The threshold of pets that have none of their own. */
-  readonly lowStockAt: number | undefined;
   /** When the certificate of the service expires; undefined without one. */
   certificateExpiresAt(): number | undefined;
   readonly imports: ImportRunner;
@@ -55,6 +53,8 @@ export interface AdminParts {
 export interface ServiceFacts {
   readonly version: string;
   readonly environment: Environment;
+  /** The threshold of pets that have none of their own. */
+  readonly lowStockAt: number | null;
   readonly engine: "SQLite" | "PostgreSQL";
   /** The version of the store's schema. */
   readonly schema: number;

@@ -32,12 +32,13 @@ const barcodes = `
   CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
   `;
 
-/** Units sold per pet and UTC day, for about 28 days, and the last ledger row that they include. */
+/**
+ * Units sold per pet and UTC day, for about 28 days, and the last ledger row that they include. The index by
+ * day finds old days of all pets, which are removed together.
+ */
 const sales = `
-  CREATE TABLE sales (
-    pet_id int8 NOT NULL, day int8 NOT NULL, units int8 NOT NULL, PRIMARY KEY (pet_id, day)
-  ) WITH (fillfactor = 80);
-  -- Old days of all pets are removed together.
+  CREATE TABLE sales (pet_id int8, day int8, units int8 NOT NULL, PRIMARY KEY (pet_id, day))
+    WITH (fillfactor = 80);
   CREATE INDEX sales_by_day ON sales (day);
   CREATE TABLE sales_end (seq int8 NOT NULL) WITH (fillfactor = 50);
   INSERT INTO sales_end VALUES (0);

@@ -54,13 +54,13 @@ const barcodes = `
   CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
   `;
 
-/** Units sold per pet and UTC day, for about 28 days, and the last ledger row that they include. */
+/**
+ * Units sold per pet and UTC day, for about 28 days, and the last ledger row that they include. The index by
+ * day finds old days of all pets, which are removed together.
+ */
 const sales = `
-  CREATE TABLE sales (
-    pet_id INTEGER NOT NULL, day INTEGER NOT NULL, units INTEGER NOT NULL,
-    PRIMARY KEY (pet_id, day)
-  ) STRICT, WITHOUT ROWID;
-  -- Old days of all pets are removed together.
+  CREATE TABLE sales (pet_id INTEGER, day INTEGER, units INTEGER NOT NULL, PRIMARY KEY (pet_id, day))
+    STRICT, WITHOUT ROWID;
   CREATE INDEX sales_by_day ON sales (day);
   CREATE TABLE sales_end (seq INTEGER NOT NULL) STRICT;
   INSERT INTO sales_end VALUES (0);
