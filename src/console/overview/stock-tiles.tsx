@@ -34,7 +34,7 @@ export function StockTiles({ facts }: { readonly facts: Service }) {
       <div class="card tile">
         <h2 class="card-title">Low stock</h2>
         <p class="stat">{formatCount(lowEntries)}</p>
-        <p class="small muted">entries at their threshold or below</p>
+        <p class="small muted">at or below threshold</p>
         <a class="small" href={hrefOf("/stock?low")}>
           Show in Stock
         </a>

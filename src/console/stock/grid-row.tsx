@@ -73,7 +73,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
       <div {...cell("name")} onClick={() => isNarrow.value && tryEditing(row, "quantity")}>
         {isCounting.value && counts.value.has(petId) && <Icon name="check" />}
         <bdi class="name-text">{name}</bdi>
-        <span class="name-id">{[petId, category, lasts?.text].filter(Boolean).join(" · ")}</span>
+        <span class="name-id">{[petId, lasts?.text ?? category].filter(Boolean).join(" · ")}</span>
       </div>
       <div {...cell("category", "small")}>
         <bdi class="category-text">{category}</bdi>

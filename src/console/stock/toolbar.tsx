@@ -92,7 +92,6 @@ export function Toolbar() {
       <StatusFilter />
       <CategoryFilter />
       <StockFilter />
-      <span class="spacer" />
       {isOrderStale.value && (
         <Button kind="quiet" isSmall onClick={updateOrder}>
           Sort again
