@@ -108,25 +108,23 @@ function StockFilter() {
     <ButtonGroup
       label="Low stock"
       choices={[
-        ["low", <Counted text="Low" count={lowCount.value} />],
+        ["low", counted("Low", lowCount.value)],
         ["lasting", "Lasts until"],
       ]}
       isChosen={(choice) => (choice === "low" ? isLowOnly.value : isLasting)}
       choose={(choice) => {
         if (choice === "low") isLowOnly.value = !isLowOnly.value;
-        else void showLasting(!isLasting);
+        else showLasting(!isLasting);
       }}
     />
   );
 }
 
-function Counted({ text, count }: { readonly text: string; readonly count: number }) {
-  return (
-    <>
-      {text} <span class="muted">{formatCount(count)}</span>
-    </>
-  );
-}
+const counted = (text: string, count: number) => (
+  <>
+    {text} <span class="muted">{formatCount(count)}</span>
+  </>
+);
 
 /** Prints or exports what is shown. */
 function Outputs() {
@@ -153,7 +151,7 @@ function StatusFilter() {
       class="status-filter"
       choices={petStatusValues.map((status, index) => [
         status,
-        <Counted text={capitalized(status)} count={statusCounts.value[index]!} />,
+        counted(capitalized(status), statusCounts.value[index]!),
       ])}
       isChosen={(status) => chosen.has(status)}
       choose={(status) => {

@@ -17,10 +17,8 @@ export type Matcher = (rows: readonly FilteredRow[]) => MaybePromise<Matches>;
 type Matches = (row: FilteredRow) => boolean;
 
 /** Reads the thresholds of pets in the rows that could be wanted, if the filter is about low stock. */
-export function matcherOf(
-  filter: WebhookFilter,
-  { store, lowStockAt = -1 }: ThresholdParts,
-): Matcher {
+export function matcherOf(filter: WebhookFilter, parts: ThresholdParts): Matcher {
+  const { store, lowStockAt = -1 } = parts;
   const matches = matchesOf(filter);
   if (!filter.becomesLow) return () => matches;
   return async (rows) => {

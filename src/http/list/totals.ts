@@ -42,8 +42,7 @@ export async function stockTotals(
       await yieldToEventLoop();
       const { ids } = chunk;
       // A list without entries has a chunk without ids.
-      const [first = 0n, last = first] = [ids[0], ids.at(-1)];
-      const own = await sales.thresholdsFrom(first, last, ids.length);
+      const own = await sales.thresholdsFrom(ids[0] ?? 0n, ids.at(-1) ?? 0n, ids.length);
       const ownAt = new Map(own.map(({ petId, value }) => [petId, value]));
       part = { ...count(chunk, ownAt, defaultAt ?? -1), thresholds };
       known.set(chunk, part);
