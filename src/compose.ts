@@ -15,10 +15,8 @@ import { openTraces } from "./compose/traces.ts";
 import { createHeadWatcher } from "./domain/ledger/head.ts";
 import { keepIdempotencyKeys } from "./domain/ledger/idempotency-keeping.ts";
 import { followTail } from "./domain/ledger/tail.ts";
-import { monotonicMs } from "./domain/running/background.ts";
 import type { Log } from "./domain/running/events.ts";
 import { followSales } from "./domain/sales/sales.ts";
-import { createThresholds } from "./domain/sales/thresholds.ts";
 import { announceKeyChanges } from "./domain/shop/key-announcements.ts";
 import { startCheckpoints } from "./domain/snapshots/checkpoints.ts";
 import type { Store } from "./domain/store.ts";
@@ -88,19 +86,17 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const [imports, backups] = [openImports(options), openBackups(options, store)];
   opened.defer(imports.stop);
   opened.defer(backups.stop);
-  const thresholds = createThresholds(store.sales, config.lowStockAt);
   const parts = openAdmin(options, store, engine, certificate, isServing, {
     imports,
     backups,
     usage,
-    thresholds,
   });
   const context: Context = { ...shop, feed, admin: parts };
   opened.defer(startCheckpoints({ store, log, rowsMin: config.checkpointRowsMin }).stop);
-  opened.defer(followSales({ store, tail, monotonicMs, log }).stop);
+  opened.defer(followSales(store, () => tail.seq, log).stop);
   // Before the first request. Connections that fail now keep /readyz at 503 and are retried.
   await engine.connect();
-  opened.defer(openDeliveries(options, engine, tail, thresholds, metrics).stop);
+  opened.defer(openDeliveries(options, engine, tail, metrics).stop);
   const observers = openObservers(options, metrics, traces, engine, opened);
   const surfaces = [
     ...authenticate(tables, options, store, head, opened),

@@ -40,7 +40,7 @@ describe.each(engines)("low stock on %s", (engine) => {
   /** The number in the operator API, which is exact at once, and then in the metric. */
   async function expectLow(entries: number): Promise<void> {
     const { json } = await admin("GET", "/service");
-    expect(json).toMatchObject({ lowStock: { defaultAt: 3, entries } });
+    expect(json).toMatchObject({ lowStockAt: 3, lowEntries: entries });
     const read = async () =>
       sampleOf(await scrape(service.metricsUrl), "petstore_low_stock_entries");
     await until(async () => (await read()) === entries, 5_000, `${entries} low entries`);

@@ -1,7 +1,7 @@
 import { byCommand } from "../domain/audit/audit.ts";
 import { petStatuses } from "../domain/ledger/inventory.ts";
 import { causes } from "../domain/ledger/ledger.ts";
-import { lowStockRule } from "../domain/sales/thresholds.ts";
+import { lowStockRule } from "../domain/sales/sales.ts";
 import {
   createWebhook,
   defaultOverlapMs,

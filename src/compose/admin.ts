@@ -14,18 +14,14 @@ export function openAdmin(
   { name: engine, schema, limiter }: Pick<Engine, "name" | "schema" | "limiter">,
   certificate: Pick<Certificate, "expiresAt"> | undefined,
   isReady: () => Promise<boolean>,
-  {
-    backups,
-    imports,
-    usage,
-    thresholds,
-  }: Pick<AdminParts, "backups" | "imports" | "usage" | "thresholds">,
+  { backups, imports, usage }: Pick<AdminParts, "backups" | "imports" | "usage">,
 ): AdminParts {
   const { environment, backupEveryMs, importBytesMax, idleTimeoutSeconds } = config;
   return {
     facts: {
       version: packageVersion(),
       environment,
+      lowStockAt: config.lowStockAt ?? null,
       engine,
       schema,
       startedAt: clock.now(),
@@ -37,7 +33,6 @@ export function openAdmin(
     changeCounts: createChangeCounts(store),
     certificateExpiresAt: () => certificate?.expiresAt,
     imports,
-    thresholds,
     backups,
     webhookUrls: createWebhookSender({
       allowInsecure: config.webhooksAllowInsecure,

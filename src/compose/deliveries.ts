@@ -1,6 +1,5 @@
 import type { LedgerTail } from "../domain/ledger/tail.ts";
 import { monotonicMs } from "../domain/running/background.ts";
-import type { Thresholds } from "../domain/sales/thresholds.ts";
 import { type Deliveries, startDeliveries } from "../domain/webhooks/deliveries.ts";
 import type { Engine } from "../engines.ts";
 import { packageVersion } from "../version.ts";
@@ -12,7 +11,6 @@ export function openDeliveries(
   { config, clock, log }: ServiceOptions,
   { store, isShared }: Engine,
   tail: LedgerTail,
-  thresholds: Thresholds,
   metrics: Metrics | undefined,
 ): Deliveries {
   const { timeoutMs, leaseMs, leaseLeftMinMs, renewEveryMs, renewLocallyEveryMs } = config.webhooks;
@@ -25,7 +23,7 @@ export function openDeliveries(
   return startDeliveries({
     store,
     tail,
-    thresholds,
+    lowStockAt: config.lowStockAt,
     sender: {
       async send(...attempt) {
         const answer = await sender.send(...attempt);

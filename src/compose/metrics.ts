@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { every, monotonicMs, whileAvailable } from "../domain/running/background.ts";
 import { events, type Log } from "../domain/running/events.ts";
+import { int64Max, int64Min } from "../domain/values/int64.ts";
 import { stockTotals } from "../http/list/totals.ts";
 import { startMetricsServer } from "../http/server/metrics-server.ts";
 import { expose, expositionType } from "../metrics/exposition.ts";
@@ -65,7 +66,7 @@ export async function openMetrics(
     webhookAnswered,
     /** Reads the parts of the service from now on. Returns what stops that. */
     watch(parts: WatchedParts): () => void {
-      const { store, head, follower, list, admin } = parts.context;
+      const { store, head, follower, list } = parts.context;
       let { seq } = parts.context.follower.applied;
       head.subscribe({
         rowsCommitted(rows) {
@@ -83,10 +84,12 @@ export async function openMetrics(
         },
         async () => showWebhooks(await store.webhooks.listWebhooks(), seq),
         async () => {
-          const table = await admin.thresholds.current();
+          const [own] = await store.sales.thresholdsFrom(int64Min, int64Max, 1);
           // To publish and count the list is work, which a store without thresholds does not need.
-          if (table.hasAny) await follower.catchUp();
-          low.value = table.hasAny ? (await stockTotals(list.versions.current(), table)).low : 0;
+          const isCounted = config.lowStockAt !== undefined || own !== undefined;
+          if (isCounted) await follower.catchUp();
+          const count = () => stockTotals(list.versions.current(), store, config.lowStockAt);
+          low.value = isCounted ? (await count()).low : 0;
         },
         async () => showMaintenance(await store.maintenance.listMaintenance()),
         readProcess,

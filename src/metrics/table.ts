@@ -1,4 +1,4 @@
-import { lowStockRule } from "../domain/sales/thresholds.ts";
+import { lowStockRule } from "../domain/sales/sales.ts";
 import { counter, gauge, histogram, type Metric } from "./metric.ts";
 
 const requestSeconds = [

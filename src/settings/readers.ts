@@ -26,12 +26,8 @@ export function readPort(text: string): number {
 
 const countMax = 999_999_999;
 
-export function readCount(text: string): number {
-  return readInteger(text, 1, countMax, `an integer from 1 to ${countMax}`);
-}
-
-export function readAmount(text: string): number {
-  return readInteger(text, 0, countMax, `an integer from 0 to ${countMax}`);
+export function readCount(text: string, min = 1): number {
+  return readInteger(text, min, countMax, `an integer from ${min} to ${countMax}`);
 }
 
 /** A size in MiB, as a number of bytes. */

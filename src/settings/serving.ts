@@ -1,8 +1,8 @@
 import { environments } from "../domain/keys/keys.ts";
-import { lowStockRule } from "../domain/sales/thresholds.ts";
+import { lowStockRule } from "../domain/sales/sales.ts";
 import {
   optional,
-  readAmount,
+  readCount,
   readCountOf,
   readDatabaseUrl,
   readDrain,
@@ -115,7 +115,7 @@ export const servingSettings = {
     flag: "low-stock-at",
     placeholder: "N",
     description: `Default threshold of the store. ${lowStockRule}`,
-    read: optional(readAmount),
+    read: optional((text) => readCount(text, 0)),
   }),
 } as const;
 

@@ -13,8 +13,14 @@ import {
   uniqueFields,
 } from "./pet-rows.ts";
 import { entryColumns, toEntry } from "./rows.ts";
-import { touchThresholds } from "./sales.ts";
-import { type Dialect, readFirst, run, type Script, type ScriptsOf } from "./statements.ts";
+import {
+  type Dialect,
+  ifChanged,
+  readFirst,
+  run,
+  type Script,
+  type ScriptsOf,
+} from "./statements.ts";
 
 /** Creates, removes and changes single pets. Each script is one transaction. */
 
@@ -42,7 +48,6 @@ export function* createPet(add: AddRow, pet: Pet, origin: RowOrigin): Script<Pet
   const after = { quantity, status };
   const added = yield* add({ petId, before: null, after, previous, ...origin });
   yield* run(insertEntry, [petId, quantity, status, added.row.seq]);
-  if (pet.lowStockAt !== null) yield* touchThresholds();
   return { kind: "created", ...added };
 }
 
@@ -92,9 +97,6 @@ export const petWrites = (dialect: Dialect): ScriptsOf<CatalogueStore, "changePe
       yield* assertUnique(petId, after);
     }
     const values = [petId, ...detailValues(after), ...detailValues(before)];
-    if ((yield* run(updatePet, values)).length === 0) return false;
-    if (after.lowStockAt !== before.lowStockAt) yield* touchThresholds();
-    yield* note(dialect, entry);
-    return true;
+    return yield* ifChanged(run(updatePet, values), note(dialect, entry));
   },
 });

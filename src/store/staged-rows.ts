@@ -24,7 +24,6 @@ import {
   uniqueFields,
 } from "./pet-rows.ts";
 import { orderColumns, type Row, type Value } from "./rows.ts";
-import { touchThresholds } from "./sales.ts";
 import { type Dialect, run, type Script } from "./statements.ts";
 
 /**
@@ -188,15 +187,14 @@ export function* applyOrders(staged: number): Script<Imported> {
 }
 
 /** Records an import in the audit log. */
-export function* noteImport(
+export function noteImport(
   dialect: Dialect,
   action: "pets.imported" | "orders.imported",
   { actor, reason }: ImportOrigin,
   imported: Imported,
   now: number,
 ): Script<void> {
-  if (action === "pets.imported") yield* touchThresholds();
-  yield* note(dialect, auditEntry({ actor, now }, action, null, { reason, ...imported }));
+  return note(dialect, auditEntry({ actor, now }, action, null, { reason, ...imported }));
 }
 
 /** Passes on the differences, and counts new and changed rows. `staged` is the number of all rows. */

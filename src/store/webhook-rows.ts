@@ -1,5 +1,3 @@
-import type { PetStatus } from "../domain/ledger/inventory.ts";
-import type { Cause } from "../domain/ledger/ledger.ts";
 import type { Delivered } from "../domain/webhooks/store.ts";
 import {
   attemptsKept,
@@ -74,20 +72,9 @@ function filterText({ pets, ...rest }: WebhookFilter): string {
 }
 
 function toFilter(text: string): WebhookFilter {
-  const {
-    pets,
-    statuses,
-    causes,
-    below,
-    becomesLow = false,
-  } = JSON.parse(text) as {
-    pets: string[] | null;
-    statuses: PetStatus[] | null;
-    causes: Cause[] | null;
-    below: number | null;
-    becomesLow?: boolean;
-  };
-  return { pets: pets?.map(BigInt) ?? null, statuses, causes, below, becomesLow };
+  const { pets, ...rest } = JSON.parse(text);
+  // Filters of earlier releases do not have the last field.
+  return { becomesLow: false, ...rest, pets: pets?.map(BigInt) ?? null };
 }
 
 export function toAttempt(row: Row): WebhookAttempt {

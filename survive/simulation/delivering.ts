@@ -5,7 +5,6 @@ import type { HistoryReader } from "../../src/domain/ledger/store.ts";
 import { followTail } from "../../src/domain/ledger/tail.ts";
 import { monotonicMs } from "../../src/domain/running/background.ts";
 import { ServiceError } from "../../src/domain/running/errors.ts";
-import { noThresholds } from "../../src/domain/sales/thresholds.ts";
 import { startDeliveries } from "../../src/domain/webhooks/deliveries.ts";
 import type { WebhookAnswer, WebhookRequest } from "../../src/domain/webhooks/sender.ts";
 import type { WebhookStore } from "../../src/domain/webhooks/store.ts";
@@ -103,10 +102,14 @@ async function startInstance(
     log,
   );
   const deliveries = startDeliveries({
-    store: { inventory, webhooks: webhooks.connect(process) as WebhookStore },
+    store: {
+      inventory,
+      webhooks: webhooks.connect(process) as WebhookStore,
+      catalogue: { namesOf: () => [] },
+    },
     bounds,
     tail,
-    thresholds: { defaultAt: undefined, current: async () => noThresholds },
+    lowStockAt: undefined,
     sender: { send: (request, signal) => receivers.receive(process, request, signal) },
     clock,
     monotonicMs,

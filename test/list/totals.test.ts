@@ -6,7 +6,7 @@ import {
   quantityMax,
   type Stock,
 } from "../../src/domain/ledger/inventory.ts";
-import { createThresholds } from "../../src/domain/sales/thresholds.ts";
+import type { Store } from "../../src/domain/store.ts";
 import { createInventoryList } from "../../src/http/list/list.ts";
 import { stockTotals } from "../../src/http/list/totals.ts";
 
@@ -14,7 +14,7 @@ import { stockTotals } from "../../src/http/list/totals.ts";
 function naiveTotals(
   entries: ReadonlyMap<bigint, Stock>,
   thresholds: ReadonlyMap<bigint, number>,
-  defaultAt = -1,
+  defaultAt: number | null,
 ) {
   const totalOf = (status: PetStatus) => {
     const stocks = [...entries.values()].filter((one) => one.status === status);
@@ -23,7 +23,7 @@ function naiveTotals(
     return { entries: stocks.length, quantity: bounded };
   };
   const isLow = ([petId, { quantity }]: [bigint, Stock]) =>
-    quantity <= (thresholds.get(petId) ?? defaultAt);
+    quantity <= (thresholds.get(petId) ?? defaultAt ?? -1);
   return {
     byStatus: Object.fromEntries(petStatuses.map((status) => [status, totalOf(status)])),
     low: [...entries].filter(isLow).length,
@@ -47,21 +47,19 @@ test("the totals of a list are those of its entries, after any changes of stock 
       fc.array(fc.tuple(fc.array(change, { maxLength: 40 }), fc.array(threshold)), {
         maxLength: 5,
       }),
-      fc.option(fc.nat(20), { nil: undefined }),
+      fc.option(fc.nat(20)),
       async (batches, defaultAt) => {
         const own = new Map<bigint, number>();
-        let version = 0;
-        const thresholds = createThresholds(
-          {
-            readThresholdsVersion: async () => version,
-            thresholdsAfter: async (after, max) =>
+        let audited = 0;
+        const store = {
+          audit: { listEntries: async () => (audited === 0 ? [] : [{ seq: audited, at: 0 }]) },
+          sales: {
+            thresholdsFrom: async (from: bigint, upTo: bigint) =>
               [...own]
-                .sort(([one], [other]) => (one < other ? -1 : 1))
-                .filter(([id]) => after === null || id > after)
-                .slice(0, max),
+                .filter(([id]) => id >= from && id <= upTo)
+                .map(([petId, value]) => ({ petId, value })),
           },
-          defaultAt,
-        );
+        } as unknown as Store;
         const list = createInventoryList({ chunkEntries: 4, onSuperseded: () => {} });
         const entries = new Map<bigint, Stock>();
         for (const [seq, [batch, changed]] of batches.entries()) {
@@ -69,14 +67,14 @@ test("the totals of a list are those of its entries, after any changes of stock 
             if (at === null) own.delete(id);
             else own.set(id, at);
           }
-          version += changed.length;
+          audited += changed.length;
           for (const [id, after] of batch) {
             list.apply(id, after);
             if (after) entries.set(id, after);
             else entries.delete(id);
           }
           await list.publish({ epoch: "e", seq });
-          const totals = await stockTotals(list.current(), await thresholds.current());
+          const totals = await stockTotals(list.current(), store, defaultAt);
           expect<unknown>(totals).toEqual(naiveTotals(entries, own, defaultAt));
         }
       },

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createHeadWatcher } from "../../src/domain/ledger/head.ts";
 import { followTail, type LedgerTail } from "../../src/domain/ledger/tail.ts";
 import { createPacer } from "../../src/domain/running/pacer.ts";
-import { createThresholds } from "../../src/domain/sales/thresholds.ts";
 import { type Delivery, startDelivery } from "../../src/domain/webhooks/delivery.ts";
 import type { Webhook } from "../../src/domain/webhooks/webhook.ts";
 import { until } from "../support/instances/fleet.ts";
@@ -49,7 +48,7 @@ async function startDelivering(id: string): Promise<Delivering> {
   const webhook = webhookNamed(id, { url: receiver.url, cursor });
   const delivery = startDelivery(webhook, {
     tail,
-    thresholds: createThresholds(service.store.sales, undefined),
+    lowStockAt: undefined,
     store: service.store,
     clock: service.clock,
     monotonicMs: () => nowMs,

@@ -357,14 +357,6 @@ export interface StockTotals {
   readonly sold: StockTotal;
 }
 
-/** An entry is low if its quantity is at most its threshold: the lowStockAt of the pet or, without one, the default of the store. Without either it is never low. */
-export interface LowStock {
-  /** The default of the store, set by `--low-stock-at`, or null. */
-  readonly defaultAt: number | null;
-  /** The number of entries that are low. */
-  readonly entries: number;
-}
-
 /** The number of webhooks in each state. */
 export interface WebhookCounts {
   /** Webhooks that deliver. */
@@ -416,8 +408,10 @@ export interface Service {
   readonly ledger: LedgerHead;
   /** The stock by status. */
   readonly stock: StockTotals;
-  /** The entries that are low. */
-  readonly lowStock: LowStock;
+  /** The default threshold, set by `--low-stock-at`, or null. */
+  readonly lowStockAt: number | null;
+  /** The number of entries that are low. An entry is low if its quantity is at most its threshold: the lowStockAt of the pet or, without one, the default of the store. Without either it is never low. */
+  readonly lowEntries: number;
   /** The changes in each of the last 60 minutes, the oldest first. The last value is the current minute so far. */
   readonly changesPerMinute: readonly number[];
   /** Whether `/readyz` returns 200. */

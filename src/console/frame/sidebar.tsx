@@ -2,7 +2,7 @@ import { useRef } from "preact/hooks";
 import { may } from "../client/session.ts";
 import { hrefOf } from "../page/router.ts";
 import { Icon } from "../parts/icon.tsx";
-import { lowStock } from "../parts/service.ts";
+import { facts } from "../parts/service.ts";
 import type { View } from "../parts/view.ts";
 import { formatCount } from "../texts/formats.ts";
 import { views } from "./views.ts";
@@ -11,6 +11,7 @@ import { views } from "./views.ts";
 export function Sidebar({ current }: { readonly current: View | undefined }) {
   const menu = useRef<HTMLElement>(null);
   const shown = views.filter(({ role }) => may(role));
+  const low = facts.value?.lowEntries ?? 0;
   return (
     <nav class="sidebar" id="navigation" popover="auto" aria-label="Console" ref={menu}>
       <ul class="nav-list">
@@ -23,7 +24,9 @@ export function Sidebar({ current }: { readonly current: View | undefined }) {
             >
               <Icon name={view.icon} />
               {view.icon === "import" && !may("clerk") ? "Export" : view.title}
-              {view.path === "/stock" && <LowBadge />}
+              {view.path === "/stock" && low > 0 && (
+                <span class="badge warning">{formatCount(low)} low</span>
+              )}
             </a>
           </li>
         ))}
@@ -38,10 +41,4 @@ export function Sidebar({ current }: { readonly current: View | undefined }) {
       </ul>
     </nav>
   );
-}
-
-/** How many entries are low. It follows the changes. */
-function LowBadge() {
-  const entries = lowStock.value?.entries ?? 0;
-  return entries > 0 && <span class="badge warning">{formatCount(entries)} low</span>;
 }

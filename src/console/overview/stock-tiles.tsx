@@ -7,7 +7,7 @@ import { capitalized, countOf, formatCount } from "../texts/formats.ts";
 
 /** The stock by status, and how much has changed lately. */
 export function StockTiles({ facts }: { readonly facts: Service }) {
-  const { stock, lowStock, changesPerMinute } = facts;
+  const { stock, lowEntries, changesPerMinute } = facts;
   const changes = changesPerMinute.reduce((sum, count) => sum + count, 0);
   const lastMinute = changesPerMinute.at(-1) ?? 0;
   const total = petStatusValues.reduce((sum, status) => sum + stock[status].quantity, 0);
@@ -33,12 +33,8 @@ export function StockTiles({ facts }: { readonly facts: Service }) {
       })}
       <div class="card tile">
         <h2 class="card-title">Low stock</h2>
-        <p class="stat">{formatCount(lowStock.entries)}</p>
-        <p class="small muted">
-          {lowStock.defaultAt === null
-            ? "by the threshold of each pet"
-            : `at ${formatCount(lowStock.defaultAt)} or less by default`}
-        </p>
+        <p class="stat">{formatCount(lowEntries)}</p>
+        <p class="small muted">at or below threshold</p>
         <a class="small" href={hrefOf("/stock?low")}>
           Show in Stock
         </a>

@@ -8,10 +8,10 @@ import { usePolled } from "./polled.ts";
 /** The state of the service, for all views. Undefined before somebody has signed in. */
 export const service = signal<LoadedSource<Service> | undefined>(undefined);
 
-/** How many entries are low, and the default of the store. Undefined until it is loaded. */
-export const lowStock = computed(() => {
+/** Undefined until it is loaded. */
+export const facts = computed(() => {
   const state = service.value?.state.value;
-  return state?.kind === "ready" ? state.value.lowStock : undefined;
+  return state?.kind === "ready" ? state.value : undefined;
 });
 
 const pollMs = 15_000;

@@ -28,7 +28,8 @@ effect(() => {
   const { path, query: parameters } = place.value;
   if (!isStock(path) || `${parameters}` === agreed.slice(1)) return;
   const wanted = parameters.get("sort") ?? "";
-  const column = sortColumns.find((one) => one === wanted.replace("-", "")) ?? "id";
+  const columns = [...sortColumns, "lasts"] as const;
+  const column = columns.find((one) => one === wanted.replace("-", "")) ?? "id";
   const statuses = parameters.getAll("status");
   batch(() => {
     query.value = parameters.get("q") ?? "";

@@ -5,6 +5,9 @@ import type { SortColumn } from "./order.ts";
 import { selected, toggleAll } from "./selection.ts";
 import { sort, updateOrder, visible } from "./state.ts";
 
+const change = { column: "change", title: "Last change" } as const;
+const lasts = { column: "lasts", title: "Lasts until" } as const;
+
 export function GridHeader() {
   const count = selected.value.size;
   const areAll = count > 0 && visible.value.every((row) => selected.value.has(row));
@@ -33,11 +36,7 @@ export function GridHeader() {
           </div>
         )}
         <Heading column="status" title="Status" />
-        {sales.value ? (
-          <Heading column="lasts" title="Lasts until" />
-        ) : (
-          <Heading column="change" title="Last change" />
-        )}
+        <Heading {...(sales.value ? lasts : change)} />
         <div role="columnheader" class="cell cell-actions">
           <span class="visually-hidden">Details</span>
         </div>

@@ -73,7 +73,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
       <div {...cell("name")} onClick={() => isNarrow.value && tryEditing(row, "quantity")}>
         {isCounting.value && counts.value.has(petId) && <Icon name="check" />}
         <bdi class="name-text">{name}</bdi>
-        <span class="name-id">{[petId, category, lasts?.text].filter(Boolean).join(" · ")}</span>
+        <span class="name-id">{[petId, lasts?.text ?? category].filter(Boolean).join(" · ")}</span>
       </div>
       <div {...cell("category", "small")}>
         <bdi class="category-text">{category}</bdi>
@@ -93,7 +93,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
           <div {...cell("change", "small")}>
             <a href={hrefOf(`/history/${petId}`)} tabIndex={-1} title={`History of ${name}`}>
               {sales.value ? (
-                <span title={lasts?.how}>
+                <span title={lasts && `Sold ${lasts.pace}`}>
                   {lasts?.text ?? "Not sold"} <span class="muted">{lasts?.pace}</span>
                 </span>
               ) : change ? (

@@ -1,4 +1,4 @@
-import { batch, computed, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import { messageOf, request } from "../client/api.ts";
 import { Follower } from "../client/follower.ts";
 import { describePets } from "../client/pet-names.ts";
@@ -11,8 +11,9 @@ import {
   petStatusValues,
   type StockList,
 } from "../client/types.ts";
+import { showError } from "../page/messages.ts";
 import type { LoadState } from "../parts/loaded.tsx";
-import { lowStock } from "../parts/service.ts";
+import { facts } from "../parts/service.ts";
 import { loadSales, sales } from "./lasting.ts";
 import { countStatuses, type Sort, searchRows, sortRows } from "./order.ts";
 import { StockTable } from "./table.ts";
@@ -74,7 +75,7 @@ export const statusCounts = computed(() => {
 /** An entry is low if its quantity is at most its threshold: its own, or else the default of the store. */
 export function isLow(row: number): boolean {
   const { quantities, lowStockAt } = table.value;
-  return quantities[row]! <= (lowStockAt.get(row) ?? lowStock.value?.defaultAt ?? -1);
+  return quantities[row]! <= (lowStockAt.get(row) ?? facts.value?.lowStockAt ?? -1);
 }
 
 /** How many matches of the search are low. */
@@ -232,14 +233,20 @@ onSignOut(() => {
 });
 
 /** Shows how long the stock lasts, what ends first at the top; or the last changes again. */
-export async function showLasting(isShown: boolean): Promise<void> {
-  if (isShown && !(await loadSales())) return;
-  batch(() => {
-    sort.value = { column: isShown ? "lasts" : "id", isDescending: false };
-    updateOrder();
-    if (!isShown) sales.value = undefined;
-  });
+export function showLasting(isShown: boolean): void {
+  sort.value = { column: isShown ? "lasts" : "id", isDescending: false };
+  updateOrder();
+  if (!isShown) sales.value = undefined;
 }
+
+// Also after a load of the page, because the address has the order.
+effect(() => {
+  if (sort.value.column !== "lasts" || loadState.value.kind !== "ready") return;
+  loadSales().catch((error) => {
+    showError(messageOf(error));
+    showLasting(false);
+  });
+});
 
 /** The pet whose details are open; `petId` is undefined for a new one. */
 export const petDialog = signal<{ readonly petId: string | undefined } | undefined>(undefined);

@@ -49,9 +49,26 @@ export function Actions() {
   );
 }
 
-/** The search, the filters, how many rows are shown, and what to do with them. */
-export function Toolbar() {
+/** How many entries are shown, and what to do with them. */
+export function Shown() {
   void revision.value;
+  const shown = visible.value.length;
+  const total = table.value.size;
+  if (total === 0) return null;
+  return (
+    <>
+      <span class="muted small" data-shown={shown}>
+        {shown === total
+          ? countOf(total, "entry", "entries")
+          : `${formatCount(shown)} of ${formatCount(total)} entries`}
+      </span>
+      {shown > 0 && <Outputs />}
+    </>
+  );
+}
+
+/** The search and the filters. */
+export function Toolbar() {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
     const focusSearch = (event: KeyboardEvent) => {
@@ -63,8 +80,6 @@ export function Toolbar() {
     document.addEventListener("keydown", focusSearch);
     return () => document.removeEventListener("keydown", focusSearch);
   }, []);
-  const shown = visible.value.length;
-  const total = table.value.size;
   return (
     <div class="row toolbar">
       <SearchField
@@ -77,18 +92,11 @@ export function Toolbar() {
       <StatusFilter />
       <CategoryFilter />
       <StockFilter />
-      <span class="spacer" />
       {isOrderStale.value && (
         <Button kind="quiet" isSmall onClick={updateOrder}>
           Sort again
         </Button>
       )}
-      <span class="muted small" data-shown={shown}>
-        {shown === total
-          ? countOf(total, "entry", "entries")
-          : `${formatCount(shown)} of ${formatCount(total)} entries`}
-      </span>
-      {shown > 0 && <Outputs />}
     </div>
   );
 }
@@ -100,25 +108,23 @@ function StockFilter() {
     <ButtonGroup
       label="Low stock"
       choices={[
-        ["low", <Counted text="Low" count={lowCount.value} />],
+        ["low", counted("Low", lowCount.value)],
         ["lasting", "Lasts until"],
       ]}
       isChosen={(choice) => (choice === "low" ? isLowOnly.value : isLasting)}
       choose={(choice) => {
         if (choice === "low") isLowOnly.value = !isLowOnly.value;
-        else void showLasting(!isLasting);
+        else showLasting(!isLasting);
       }}
     />
   );
 }
 
-function Counted({ text, count }: { readonly text: string; readonly count: number }) {
-  return (
-    <>
-      {text} <span class="muted">{formatCount(count)}</span>
-    </>
-  );
-}
+const counted = (text: string, count: number) => (
+  <>
+    {text} <span class="muted">{formatCount(count)}</span>
+  </>
+);
 
 /** Prints or exports what is shown. */
 function Outputs() {
@@ -145,7 +151,7 @@ function StatusFilter() {
       class="status-filter"
       choices={petStatusValues.map((status, index) => [
         status,
-        <Counted text={capitalized(status)} count={statusCounts.value[index]!} />,
+        counted(capitalized(status), statusCounts.value[index]!),
       ])}
       isChosen={(status) => chosen.has(status)}
       choose={(status) => {

@@ -19,7 +19,7 @@ import {
   table,
   visible,
 } from "./state.ts";
-import { Actions, Toolbar } from "./toolbar.tsx";
+import { Actions, Shown, Toolbar } from "./toolbar.tsx";
 import { UnfinishedEdit } from "./unfinished-edit.tsx";
 
 export const shortcuts: readonly Shortcut[] = [
@@ -53,7 +53,7 @@ export default function StockView({ rest }: ViewProps) {
   if (rest === "delivery" && loadState.value.kind === "ready") return <Delivery />;
   return (
     <div class="stock">
-      <ViewHead title={isCounting.value ? "Count the stock" : "Stock"}>
+      <ViewHead title={isCounting.value ? "Count the stock" : "Stock"} badges={<Shown />}>
         <Actions />
       </ViewHead>
       {isCounting.value && <CountPanel />}

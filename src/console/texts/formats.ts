@@ -1,19 +1,9 @@
 const whole = new Intl.NumberFormat("en");
-const precise = new Intl.NumberFormat("en", {
-  maximumFractionDigits: 1,
-  maximumSignificantDigits: 2,
-  roundingPriority: "morePrecision",
-});
 const short = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
 /** For example 12,500. */
 export function formatCount(value: number): string {
   return whole.format(value);
-}
-
-/** For example 1,234.5 or 0.036. */
-export function formatDecimal(value: number): string {
-  return precise.format(value);
 }
 
 /** A difference with its sign: a real minus sign, as wide as a plus. */

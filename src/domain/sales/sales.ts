@@ -1,24 +1,27 @@
 import type { LedgerParts } from "../ledger/store.ts";
 import { dayMs } from "../limits/limits.ts";
-import { every, whileAvailable } from "../running/background.ts";
+import { every, monotonicMs, whileAvailable } from "../running/background.ts";
 import type { Log } from "../running/events.ts";
 import { createPacer } from "../running/pacer.ts";
-import type { ThresholdReader } from "./thresholds.ts";
+
+/** Said in the same words wherever low stock is described. */
+export const lowStockRule =
+  "An entry is low if its quantity is at most its threshold: the lowStockAt of the pet or, without one, the default of the store. Without either it is never low.";
 
 /** A pace is what was sold on this many UTC days: today and the days before it. */
 export const paceDays = 28;
 
-/** The units of one pet that were sold. At most 2^53 - 1. */
-export interface Sold {
+/** The units of a pet that were sold, or its threshold. At most 2^53 - 1. */
+export interface PetNumber {
   readonly petId: bigint;
-  readonly units: number;
+  readonly value: number;
 }
 
 /**
  * Units sold per pet and UTC day. A sale is a row of the cause `api` that lowers a quantity. The sums are
  * derived from the ledger, so a backup does not contain them.
  */
-export interface SalesStore extends ThresholdReader {
+export interface SalesStore {
   /** The last ledger row that the sums include. */
   readSalesSeq(): Promise<number>;
   /**
@@ -27,7 +30,9 @@ export interface SalesStore extends ThresholdReader {
    */
   addSales(skipTo: number, firstDay: number): Promise<void>;
   /** Pets with a larger id (null: from the first) that were sold since a day, ascending. */
-  soldAfter(petId: bigint | null, firstDay: number, petsMax: number): Promise<readonly Sold[]>;
+  soldAfter(petId: bigint | null, firstDay: number, petsMax: number): Promise<readonly PetNumber[]>;
+  /** The pets from one id to another that have a threshold of their own, ascending, and the thresholds. */
+  thresholdsFrom(petId: bigint, upTo: bigint, petsMax: number): Promise<readonly PetNumber[]>;
 }
 
 /**
@@ -41,27 +46,25 @@ export function firstPaceDay(time: number): number {
   return Math.floor(time / dayMs) - (paceDays - 1);
 }
 
-export interface SalesOptions {
-  readonly store: Pick<LedgerParts, "history"> & { readonly sales: SalesStore };
-  readonly tail: { readonly seq: number };
-  readonly monotonicMs: () => number;
-  readonly log: Log;
-}
-
 const everyMs = 2_000;
 
-/** The work takes a tenth of the time, and a fiftieth while many changes are committed. */
-const pauses = { idle: 9, busy: 49, countsWaits: false };
+/**
+ * The work takes a tenth of the time. While many changes are committed, it takes so little that 99 of 100
+ * updates do not wait for it, and the sums lag behind.
+ */
+const pauses = { idle: 9, busy: 199, countsWaits: false };
 
-/** Keeps the sums up to date in the background. */
-export function followSales({ store, tail, monotonicMs, log }: SalesOptions) {
-  const { history, sales } = store;
-  const pacer = createPacer(monotonicMs, () => tail.seq, pauses);
+/** Keeps the sums up to date in the background. `lastSeq` returns the last row of the ledger. */
+export function followSales(
+  { history, sales }: Pick<LedgerParts, "history"> & { readonly sales: SalesStore },
+  lastSeq: () => number,
+  log: Log,
+) {
+  const pacer = createPacer(monotonicMs, lastSeq, pauses);
   let isStopped = false;
   let adding: Promise<void> | undefined;
-  let running: Promise<void> | undefined;
 
-  async function addRows(): Promise<void> {
+  async function catchUp(): Promise<void> {
     while (!isStopped) {
       const tip = await history.readTip();
       if ((await sales.readSalesSeq()) >= tip.seq) return;
@@ -75,13 +78,6 @@ export function followSales({ store, tail, monotonicMs, log }: SalesOptions) {
       pacer.spend(monotonicMs() - startedAt);
       await pacer.turn();
     }
-  }
-
-  function catchUp(): Promise<void> {
-    running ??= addRows().finally(() => {
-      running = undefined;
-    });
-    return running;
   }
 
   const stopTimer = every(everyMs, "adding up sales", log, whileAvailable(catchUp));

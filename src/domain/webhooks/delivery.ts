@@ -1,6 +1,5 @@
 import { formatCursor } from "../ledger/cursors.ts";
 import { lastCommonSeq, type Position } from "../ledger/epochs.ts";
-import type { NamedRow } from "../ledger/ledger.ts";
 import type { LedgerParts } from "../ledger/store.ts";
 import type { LedgerTail } from "../ledger/tail.ts";
 import {
@@ -13,8 +12,7 @@ import {
 import type { Clock } from "../running/clock.ts";
 import type { Log } from "../running/events.ts";
 import type { Pacer } from "../running/pacer.ts";
-import { noThresholds, type Thresholds } from "../sales/thresholds.ts";
-import { matcherOf } from "./filter.ts";
+import { matcherOf, type ThresholdParts } from "./filter.ts";
 import { headersOf, type Message, scanLedger } from "./message.ts";
 import { endingOf, failingSinceAt, retryDelayMaxMs, retryDelayMs } from "./retries.ts";
 import type { WebhookAnswer, WebhookSender } from "./sender.ts";
@@ -48,11 +46,13 @@ export interface Delivery {
   notSaved(delivered: Delivered): void;
 }
 
-export interface DeliveryOptions {
-  readonly store: Pick<LedgerParts, "inventory"> & { readonly webhooks: WebhookStore };
+type DeliveryStore = Pick<LedgerParts, "inventory"> &
+  ThresholdParts["store"] & { readonly webhooks: WebhookStore };
+
+export interface DeliveryOptions extends ThresholdParts {
+  readonly store: DeliveryStore;
   readonly bounds: DeliveryBounds;
   readonly tail: LedgerTail;
-  readonly thresholds: Thresholds;
   readonly sender: Pick<WebhookSender, "send">;
   readonly clock: Clock;
   readonly monotonicMs: () => number;
@@ -106,7 +106,7 @@ interface Work {
 export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery {
   const state = initialState(initial);
   const alarm = createAlarm();
-  const work: Work = { parts, state, matches: matcherOf(initial.filter), alarm };
+  const work: Work = { parts, state, matches: matcherOf(initial.filter, parts), alarm };
   return {
     claimed(read, claimedAt, leaseEndsAt) {
       takeClaim(work, read, claimedAt);
@@ -267,10 +267,7 @@ async function scan(work: Work): Promise<void> {
   const { begunWith, webhook } = state;
   const after = state.progress.cursor.seq;
   state.hasRows = false;
-  const { becomesLow } = webhook.filter;
-  const thresholds = becomesLow ? await parts.thresholds.current() : noThresholds;
-  const isWanted = (row: NamedRow) => matches(row, thresholds);
-  const { message, upTo, isAtEnd } = await scanLedger(parts, webhook, isWanted, after);
+  const { message, upTo, isAtEnd } = await scanLedger(parts, webhook, matches, after);
   // Otherwise the rows may belong to another history.
   const isValid = state.begunWith === begunWith && state.isLocated;
   state.hasRows ||= !isAtEnd || !isValid;

@@ -4,6 +4,7 @@ import type { Position } from "../ledger/epochs.ts";
 import { ledgerRowJson, type NamedRow } from "../ledger/ledger.ts";
 import type { LedgerTail } from "../ledger/tail.ts";
 import type { Pacer } from "../running/pacer.ts";
+import type { Matcher } from "./filter.ts";
 import { sign, signingSecrets } from "./secrets.ts";
 import type { Webhook } from "./webhook.ts";
 
@@ -60,7 +61,7 @@ const rowsExaminedMax = 10_000;
 export async function scanLedger(
   { tail, pacer, monotonicMs, signal }: ScanParts,
   webhook: Webhook,
-  matches: (row: NamedRow) => boolean,
+  matcher: Matcher,
   after: number,
 ): Promise<Scan> {
   const wanted: NamedRow[] = [];
@@ -71,6 +72,7 @@ export async function scanLedger(
   while (!isAtEnd && !isFull && upTo - after < rowsExaminedMax && !signal.aborted) {
     await pacer.turn();
     const rows = await tail.rowsAfter(upTo);
+    const matches = await matcher(rows);
     const startedAt = monotonicMs();
     isAtEnd = rows.length === 0;
     for (const row of rows) {

@@ -34,13 +34,8 @@ export function checkTerms(terms: WebhookTerms): Pick<Webhook, "name" | "filter"
   };
 }
 
-function checkFilter({
-  pets,
-  statuses,
-  causes: wanted,
-  below,
-  becomesLow = false,
-}: WebhookTerms): WebhookFilter {
+function checkFilter(terms: WebhookTerms): WebhookFilter {
+  const { pets, statuses, causes: wanted, below, becomesLow = false } = terms;
   return {
     pets: pets === undefined ? null : checkPets(pets),
     statuses: statuses === undefined ? null : checkChoice("statuses", statuses, petStatuses),

@@ -2,7 +2,7 @@ import { environments, roleOf } from "../../domain/keys/keys.ts";
 import { listKeyStatuses } from "../../domain/keys/lifecycle.ts";
 import { petStatuses } from "../../domain/ledger/inventory.ts";
 import { type Attention, listAttention } from "../../domain/operations/attention.ts";
-import { lowStockRule } from "../../domain/sales/thresholds.ts";
+import { lowStockRule } from "../../domain/sales/sales.ts";
 import { minutesCounted } from "../../domain/usage/change-counts.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import type { Webhook } from "../../domain/webhooks/webhook.ts";
@@ -39,7 +39,8 @@ const exampleService = {
     pending: { entries: 4, quantity: 4 },
     sold: { entries: 31, quantity: 0 },
   },
-  lowStock: { defaultAt: 3, entries: 6 },
+  lowStockAt: 3,
+  lowEntries: 6,
   changesPerMinute: Array.from({ length: minutesCounted }, (_, at) => at % 4),
   isReady: true,
   webhooks: { active: 2, paused: 0, disabled: 0, failing: 0 },
@@ -64,14 +65,6 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
       petStatuses.map((status) => [status, named("StockTotal", `Entries that are ${status}.`)]),
     ),
     exampleService.stock,
-  ),
-  LowStock: responseObject(
-    lowStockRule,
-    {
-      defaultAt: orNull(quantity("The default of the store, set by `--low-stock-at`, or null.")),
-      entries: count("The number of entries that are low."),
-    },
-    exampleService.lowStock,
   ),
   WebhookCounts: responseObject(
     "The number of webhooks in each state.",
@@ -111,7 +104,8 @@ export const serviceSchemas: Readonly<Record<string, Schema>> = {
       now: time("The current time of the service."),
       ledger: named("LedgerHead", "The end of the ledger."),
       stock: named("StockTotals", "The stock by status."),
-      lowStock: named("LowStock", "The entries that are low."),
+      lowStockAt: orNull(quantity("The default threshold, set by `--low-stock-at`, or null.")),
+      lowEntries: count(`The number of entries that are low. ${lowStockRule}`),
       changesPerMinute: {
         type: "array",
         items: count("Changes in one minute."),
@@ -148,7 +142,7 @@ const getService: AdminDeclaration = {
     const now = clock.now();
     const [totals, tip, changesPerMinute, isReady, webhooks, keys, maintenance] = await Promise.all(
       [
-        admin.thresholds.current().then((table) => stockTotals(list.versions.current(), table)),
+        stockTotals(list.versions.current(), store, admin.facts.lowStockAt),
         store.history.readTip(),
         admin.changeCounts.perMinute(now),
         admin.isReady(),
@@ -179,7 +173,7 @@ const getService: AdminDeclaration = {
       now: isoOrNull(now),
       ledger: headOf(tip),
       stock: totals.byStatus,
-      lowStock: { defaultAt: admin.thresholds.defaultAt ?? null, entries: totals.low },
+      lowEntries: totals.low,
       changesPerMinute,
       isReady,
       webhooks: countWebhooks(webhooks),

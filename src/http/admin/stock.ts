@@ -6,7 +6,7 @@ import type { Change } from "../../domain/ledger/ledger.ts";
 import { yieldToEventLoop } from "../../domain/running/background.ts";
 import type { MaybePromise } from "../../domain/running/clock.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { firstPaceDay, paceDays, type Sold } from "../../domain/sales/sales.ts";
+import { firstPaceDay, type PetNumber, paceDays } from "../../domain/sales/sales.ts";
 import { changeStock } from "../../domain/shop/shop.ts";
 import {
   canonicalText,
@@ -73,7 +73,7 @@ The response is streamed, and compressed if the client accepts that. If the serv
     const { namedEntriesAfter } = context.store.catalogue;
     const start = `{"cursor":"${formatCursor(position)}","entries":[`;
     const read = (after: bigint | null) => namedEntriesAfter(after, sliceEntries);
-    return streamed(context, call, listJson(start, sliceEntries, read, namedEntryJson));
+    return streamed(context, call, listJson(start, read, namedEntryJson));
   },
 };
 
@@ -96,11 +96,9 @@ The response is streamed, as for \`GET /stock\`.`,
     // The times of the ledger do not go back with the clock.
     const firstDay = firstPaceDay(Math.max(at, context.clock.now()));
     const start = `{"seq":${seq},"days":${paceDays},"pets":[`;
-    // Each pet may have a sum for every day.
-    const petsMax = sliceEntries / 2;
-    const read = (after: bigint | null) => sales.soldAfter(after, firstDay, petsMax);
-    const toJson = ({ petId, units }: Sold) => `{"petId":${petId},"sold":${units}}`;
-    return streamed(context, call, listJson(start, petsMax, read, toJson));
+    const read = (after: bigint | null) => sales.soldAfter(after, firstDay, sliceEntries);
+    const toJson = ({ petId, value }: PetNumber) => `{"petId":${petId},"sold":${value}}`;
+    return streamed(context, call, listJson(start, read, toJson));
   },
 };
 
@@ -194,7 +192,6 @@ const updateStock: AdminDeclaration = {
 /** The pages of a list as JSON, one in each turn of the event loop. */
 async function* listJson<T extends { readonly petId: bigint }>(
   start: string,
-  rowsMax: number,
   read: (after: bigint | null) => MaybePromise<readonly T[]>,
   toJson: (row: T) => string,
 ): AsyncGenerator<Uint8Array> {
@@ -204,7 +201,7 @@ async function* listJson<T extends { readonly petId: bigint }>(
     const rows: readonly T[] = await read(after);
     if (after !== null && rows.length > 0) text += ",";
     text += rows.map(toJson).join();
-    if (rows.length < rowsMax) break;
+    if (rows.length < sliceEntries) break;
     after = rows.at(-1)!.petId;
     yield Buffer.from(text);
     text = "";

@@ -1,6 +1,6 @@
 import { type PetStatus, petStatuses, quantityMax } from "../../domain/ledger/inventory.ts";
 import { yieldToEventLoop } from "../../domain/running/background.ts";
-import type { ThresholdTable } from "../../domain/sales/thresholds.ts";
+import type { Store } from "../../domain/store.ts";
 import type { Chunk } from "./chunks.ts";
 import type { ListVersion } from "./list.ts";
 
@@ -17,27 +17,34 @@ export interface StockTotals {
 }
 
 /**
- * Chunks never change, so each is counted once for the same thresholds. A change to the list replaces only
- * some of them.
+ * Chunks never change, so each is counted once while the thresholds stay. A change to the list replaces
+ * only some of them.
  */
-const known = new WeakMap<Chunk, StockTotals & { readonly thresholds: ThresholdTable }>();
+const known = new WeakMap<Chunk, StockTotals & { readonly thresholds: string }>();
 
-/** Chunks that are counted in one turn of the event loop: a few milliseconds of work. */
-const sliceChunks = 2;
-
-/** Adds up the list by status. A sum beyond 2^53 - 1, which a number cannot hold, is that number. */
+/**
+ * Adds up the list by status, and counts what is low by the threshold of the pet or `defaultAt`. A sum
+ * beyond 2^53 - 1, which a number cannot hold, is that number. Counts one chunk in each turn of the event
+ * loop: a few milliseconds of work.
+ */
 export async function stockTotals(
   { chunks }: ListVersion,
-  thresholds: ThresholdTable,
+  { audit, sales }: Pick<Store, "audit" | "sales">,
+  defaultAt: number | null = null,
 ): Promise<StockTotals> {
+  // A threshold changes with a row of the audit log, or with a new pet, which also changes its chunk.
+  const [newest] = await audit.listEntries({}, 1);
+  const thresholds = `${newest?.seq} ${newest?.at}`;
   const totals = noStock();
-  let counted = 0;
   for (const chunk of chunks) {
     let part = known.get(chunk);
     if (part?.thresholds !== thresholds) {
-      if (counted > 0 && counted % sliceChunks === 0) await yieldToEventLoop();
-      counted += 1;
-      part = { ...count(chunk, thresholds), thresholds };
+      await yieldToEventLoop();
+      const { ids } = chunk;
+      // A list without entries has a chunk without ids.
+      const own = await sales.thresholdsFrom(ids[0] ?? 0n, ids.at(-1) ?? 0n, ids.length);
+      const ownAt = new Map(own.map(({ petId, value }) => [petId, value]));
+      part = { ...count(chunk, ownAt, defaultAt ?? -1), thresholds };
       known.set(chunk, part);
     }
     totals.low += part.low;
@@ -69,7 +76,11 @@ const [digitZero, digitNine] = [0x30, 0x39];
  * Reads each entry from its end, where the status and the quantity are. Parsing the text as JSON takes
  * ten times as long.
  */
-function count({ bytes, ids, ends }: Chunk, thresholds: ThresholdTable): StockTotals {
+function count(
+  { bytes, ids, ends }: Chunk,
+  thresholds: ReadonlyMap<bigint, number>,
+  defaultAt: number,
+): StockTotals {
   const totals = noStock();
   for (let index = 0; index < ends.length; index++) {
     const end = ends[index]!;
@@ -82,7 +93,7 @@ function count({ bytes, ids, ends }: Chunk, thresholds: ThresholdTable): StockTo
       quantity += (byte - digitZero) * scale;
       at -= 1;
     }
-    if (thresholds.hasAny && quantity <= thresholds.of(ids[index]!)) totals.low += 1;
+    if (quantity <= (thresholds.get(ids[index]!) ?? defaultAt)) totals.low += 1;
     const total = totals.byStatus[status];
     total.entries += 1;
     total.quantity = Math.min(quantityMax, total.quantity + quantity);

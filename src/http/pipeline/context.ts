@@ -2,7 +2,6 @@ import type { ImportRunner } from "../../domain/catalogue/import-runs.ts";
 import type { Environment } from "../../domain/keys/keys.ts";
 import type { FindUsage } from "../../domain/keys/lifecycle.ts";
 import type { BackupView } from "../../domain/operations/backups.ts";
-import type { Thresholds } from "../../domain/sales/thresholds.ts";
 import type { Shop } from "../../domain/shop/shop.ts";
 import type { ChangeCounts } from "../../domain/usage/change-counts.ts";
 import type { UsageRecorder } from "../../domain/usage/usage-recorder.ts";
@@ -38,7 +37,6 @@ export interface AdminParts {
   readonly usage: Pick<UsageRecorder, "chart">;
   readonly findUsage: FindUsage;
   readonly changeCounts: ChangeCounts;
-  readonly thresholds: Thresholds;
   /** When the certificate of the service expires; undefined without one. */
   certificateExpiresAt(): number | undefined;
   readonly imports: ImportRunner;
@@ -55,6 +53,8 @@ export interface AdminParts {
 export interface ServiceFacts {
   readonly version: string;
   readonly environment: Environment;
+  /** The threshold of pets that have none of their own. */
+  readonly lowStockAt: number | null;
   readonly engine: "SQLite" | "PostgreSQL";
   /** The version of the store's schema. */
   readonly schema: number;

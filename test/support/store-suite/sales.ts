@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { quantityMax } from "../../../src/domain/ledger/inventory.ts";
 import { dayMs } from "../../../src/domain/limits/limits.ts";
-import { monotonicMs } from "../../../src/domain/running/background.ts";
 import {
   firstPaceDay,
   followSales,
@@ -10,29 +9,32 @@ import {
 } from "../../../src/domain/sales/sales.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { testStart } from "../clock.ts";
+import { until } from "../instances/fleet.ts";
 import { setUnit, unitOf } from "../units.ts";
 import type { StoreSuite } from "./suite.ts";
 
 export function describeSales(suite: StoreSuite): void {
-  const taskOn = (store: Store) =>
-    followSales({ store, tail: { seq: 0 }, monotonicMs, log: () => {} });
-
   /** SQLite has one serving process, and rejects a write while another one writes. */
   async function catchUp(store: Store): Promise<void> {
-    const task = taskOn(store);
-    for (;;) {
-      try {
-        await task.catchUp();
-        return await task.stop();
-      } catch {
-        await new Promise(setImmediate);
-      }
-    }
+    const task = followSales(
+      store,
+      () => 0,
+      () => {},
+    );
+    const isDone = () =>
+      task.catchUp().then(
+        () => true,
+        () => false,
+      );
+    // Ends work that makes no progress, so that the expectations fail.
+    const late = setTimeout(task.stop, 60_000);
+    await until(isDone, 20_000, "the sums of the sales").finally(task.stop);
+    clearTimeout(late);
   }
 
   async function sold(time: number): Promise<Record<string, number>> {
     const found = await suite.store.sales.soldAfter(null, firstPaceDay(time), 10);
-    return Object.fromEntries(found.map(({ petId, units }) => [String(petId), units]));
+    return Object.fromEntries(found.map(({ petId, value }) => [String(petId), value]));
   }
 
   const commit = (petId: bigint, quantity: number, cause: "api" | "console" = "api") =>
@@ -66,7 +68,7 @@ export function describeSales(suite: StoreSuite): void {
       await catchUp(suite.store);
       expect(await sold(testStart)).toEqual({ 1: 3_000, 2: 3 });
       const after = await suite.store.sales.soldAfter(1n, firstPaceDay(testStart), 10);
-      expect(after).toEqual([{ petId: 2n, units: 3 }]);
+      expect(after).toEqual([{ petId: 2n, value: 3 }]);
       await suite.expectSound();
     });
 

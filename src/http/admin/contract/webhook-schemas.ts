@@ -1,6 +1,6 @@
 import { petStatuses, quantityMax } from "../../../domain/ledger/inventory.ts";
 import { causes } from "../../../domain/ledger/ledger.ts";
-import { lowStockRule } from "../../../domain/sales/thresholds.ts";
+import { lowStockRule } from "../../../domain/sales/sales.ts";
 import { int64Pattern } from "../../../domain/values/int64.ts";
 import { nameCharactersMax } from "../../../domain/values/texts.ts";
 import { petsMax, urlCharactersMax } from "../../../domain/webhooks/terms.ts";
@@ -28,13 +28,7 @@ import { overlap } from "./key-schemas.ts";
 
 export const exampleId = "wh_7mLs2CxWbNd4uVfKq0ZrT1";
 const exampleSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-const exampleFilter = {
-  pets: [7],
-  statuses: ["available"],
-  causes: null,
-  below: 5,
-  becomesLow: false,
-};
+const exampleFilter = { pets: [7], statuses: null, causes: null, below: 5, becomesLow: false };
 const exampleWebhook = {
   id: exampleId,
   name: "Reorders",

@@ -105,13 +105,13 @@ const neededRights = {
   SELECT: `store pets inventory ledger ledger_end chain remembered_keys orders keys secrets counts
     standings bans epochs checkpoints checkpoint_parts checkpoint_writer webhooks webhook_attempts
     maintenance audit audit_end sessions usage_points removed_pets
-    sales counters stocktakes`,
+    sales sales_end stocktakes`,
   INSERT: `pets inventory ledger remembered_keys orders keys secrets counts standings bans epochs
     checkpoints checkpoint_parts webhooks webhook_attempts maintenance audit sessions usage_points
     removed_pets sales stocktakes`,
   UPDATE: `store pets inventory ledger_end orders keys secrets counts standings bans
     checkpoint_writer webhooks maintenance audit_end usage_points removed_pets sales
-    counters stocktakes`,
+    sales_end stocktakes`,
   DELETE: `pets inventory remembered_keys checkpoint_parts webhooks webhook_attempts sessions
     usage_points sales stocktakes`,
   // Every role has this right unless an administrator has revoked it.

@@ -33,18 +33,15 @@ const barcodes = `
   `;
 
 /**
- * Units sold per pet and UTC day, for about 28 days; and numbers: the last ledger row that `sales`
- * includes, and one that grows with every change of a threshold.
+ * Units sold per pet and UTC day, for about 28 days, and the last ledger row that they include. The index by
+ * day finds old days of all pets, which are removed together.
  */
 const sales = `
-  CREATE TABLE sales (
-    pet_id int8 NOT NULL, day int8 NOT NULL, units int8 NOT NULL, PRIMARY KEY (pet_id, day)
-  ) WITH (fillfactor = 80);
-  -- Old days of all pets are removed together.
+  CREATE TABLE sales (pet_id int8, day int8, units int8 NOT NULL, PRIMARY KEY (pet_id, day))
+    WITH (fillfactor = 80);
   CREATE INDEX sales_by_day ON sales (day);
-  CREATE TABLE counters (name text COLLATE "C" PRIMARY KEY, value int8 NOT NULL)
-    WITH (fillfactor = 50);
-  INSERT INTO counters (name, value) VALUES ('sales', 0), ('thresholds', 0);
+  CREATE TABLE sales_end (seq int8 NOT NULL) WITH (fillfactor = 50);
+  INSERT INTO sales_end VALUES (0);
   CREATE INDEX pets_with_threshold ON pets (pet_id, low_stock_at) WHERE low_stock_at IS NOT NULL;
 `;
 
@@ -108,12 +105,7 @@ export const steps: readonly Step[] = [
     release: "0.13.0",
     summary: "Adds the barcode of pets, and the quantity at which their stock is low.",
   },
-  {
-    text: sales,
-    fits: 4,
-    release: "0.13.0",
-    summary: "Adds the tables sales and counters.",
-  },
+  { text: sales, fits: 4, release: "0.13.0", summary: "Adds the tables sales and sales_end." },
   {
     text: stocktakes,
     fits: 4,

@@ -55,18 +55,15 @@ const barcodes = `
   `;
 
 /**
- * Units sold per pet and UTC day, for about 28 days; and numbers: the last ledger row that `sales`
- * includes, and one that grows with every change of a threshold.
+ * Units sold per pet and UTC day, for about 28 days, and the last ledger row that they include. The index by
+ * day finds old days of all pets, which are removed together.
  */
 const sales = `
-  CREATE TABLE sales (
-    pet_id INTEGER NOT NULL, day INTEGER NOT NULL, units INTEGER NOT NULL,
-    PRIMARY KEY (pet_id, day)
-  ) STRICT, WITHOUT ROWID;
-  -- Old days of all pets are removed together.
+  CREATE TABLE sales (pet_id INTEGER, day INTEGER, units INTEGER NOT NULL, PRIMARY KEY (pet_id, day))
+    STRICT, WITHOUT ROWID;
   CREATE INDEX sales_by_day ON sales (day);
-  CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
-  INSERT INTO counters (name, value) VALUES ('sales', 0), ('thresholds', 0);
+  CREATE TABLE sales_end (seq INTEGER NOT NULL) STRICT;
+  INSERT INTO sales_end VALUES (0);
   CREATE INDEX pets_with_threshold ON pets (pet_id, low_stock_at) WHERE low_stock_at IS NOT NULL;
   `;
 
@@ -110,6 +107,6 @@ export const steps: readonly Step[] = [
     release: "0.13.0",
     summary: "Adds the barcode of pets, and the quantity at which their stock is low.",
   },
-  { apply: sales, release: "0.13.0", summary: "Adds the tables sales and counters." },
+  { apply: sales, release: "0.13.0", summary: "Adds the tables sales and sales_end." },
   { apply: stocktakes, release: "0.13.0", summary: "Adds the table stocktakes." },
 ];
