@@ -8,17 +8,17 @@ import { readAll, run, type ScriptsOf } from "./statements.ts";
 
 /** Ids are a text, separated by commas: nobody searches for one. */
 function toStocktake(row: Row): Stocktake {
-  const [keyId, keyName, petIds] = row as readonly [string, string, string];
-  return { keyId, keyName, petIds: petIds.split(",").map(BigInt) };
+  const [keyName, petIds] = row as readonly [string, string];
+  return { keyName, petIds: petIds.split(",").map(BigInt) };
 }
 
 export const stocktakeReads: ScriptsOf<StocktakeStore, "listStocktakes"> = {
-  listStocktakes: (since, rowsMax) =>
+  listStocktakes: (keyId, now, rowsMax) =>
     readAll(
       toStocktake,
-      `SELECT key_id, name, pet_ids FROM stocktakes JOIN keys ON keys.id = key_id
-       WHERE at > $1::int8 ORDER BY at DESC, key_id LIMIT $2::int8`,
-      [since, rowsMax],
+      `SELECT name, pet_ids FROM stocktakes JOIN keys ON keys.id = key_id
+       WHERE key_id <> $1 AND at > $2::int8 ORDER BY at DESC, key_id LIMIT $3::int8`,
+      [keyId, now - stocktakeMsMax, rowsMax],
     ),
 };
 

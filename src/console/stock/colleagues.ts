@@ -24,13 +24,13 @@ let reported = "";
 
 async function exchange(): Promise<void> {
   const pets = [...counts.value.keys()].slice(-reportedMax);
-  const text = pets.join();
+  const text = `${counter.value} ${pets}`;
   const sentAt = Date.now();
   const body = text === reported ? {} : { pets };
-  const { now, stocktakes } = await request<StocktakeList>("/stocktakes", { method: "POST", body });
+  const { now, others } = await request<StocktakeList>("/stocktakes", { method: "POST", body });
   reported = text;
   clockDifferenceMs.value = Date.parse(now) - (sentAt + Date.now()) / 2;
-  colleagues.value = stocktakes.filter(({ keyId }) => keyId !== counter.value);
+  colleagues.value = others;
 }
 
 const everyMs = 3_000;

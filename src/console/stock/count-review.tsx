@@ -36,7 +36,6 @@ export function CountReview({ close }: { readonly close: () => void }) {
     name: names[table.value.findRow(petId)!]!,
   }));
   const found = reviewed.filter(isDifferent).sort(byInterest);
-  const matches = reviewed.filter((one) => !isDifferent(one));
   const total = withMatches.value ? reviewed.length : found.length;
   async function submit(form: FormData): Promise<void> {
     if (total === 0) throw new ShownError("There is no difference to apply.");
@@ -66,17 +65,7 @@ export function CountReview({ close }: { readonly close: () => void }) {
         columns={columns}
       />
       {found.length > shownMax && <p>And {formatCount(found.length - shownMax)} smaller ones.</p>}
-      {matches.length > 0 && (
-        <details>
-          <summary>{countOf(matches.length, "match", "matches")}</summary>
-          <p class="small">
-            {matches
-              .slice(0, shownMax)
-              .map(({ name }) => name)
-              .join(" · ")}
-          </p>
-        </details>
-      )}
+      <p>{countOf(reviewed.length - found.length, "count")} without a difference.</p>
       <label class="row small">
         <input
           type="checkbox"

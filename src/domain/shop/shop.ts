@@ -3,7 +3,7 @@ import type { Follower } from "../inventory/follower.ts";
 import type { Caller } from "../keys/keys.ts";
 import {
   changeMessage,
-  countRejection,
+  countOutdated,
   outOfRangeMessage,
   versionConflictMessage,
 } from "../ledger/changes.ts";
@@ -20,7 +20,7 @@ import type {
 } from "../ledger/ledger.ts";
 import type { VersionedEntry } from "../ledger/store.ts";
 import type { Clock, Trace } from "../running/clock.ts";
-import { type ErrorCode, ServiceError } from "../running/errors.ts";
+import { ServiceError } from "../running/errors.ts";
 import type { Store } from "../store.ts";
 
 /** Everything that the operations of a running service use. */
@@ -92,10 +92,7 @@ export async function changeStock(
   request: WriteRequest,
 ): Promise<Outcome> {
   const outcome = await submit(shop, caller, [change], request);
-  if (outcome.kind === "stored") return outcome;
-  if (outcome.reason === "key_reused") throw reusedKey();
-  const ofCount = countRejection(outcome);
-  if (ofCount) throw new ServiceError(...ofCount);
+  if (outcome.kind === "rejected" && outcome.reason === "key_reused") throw reusedKey();
   return outcome;
 }
 
@@ -135,10 +132,9 @@ function reusedKey(): ServiceError {
 /** The error for a whole batch. It names the change that broke a rule. */
 function rejectedChange(change: Change, rejected: Rejected): ServiceError {
   const { index, reason } = rejected;
-  const error = (code: ErrorCode, text: string) =>
+  const error = (code: "not_found" | "insufficient_stock" | "version_conflict", text: string) =>
     new ServiceError(code, changeMessage(index, change.petId, text));
-  const ofCount = countRejection(rejected);
-  if (ofCount) return error(...ofCount);
+  if (reason === "count_outdated") return error("version_conflict", countOutdated);
   if (reason === "not_found") return error("not_found", petNotFound);
   if (reason === "version_mismatch") {
     return error("version_conflict", versionConflictMessage(change, rejected));

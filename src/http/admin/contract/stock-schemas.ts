@@ -71,6 +71,9 @@ const countedAt: Schema = {
   description:
     "Makes `quantity` a count: so many were there when the ledger ended with this row (its `seq`, or a cursor of the feed). What was sold or delivered since is kept; what other counts corrected since is not added again. The `cause` of the row is `count`, and its reason ends with the numbers.",
 };
+const countedTime = time(
+  "When it was counted. Rows after `countedAt` that were stored by then belong before the count: a device without a connection does not hear of them.",
+);
 export const exampleCount = { petId: 7, quantity: 12, countedAt: 1207, reason: "Stocktake" };
 const changeText =
   "A change to the stock of one pet. It has `quantity` or `delta` or neither, and can have `status`. At least one of the three is required.";
@@ -126,12 +129,12 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
   ),
   StockUpdate: requestObject(
     changeText,
-    { quantity: newQuantity, delta, status: newStatus, countedAt, ...conditions },
+    { quantity: newQuantity, delta, status: newStatus, ...conditions },
     { quantity: 12, expectedVersion: 1207, reason: "Stocktake" },
   ),
   StockChange: requestObject(
     changeText,
-    { ...changeFields, status: newStatus, countedAt },
+    { ...changeFields, status: newStatus, countedAt, countedTime },
     exampleStatusChange,
     ["petId"],
   ),

@@ -117,7 +117,7 @@ const neededRights = {
   // Every role has this right unless an administrator has revoked it.
   EXECUTE: `petstore_stock petstore_entry petstore_rows petstore_seq_at petstore_pet_rows
     petstore_pet_row_before petstore_take petstore_give_back petstore_set_quantities_between
-    petstore_chain petstore_row_text petstore_count_base`,
+    petstore_chain petstore_row_text`,
 };
 
 /** Throws if a right is missing. Otherwise the first use of the right would fail with a 500. */
