@@ -25,12 +25,17 @@ let reported = "";
 async function exchange(): Promise<void> {
   const pets = [...counts.value.keys()].slice(-reportedMax);
   const text = `${counter.value} ${pets}`;
-  const sentAt = Date.now();
   const body = text === reported ? {} : { pets };
-  const { now, others } = await request<StocktakeList>("/stocktakes", { method: "POST", body });
-  reported = text;
-  clockDifferenceMs.value = Date.parse(now) - (sentAt + Date.now()) / 2;
-  colleagues.value = others;
+  const sentAt = Date.now();
+  try {
+    const path = "/stocktakes";
+    const { now, others } = await request<StocktakeList>(path, { method: "POST", body });
+    reported = text;
+    clockDifferenceMs.value = Date.parse(now) - (sentAt + Date.now()) / 2;
+    colleagues.value = others;
+  } catch {
+    // Without a connection, the last state stays.
+  }
 }
 
 const everyMs = 3_000;
@@ -38,18 +43,11 @@ const everyMs = 3_000;
 /** While somebody counts, tells the others how far, and learns how far they are. */
 export function useColleagues(): void {
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isLeft = false;
-    const again = async () => {
-      // Without a connection, the last state stays.
-      if (!document.hidden) await exchange().catch(() => undefined);
-      if (!isLeft) timer = setTimeout(again, everyMs);
-    };
-    void again();
+    void exchange();
+    const timer = setInterval(() => void (document.hidden || exchange()), everyMs);
     return () => {
-      isLeft = true;
-      clearTimeout(timer);
-      void exchange().catch(() => undefined);
+      clearInterval(timer);
+      void exchange();
     };
   }, []);
 }

@@ -12,6 +12,6 @@ export const stocktakeMsMax = 24 * 3_600_000;
 export interface StocktakeStore {
   /** Those of others than `keyId` of the last day, the latest first, at most `rowsMax`. */
   listStocktakes(keyId: string, now: number, rowsMax: number): Promise<readonly Stocktake[]>;
-  /** Replaces what a person has counted; nothing if the list is empty. Deletes what is older than a day. */
+  /** Replaces what a person has counted. */
   setStocktake(keyId: string, petIds: readonly bigint[], now: number): Promise<void>;
 }

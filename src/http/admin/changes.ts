@@ -3,7 +3,7 @@ import { countOutdated } from "../../domain/ledger/changes.ts";
 import { petNotFound } from "../../domain/ledger/inventory.ts";
 import { ledgerRowJson, seqMax } from "../../domain/ledger/ledger.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { countedAtRule, countedTimeRule, statusRule } from "../api/change-list.ts";
+import { countedAtRule, statusRule } from "../api/change-list.ts";
 import { applyChanges as apiChanges, applyBatch } from "../api/changes.ts";
 import { exampleRow } from "../api/contract/examples.ts";
 import { json, type Parameter } from "../api/contract/operation.ts";
@@ -52,7 +52,6 @@ A change with \`countedAt\` is a count that was made earlier, while others sold:
         ...shared.messages!.invalid_request,
         invalid_status: `Change 0 (pet 7): ${statusRule}`,
         invalid_counted_at: `Change 0 (pet 7): ${countedAtRule}`,
-        invalid_counted_time: `Change 0 (pet 7): ${countedTimeRule}`,
       },
       version_conflict: {
         ...shared.messages!.version_conflict,

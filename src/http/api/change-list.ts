@@ -139,24 +139,19 @@ export function readAmount(
   return { kind, amount, ...status };
 }
 
-export const countedAtRule = `Field 'countedAt' must be a cursor of the feed, or an integer from 0 to ${seqMax}. It can only be used with 'quantity'.`;
-
-export const countedTimeRule =
-  "Field 'countedTime' must be a time in ISO 8601, such as 2027-01-31T00:00:00Z. It can only be used with 'countedAt'.";
+export const countedAtRule = `Field 'countedAt' must be a cursor of the feed, or an integer from 0 to ${seqMax}, and 'countedTime' a time in ISO 8601. 'countedAt' can only be used with 'quantity', and 'countedTime' with 'countedAt'.`;
 
 function readCountedAt(sent: SentChange, fail: Fail): Change["countedAt"] {
   const { countedAt, countedTime, quantity, delta } = sent;
-  const time = typeof countedTime === "string" ? parseInstant(countedTime) : undefined;
-  if (countedTime !== undefined && (time === undefined || countedAt === undefined)) {
-    throw fail(countedTimeRule);
-  }
-  if (countedAt === undefined) return undefined;
+  if (countedAt === undefined && countedTime === undefined) return undefined;
   const seq = readQuantity(countedAt);
   const cursor = typeof countedAt === "string" ? parseCursor(countedAt) : undefined;
   // A number in quotes is no number, as in every other field.
   const found = seq === undefined ? cursor?.epoch && cursor : { seq };
-  if (!found || quantity === undefined || delta !== undefined) throw fail(countedAtRule);
-  return { ...found, time };
+  const time = typeof countedTime === "string" ? parseInstant(countedTime) : undefined;
+  const isTimed = countedTime === undefined || time !== undefined;
+  if (found && isTimed && quantity !== undefined && delta === undefined) return { ...found, time };
+  throw fail(countedAtRule);
 }
 
 export const statusRule = `Field 'status' must be one of ${petStatuses.join(", ")}.`;
