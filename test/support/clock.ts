@@ -30,3 +30,10 @@ export function createTestClock(start = testStart): TestClock {
     },
   };
 }
+
+/** A clock that runs, for tests in which a browser must know the time of the service. */
+export function createRunningClock(): TestClock {
+  const clock = createTestClock();
+  const startedAt = performance.now();
+  return { ...clock, now: () => clock.now() + Math.floor(performance.now() - startedAt) };
+}

@@ -4,8 +4,8 @@ import type { Batch } from "./batches.ts";
 export interface Count {
   readonly counted: number;
   readonly expected: number;
-  /** When it was typed, by the clock of the service, in milliseconds since 1970. */
-  readonly at: number;
+  /** When it was typed, by the clock of the service if that is known, in milliseconds since 1970. */
+  readonly at?: number | undefined;
   /** The last position in the ledger that the page had heard of: a cursor, or the number of a row. */
   readonly countedAt: string | number;
   /** True if the page may not have heard of changes before the count. */
@@ -38,7 +38,7 @@ export function readCounts(keyId: string): StoredCounts {
     const text = window.localStorage.getItem(nameOf(keyId));
     const stored: StoredCounts = text === null ? noCounts : JSON.parse(text);
     // A count of an earlier version has no moment, so it has to be made again.
-    return { ...stored, counts: stored.counts.filter(([, { at }]) => at !== undefined) };
+    return { ...stored, counts: stored.counts.filter(([, one]) => one.countedAt !== undefined) };
   } catch {
     // A browser without storage, or a text of an earlier version: start with nothing.
     return noCounts;

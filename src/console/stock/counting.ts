@@ -29,8 +29,8 @@ export const sending = new Sending();
 /** When they were first sent, in milliseconds since 1970. */
 const sentAt = signal(0);
 export const countFilter = signal<CountFilter>("all");
-/** How far the clock of the service is ahead of this one. */
-export const clockDifferenceMs = signal(0);
+/** How far the clock of the service is ahead of this one. NaN as long as that is not known. */
+export const clockDifferenceMs = signal(Number.NaN);
 
 /** The counts of entries that still exist. */
 export const known = computed(() =>
@@ -52,7 +52,7 @@ export function recordCount(row: number, counted: number): void {
     counted,
     expected,
     countedAt: cursor ?? versions[row]!,
-    at: Math.round(Date.now() + clockDifferenceMs.value),
+    at: Math.round(Date.now() + clockDifferenceMs.value) || undefined,
     isOffline: !isFresh,
   });
   const difference = counted - expected;
@@ -81,7 +81,7 @@ listen({
   rows(rows) {
     for (const { petId, at, after } of rows) {
       const count = counts.peek().get(petId);
-      if (count && after && Date.parse(at) <= count.at) {
+      if (count?.at && after && Date.parse(at) <= count.at) {
         setCount(petId, { ...count, expected: after.quantity });
       }
     }
@@ -92,7 +92,7 @@ listen({
 /** Asks what was expected at the counts before which the page may not have heard of changes. */
 async function findExpected(): Promise<void> {
   for (const [petId, count] of known.value) {
-    if (!count.isOffline) continue;
+    if (!count.isOffline || !count.at) continue;
     const until = new Date(count.at + 1).toISOString();
     const path = `/stock/${petId}/history?limit=1&until=${until}`;
     const [last] = await request<readonly LedgerRow[]>(path);
@@ -123,7 +123,7 @@ export async function applyCounts(reason: string, withMatches: boolean): Promise
     petId,
     quantity,
     countedAt,
-    countedTime: new Date(at).toISOString(),
+    ...(at && { countedTime: new Date(at).toISOString() }),
     reason,
   }));
   sentAt.value = Date.now();
