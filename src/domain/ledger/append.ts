@@ -1,6 +1,6 @@
 import { hashRow } from "./chain.ts";
 import { countReason, countRowsMax } from "./counts.ts";
-import type { Position } from "./epochs.ts";
+import { type EpochStart, isInHistory } from "./epochs.ts";
 import type { Entry } from "./inventory.ts";
 import type {
   Change,
@@ -27,8 +27,8 @@ export interface LedgerState {
   epochOf(seq: number): string | undefined;
   /** The rows of counted pets after their counts, at least. Not needed unless a unit has a count. */
   storedRow?(seq: number): LedgerRow | undefined;
-  /** Whether the ledger up to a position is part of this one. Not needed unless a unit has a count. */
-  hasPosition?(position: Position): boolean;
+  /** Not needed unless a unit has a count. */
+  listEpochs?(): readonly EpochStart[];
 }
 
 /** What an idempotency key stands for. */
@@ -68,8 +68,9 @@ interface Added {
   readonly at: number;
   readonly rows: LedgerRow[];
   readonly usedKeys: UsedKey[];
-  /** Rows that were read for counts. */
+  /** What was read for counts: rows, and the epochs. */
   rowsRead: number;
+  epochs?: readonly EpochStart[];
 }
 
 /**
@@ -219,13 +220,15 @@ function quantityAfter(
  * count, and what was there before the pet was added.
  */
 function countedQuantity(
-  { tip, storedRow, hasPosition }: LedgerState,
+  { tip, storedRow, listEpochs }: LedgerState,
   { amount, countedAt }: Change,
   before: Entry,
   added: Added,
 ): number | RejectionReason {
   const { seq, epoch, time = -1 } = countedAt!;
-  if (epoch === undefined ? seq > tip.seq : !hasPosition!({ epoch, seq })) return "count_outdated";
+  if (epoch !== undefined) added.epochs ??= listEpochs!();
+  const isKnown = epoch === undefined ? seq <= tip.seq : isInHistory(added.epochs!, tip.seq, { epoch, seq });
+  if (!isKnown) return "count_outdated";
   let quantity = BigInt(amount);
   let { version, quantity: after } = before;
   while (version > seq) {

@@ -1,7 +1,7 @@
 import { append } from "../../domain/ledger/append.ts";
 import { genesisHash } from "../../domain/ledger/chain.ts";
 import { countRowsMax } from "../../domain/ledger/counts.ts";
-import { epochOf, isInHistory, type Position } from "../../domain/ledger/epochs.ts";
+import { epochOf } from "../../domain/ledger/epochs.ts";
 import { storedKeysOf } from "../../domain/ledger/idempotency.ts";
 import type { Entry } from "../../domain/ledger/inventory.ts";
 import type { Committed, Tip, Unit } from "../../domain/ledger/ledger.ts";
@@ -128,7 +128,7 @@ async function tryCommit(
     remembered: hasIdempotency ? await idempotency.find(query, units, listEpochs) : new Map(),
     epochOf: (seq: number) => epochOf(history, seq),
     storedRow: (seq: number) => pastRows.get(seq),
-    hasPosition: (position: Position) => isInHistory(history, before.seq, position),
+    listEpochs: () => history,
   };
   const appended = append(state, units, lockedAt);
   const { rows, hashes, tip } = appended;

@@ -1,7 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import { append, appendRow } from "../../domain/ledger/append.ts";
-import type { Position } from "../../domain/ledger/epochs.ts";
 import type { Entry, PetStatus } from "../../domain/ledger/inventory.ts";
 import type { Committed, LedgerRow, Tip, Unit } from "../../domain/ledger/ledger.ts";
 import type { Head } from "../../domain/ledger/store.ts";
@@ -12,6 +11,7 @@ import {
   pushLedgerValues,
   storedLedgerColumns,
   tipColumns,
+  toEpochStart,
   toLedgerRow,
   toTip,
   type Value,
@@ -148,18 +148,13 @@ function epochFinder(database: Database): (row: number) => string | undefined {
   return (row) => epochAt.values(row)[0]?.[0] as string | undefined;
 }
 
-/** Whether the ledger up to row ?2 of epoch ?1 is part of this one, as `isInHistory` says. */
-const positionText = `SELECT ?2 BETWEEN one.from_seq AND coalesce(
-    (SELECT from_seq FROM epochs WHERE number > one.number ORDER BY number LIMIT 1), head.seq)
-  FROM epochs AS one, head WHERE one.epoch = ?1`;
-
 /** What counts need of the ledger. */
 function pastReader(database: Database) {
   const rowOf = database.query(`SELECT ${ledgerColumns} FROM ledger WHERE seq = ?`);
-  const inHistory = database.query(positionText);
+  const epochs = database.query("SELECT epoch, from_seq FROM epochs ORDER BY number");
   return {
     storedRow: (seq: number) => rowOf.values(seq).map(toLedgerRow)[0],
-    hasPosition: ({ epoch, seq }: Position) => inHistory.values(epoch, seq)[0]?.[0] === 1n,
+    listEpochs: () => epochs.values().map(toEpochStart),
   };
 }
 
