@@ -1,8 +1,4 @@
-import {
-  type Stocktake,
-  type StocktakeStore,
-  stocktakeMsMax,
-} from "../domain/catalogue/stocktakes.ts";
+import type { Stocktake, StocktakeStore } from "../domain/catalogue/stocktakes.ts";
 import type { Row } from "./rows.ts";
 import { readAll, run, type ScriptsOf } from "./statements.ts";
 
@@ -13,13 +9,13 @@ const toStocktake = ([keyName, petIds]: Row): Stocktake => ({
 });
 
 export const stocktakeReads: ScriptsOf<StocktakeStore, "listStocktakes"> = {
-  listStocktakes: (keyId, now, rowsMax) =>
+  listStocktakes: (keyId, since, rowsMax) =>
     readAll(
       toStocktake,
       `SELECT name, pet_ids FROM stocktakes JOIN keys ON keys.id = key_id
        WHERE key_id <> $1 AND at > $2::int8 AND pet_ids <> ''
        ORDER BY at DESC, key_id LIMIT $3::int8`,
-      [keyId, now - stocktakeMsMax, rowsMax],
+      [keyId, since, rowsMax],
     ),
 };
 

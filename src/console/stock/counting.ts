@@ -109,9 +109,6 @@ effect(() => {
   }
 });
 
-/** A batch that takes long to apply makes others wait. */
-const batchSize = 250;
-
 /**
  * Writes the counts into the ledger. Each one is what was there when it was typed: the service keeps
  * what was sold or delivered since.
@@ -127,7 +124,7 @@ export async function applyCounts(reason: string, withMatches: boolean): Promise
     reason,
   }));
   sentAt.value = Date.now();
-  await send(toBatches(changes, batchSize));
+  await send(toBatches(changes));
 }
 
 /** Sends what is left after the connection was lost. Nothing is applied twice. */

@@ -227,7 +227,8 @@ function countedQuantity(
 ): number | RejectionReason {
   const { seq, epoch, time = -1 } = countedAt!;
   if (epoch !== undefined) added.epochs ??= listEpochs!();
-  const isKnown = epoch === undefined ? seq <= tip.seq : isInHistory(added.epochs!, tip.seq, { epoch, seq });
+  const isKnown =
+    epoch === undefined ? seq <= tip.seq : isInHistory(added.epochs!, tip.seq, { epoch, seq });
   if (!isKnown) return "count_outdated";
   let quantity = BigInt(amount);
   let { version, quantity: after } = before;

@@ -12,8 +12,6 @@ export function sinceCount(counted: number, quantity: number): string {
 /** What the ledger says about a count, after the reason of the person: "Stocktake (counted 12, 2 fewer since)". */
 export function countReason(reason: string | null, counted: number, quantity: number): string {
   const numbers = ` (counted ${counted}${sinceCount(counted, quantity)})`;
-  const letters = [...(reason ?? "Stocktake")];
-  const lettersMax = reasonCharactersMax - numbers.length;
-  if (letters.length > lettersMax) letters.splice(lettersMax - 1, letters.length, "…");
+  const letters = [...(reason ?? "Stocktake")].slice(0, reasonCharactersMax - numbers.length);
   return letters.join("") + numbers;
 }

@@ -1,4 +1,4 @@
-import { countedMax } from "../../domain/catalogue/stocktakes.ts";
+import { countedMax, stocktakeMsMax } from "../../domain/catalogue/stocktakes.ts";
 import { readId } from "../api/change-list.ts";
 import { exampleTime } from "../api/contract/examples.ts";
 import { json } from "../api/contract/operation.ts";
@@ -67,7 +67,11 @@ const shareStocktake: AdminDeclaration = {
     const ids = petsField(await readFields(call), "pets");
     const now = clock.now();
     if (ids) await stocktakes.setStocktake(call.caller.keyId, ids, now);
-    const found = await stocktakes.listStocktakes(call.caller.keyId, now, listedMax);
+    const found = await stocktakes.listStocktakes(
+      call.caller.keyId,
+      now - stocktakeMsMax,
+      listedMax,
+    );
     const others = found.map(
       ({ keyName, petIds }) => `{"keyName":${JSON.stringify(keyName)},"pets":[${petIds}]}`,
     );
