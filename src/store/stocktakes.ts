@@ -9,13 +9,13 @@ const toStocktake = ([keyName, petIds]: Row): Stocktake => ({
 });
 
 export const stocktakeReads: ScriptsOf<StocktakeStore, "listStocktakes"> = {
-  listStocktakes: (keyId, since, rowsMax) =>
+  listStocktakes: (keyId, since) =>
     readAll(
       toStocktake,
       `SELECT name, pet_ids FROM stocktakes JOIN keys ON keys.id = key_id
        WHERE key_id <> $1 AND at > $2::int8 AND pet_ids <> ''
-       ORDER BY at DESC, key_id LIMIT $3::int8`,
-      [keyId, since, rowsMax],
+       ORDER BY at DESC, key_id LIMIT 50`,
+      [keyId, since],
     ),
 };
 

@@ -7,15 +7,13 @@ import { clockDifferenceMs, counter, counts } from "./counting.ts";
 /** What others have counted and not applied yet. */
 export const colleagues = signal<readonly Stocktake[]>([]);
 
-/** The names of the others who have counted a pet. */
-export const countedBy = computed(() => {
-  const names = new Map<string, readonly string[]>();
-  for (const { keyName, pets } of colleagues.value) {
-    for (const petId of pets)
-      names.set(String(petId), [...(names.get(String(petId)) ?? []), keyName]);
-  }
-  return names;
-});
+/** Who else has counted a pet. */
+export const countedBy = computed(
+  () =>
+    new Map(
+      colleagues.value.flatMap(({ keyName, pets }) => pets.map((id) => [String(id), keyName])),
+    ),
+);
 
 /** The service keeps this many ids for each person. */
 const reportedMax = 10_000;

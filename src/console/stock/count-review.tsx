@@ -18,10 +18,7 @@ const sizeOf = ({ counted, expected }: Count) => Math.abs(counted - expected);
 const isSurprising = (count: Count) => sizeOf(count) >= 3 && sizeOf(count) > count.expected / 2;
 
 /** The surprising ones first, then by size. */
-function byInterest([, one]: Counted, [, other]: Counted): number {
-  const surprise = Number(isSurprising(other)) - Number(isSurprising(one));
-  return surprise || sizeOf(other) - sizeOf(one);
-}
+const rankOf = ([, count]: Counted) => (isSurprising(count) ? 2 ** 53 : 0) + sizeOf(count);
 
 /** A page with more rows would be slow, and nobody would read them. */
 const shownMax = 200;
@@ -29,7 +26,7 @@ const shownMax = 200;
 /** What the count would change, before it is applied. */
 export function CountReview({ close }: { readonly close: () => void }) {
   const withMatches = useSignal(false);
-  const found = [...differences.value].sort(byInterest);
+  const found = [...differences.value].sort((one, other) => rankOf(other) - rankOf(one));
   const total = withMatches.value ? known.value.length : found.length;
   async function submit(form: FormData): Promise<void> {
     if (total === 0) throw new ShownError("There is no difference to apply.");
@@ -86,7 +83,7 @@ const columns: readonly Column<Counted>[] = [
 ];
 
 function notesOn([petId, count]: Counted): string {
-  const others = countedBy.value.get(petId)?.join(", ");
+  const others = countedBy.value.get(petId);
   const notes = [isSurprising(count) && "Surprising", count.isOffline && "Typed offline"];
   return [...notes, others && `Also counted by ${others}`].filter(Boolean).join("; ");
 }

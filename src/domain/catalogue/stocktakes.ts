@@ -10,8 +10,8 @@ export const countedMax = 10_000;
 export const stocktakeMsMax = 24 * 3_600_000;
 
 export interface StocktakeStore {
-  /** Those of others than `keyId` that were reported after `since`, the latest first. */
-  listStocktakes(keyId: string, since: number, rowsMax: number): Promise<readonly Stocktake[]>;
+  /** Those of others than `keyId` that were reported after `since`, the latest first, at most 50. */
+  listStocktakes(keyId: string, since: number): Promise<readonly Stocktake[]>;
   /** Replaces what a person has counted. */
   setStocktake(keyId: string, petIds: readonly bigint[], now: number): Promise<void>;
 }

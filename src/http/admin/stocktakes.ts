@@ -42,7 +42,6 @@ export const stocktakeSchemas: Readonly<Record<string, Schema>> = {
   CountedPets: requestObject("What you have counted.", { pets }, exampleCounted),
 };
 
-const listedMax = 50;
 const petsRule = `must be an array of at most ${countedMax} 64-bit integers`;
 const petsField = fieldReader(petsRule, (value) => {
   const ids = Array.isArray(value) && value.length <= countedMax ? value.map(readId) : [undefined];
@@ -67,11 +66,7 @@ const shareStocktake: AdminDeclaration = {
     const ids = petsField(await readFields(call), "pets");
     const now = clock.now();
     if (ids) await stocktakes.setStocktake(call.caller.keyId, ids, now);
-    const found = await stocktakes.listStocktakes(
-      call.caller.keyId,
-      now - stocktakeMsMax,
-      listedMax,
-    );
+    const found = await stocktakes.listStocktakes(call.caller.keyId, now - stocktakeMsMax);
     const others = found.map(
       ({ keyName, petIds }) => `{"keyName":${JSON.stringify(keyName)},"pets":[${petIds}]}`,
     );

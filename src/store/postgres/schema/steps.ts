@@ -51,8 +51,7 @@ const sales = `
 const stocktakes = `
   CREATE TABLE stocktakes (
     key_id text PRIMARY KEY REFERENCES keys, pet_ids text NOT NULL, at int8 NOT NULL
-  ) WITH (fillfactor = 50);
-`;
+  ) WITH (fillfactor = 50)`;
 
 /** Numbered from 1, applied in order and never edited once released. */
 export const steps: readonly Step[] = [
