@@ -226,10 +226,9 @@ function countedQuantity(
   added: Added,
 ): number | RejectionReason {
   const { seq, epoch, time = -1 } = countedAt!;
-  if (epoch !== undefined) added.epochs ??= listEpochs!();
-  const isKnown =
-    epoch === undefined ? seq <= tip.seq : isInHistory(added.epochs!, tip.seq, { epoch, seq });
-  if (!isKnown) return "count_outdated";
+  added.epochs ??= listEpochs?.() ?? [];
+  const isOther = epoch !== undefined && !isInHistory(added.epochs, tip.seq, { epoch, seq });
+  if (isOther || seq > tip.seq) return "count_outdated";
   let quantity = BigInt(amount);
   let { version, quantity: after } = before;
   while (version > seq) {

@@ -38,9 +38,10 @@ export function outOfRangeMessage(change: Change, { current, quantity }: Rejecte
 export const countOutdated =
   "What has changed since the count is not known: the pet was added, a change to it was undone, it changed too often, or the store was restored. Count again.";
 
-/** Why an expected version was rejected. */
-export function versionConflictMessage({ expected }: Change, { current }: Rejected): string {
-  const { version, quantity } = current!;
+/** Why an expected version, or the row of a count, was rejected. */
+export function versionConflictMessage({ expected }: Change, rejected: Rejected): string {
+  if (rejected.reason === "count_outdated") return countOutdated;
+  const { version, quantity } = rejected.current!;
   return expected!.some(({ seq }) => seq === version)
     ? `An earlier change in this request changes the entry, so its version is no longer ${version}.`
     : `The version is ${version}, not ${expected!.map(({ seq }) => seq).join()}. The stored quantity is ${quantity}.`;

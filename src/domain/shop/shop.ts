@@ -1,12 +1,7 @@
 import type { Committer } from "../commits/commits.ts";
 import type { Follower } from "../inventory/follower.ts";
 import type { Caller } from "../keys/keys.ts";
-import {
-  changeMessage,
-  countOutdated,
-  outOfRangeMessage,
-  versionConflictMessage,
-} from "../ledger/changes.ts";
+import { changeMessage, outOfRangeMessage, versionConflictMessage } from "../ledger/changes.ts";
 import type { HeadWatcher } from "../ledger/head.ts";
 import { petNotFound } from "../ledger/inventory.ts";
 import type {
@@ -134,9 +129,8 @@ function rejectedChange(change: Change, rejected: Rejected): ServiceError {
   const { index, reason } = rejected;
   const error = (code: "not_found" | "insufficient_stock" | "version_conflict", text: string) =>
     new ServiceError(code, changeMessage(index, change.petId, text));
-  if (reason === "count_outdated") return error("version_conflict", countOutdated);
   if (reason === "not_found") return error("not_found", petNotFound);
-  if (reason === "version_mismatch") {
+  if (reason === "version_mismatch" || reason === "count_outdated") {
     return error("version_conflict", versionConflictMessage(change, rejected));
   }
   return error("insufficient_stock", outOfRangeMessage(change, rejected));

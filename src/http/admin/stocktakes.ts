@@ -15,8 +15,7 @@ import { jsonTypes } from "../messages/requests.ts";
 import { bodyMessages, fieldReader, readFields } from "./fields.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
-const exampleCounted = { pets: [7, 8] };
-const exampleStocktake = { keyName: "Ada", ...exampleCounted };
+const exampleStocktake = { keyName: "Ada", pets: [7, 8] };
 
 const pets: Schema = {
   type: "array",
@@ -39,7 +38,7 @@ export const stocktakeSchemas: Readonly<Record<string, Schema>> = {
     },
     { now: exampleTime, others: [exampleStocktake] },
   ),
-  CountedPets: requestObject("What you have counted.", { pets }, exampleCounted),
+  CountedPets: requestObject("What you have counted.", { pets }, { pets: [7, 8] }),
 };
 
 const petsRule = `must be an array of at most ${countedMax} 64-bit integers`;
