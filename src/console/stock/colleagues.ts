@@ -36,13 +36,11 @@ async function exchange(): Promise<void> {
   }
 }
 
-const everyMs = 3_000;
-
 /** While somebody counts, tells the others how far, and learns how far they are. */
 export function useColleagues(): void {
   useEffect(() => {
     void exchange();
-    const timer = setInterval(() => void (document.hidden || exchange()), everyMs);
+    const timer = setInterval(() => void (document.hidden || exchange()), 3_000);
     return () => {
       clearInterval(timer);
       void exchange();
