@@ -35,5 +35,10 @@ export function createTestClock(start = testStart): TestClock {
 export function createRunningClock(): TestClock {
   const clock = createTestClock();
   const startedAt = performance.now();
-  return { ...clock, now: () => clock.now() + Math.floor(performance.now() - startedAt) };
+  const passedMs = () => Math.floor(performance.now() - startedAt);
+  return {
+    ...clock,
+    now: () => clock.now() + passedMs(),
+    elapsedMs: () => clock.elapsedMs() + passedMs(),
+  };
 }
