@@ -29,7 +29,7 @@ export interface StockChange {
   readonly reason?: string;
   /** The new status. Without it, the status stays as it is. */
   readonly status?: PetStatus;
-  /** Makes `quantity` a count: so many were there when the ledger ended with this row (its `seq`, or a cursor of the feed). What was sold or delivered since is kept; what other counts corrected since is not added again. The `cause` of the row is `count`, and its reason ends with the numbers. */
+  /** Makes `quantity` a count: so many were there when the ledger ended with this row (its `seq`, or a cursor of the feed, which is rejected after a restore). What was sold or delivered since is kept; what other counts corrected since is not added again. The `cause` of the row is `count`, and its reason ends with the numbers. */
   readonly countedAt?: number | string;
   /** When it was counted. Rows after `countedAt` that were stored by then belong before the count: a device without a connection does not hear of them. */
   readonly countedTime?: string;
