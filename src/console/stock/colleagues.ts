@@ -8,12 +8,13 @@ import { clockDifferenceMs, counter, counts } from "./counting.ts";
 export const colleagues = signal<readonly Stocktake[]>([]);
 
 /** Who else has counted a pet. */
-export const countedBy = computed(
-  () =>
-    new Map(
-      colleagues.value.flatMap(({ keyName, pets }) => pets.map((id) => [String(id), keyName])),
-    ),
-);
+export const countedBy = computed(() => {
+  const names = new Map<string, string>();
+  for (const { keyName, pets } of colleagues.value) {
+    for (const petId of pets) names.set(String(petId), keyName);
+  }
+  return names;
+});
 
 /** The service keeps this many ids for each person. */
 const reportedMax = 10_000;
