@@ -228,34 +228,43 @@ describe.each(engines)("the stock in the operator API on %s", (engine) => {
       keyId: operator.id,
       reason: "Shelf 3 (counted 12, 2 fewer since)",
     });
+    // What was stored by the time of the count belongs before it, heard of or not.
+    const later = { ...count, countedTime: new Date(service.clock.now()).toISOString() };
+    const timed = await send("POST", "/changes", { changes: [later] });
+    expect(timed.json).toMatchObject({ entries: [{ quantity: 12 }] });
     // Sent again, nothing is added. Applied again, the same count changes nothing either.
     const again = await apply();
     expect([again.text, again.headers.get("idempotent-replayed")]).toEqual([first.text, "true"]);
     const other = { changes: [{ ...count, countedAt: seq - 1 }] };
     expectError(await send("POST", "/changes", other, headers), "idempotency_key_reused");
     await service.restart();
-    const long = { quantity: 12, countedAt: cursor, reason: "🐢".repeat(200) };
-    expect((await send("PATCH", "/stock/5000", long)).json).toMatchObject({ quantity: 10 });
+    const long = { petId: 5_000, quantity: 12, countedAt: cursor, reason: "🐢".repeat(200) };
+    const longer = await send("POST", "/changes", { changes: [long] });
+    expect(longer.json).toMatchObject({ entries: [{ quantity: 10 }] });
     const { reason } = await lastRow();
-    expect(reason).toEndWith("🐢… (counted 12, 2 fewer since)");
+    expect(reason).toEndWith("🐢 (counted 12, 2 fewer since)");
     expect([...reason!]).toHaveLength(200);
 
     const refused = [
-      [{ quantity: 1, countedAt: seq }, "insufficient_stock", "1 were counted"],
+      [
+        { quantity: 1, countedAt: seq },
+        "insufficient_stock",
+        "The quantity would be -1: counted 1, 2 fewer since. The stored quantity is 10. Count again.",
+      ],
       [{ quantity: 1, countedAt: 0 }, "version_conflict", "Count again"],
       [{ quantity: 1, countedAt: `x${cursor}` }, "version_conflict", "Count again"],
-      [{ quantity: 1, countedAt: seq + 1_000 }, "invalid_request", "last row"],
+      [{ quantity: 1, countedAt: seq + 1_000 }, "version_conflict", "Count again"],
       [{ quantity: 1, countedAt: String(seq) }, "invalid_request", "'countedAt'"],
       [{ delta: 1, countedAt: seq }, "invalid_request", "'quantity'"],
+      [{ quantity: 1, countedTime: "2026-11-15T12:00:00Z" }, "invalid_request", "'countedTime'"],
+      [{ quantity: 1, countedAt: seq, countedTime: "noon" }, "invalid_request", "'countedTime'"],
     ] as const;
     await expectUnchanged(service.store, async () => {
       for (const [change, code, text] of refused) {
-        const one = await send("PATCH", "/stock/5000", change);
-        expectError(one, code);
-        expect(one.text).toContain(text);
         const batch = await send("POST", "/changes", { changes: [{ petId: 5_000, ...change }] });
         expectError(batch, code);
         expect(batch.text).toContain("Change 0 (pet 5000): ");
+        expect(batch.text).toContain(text);
       }
       // Clients of the API cannot apply counts.
       const changes = [{ petId: 5_000, quantity: 1, countedAt: seq }];

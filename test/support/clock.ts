@@ -30,3 +30,15 @@ export function createTestClock(start = testStart): TestClock {
     },
   };
 }
+
+/** A clock that runs, for tests in which a browser must know the time of the service. */
+export function createRunningClock(): TestClock {
+  const clock = createTestClock();
+  const startedAt = performance.now();
+  const passedMs = () => Math.floor(performance.now() - startedAt);
+  return {
+    ...clock,
+    now: () => clock.now() + passedMs(),
+    elapsedMs: () => clock.elapsedMs() + passedMs(),
+  };
+}

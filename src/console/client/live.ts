@@ -16,9 +16,6 @@ export type Connection =
 
 export const connection = signal<Connection>({ kind: "connecting" });
 
-/** When the service last sent something, in milliseconds since 1970. */
-export const heard = signal(0);
-
 export interface Listener {
   /** Rows in the order of the ledger, without gaps. */
   rows(rows: readonly LedgerRow[]): void;
@@ -35,6 +32,7 @@ export function listen(listener: Listener): () => void {
 }
 
 /** The service sends an event at least every 13 seconds. */
+const heartbeatMsMax = 15_000;
 const silenceMsMax = 30_000;
 const retryMsMin = 500;
 const retryMsMax = 15_000;
@@ -47,8 +45,6 @@ const hiddenMsMax = 60_000;
 let source: EventSource | undefined;
 /** The id of the last event: the place where the next connection continues. */
 let cursor: string | undefined;
-/** The cursor of the last change that the listeners have. */
-let shown: string | undefined;
 /** True if a connection was lost before it told a cursor, so that changes may be missing. */
 let isGap = false;
 /** When the last event arrived. The page shows the state at this time. */
@@ -72,7 +68,6 @@ function stop(): void {
   clearTimeout(hiding);
   close();
   cursor = undefined;
-  shown = undefined;
   isGap = false;
   heardAt = undefined;
   failures = 0;
@@ -88,9 +83,10 @@ export function whenListening(): Promise<void> {
   return opened.promise;
 }
 
-/** The end of the ledger, as the page shows it. Undefined unless changes arrive as they happen. */
-export function liveCursor(): string | undefined {
-  return connection.value.kind === "live" ? shown : undefined;
+/** The last position that the service has sent. `isFresh` if it has sent something within a heartbeat. */
+export function lastHeard(): { readonly cursor: string | undefined; readonly isFresh: boolean } {
+  const isRecent = Date.now() - (heardAt ?? 0) < heartbeatMsMax;
+  return { cursor, isFresh: connection.value.kind === "live" && isRecent };
 }
 
 export function reconnectNow(): void {
@@ -126,9 +122,7 @@ let pending: LedgerRow[] = [];
 function receive(event: MessageEvent<string>, isChange: boolean): void {
   cursor = event.lastEventId;
   heardAt = Date.now();
-  heard.value = heardAt;
   listenForSilence();
-  if (!isChange && pending.length === 0) shown = cursor;
   if (!isChange) return;
   if (pending.length === 0) setTimeout(handOver, 0);
   pending.push(parseExactly(event.data) as LedgerRow);
@@ -137,7 +131,6 @@ function receive(event: MessageEvent<string>, isChange: boolean): void {
 function handOver(): void {
   const rows = pending;
   pending = [];
-  shown = cursor;
   if (rows.length > 0) for (const listener of [...listeners]) listener.rows(rows);
 }
 

@@ -29,8 +29,10 @@ export interface StockChange {
   readonly reason?: string;
   /** The new status. Without it, the status stays as it is. */
   readonly status?: PetStatus;
-  /** Makes `quantity` a count: so many were there when the ledger ended with this row (its `seq`, or a cursor of the feed). What was sold or delivered since is kept; what other counts corrected since is not added again. The `cause` of the row is `count`, and its reason ends with the numbers. */
+  /** Makes `quantity` a count: so many were there when the ledger ended with this row (its `seq`, or a cursor of the feed, which is rejected after a restore). What was sold or delivered since is kept; what other counts corrected since is not added again. The `cause` of the row is `count`, and its reason ends with the numbers. */
   readonly countedAt?: number | string;
+  /** When it was counted. Rows after `countedAt` that were stored by then belong before the count: a device without a connection does not hear of them. */
+  readonly countedTime?: string;
 }
 
 /** Changes that are stored together or not at all. Unknown fields are rejected. */
@@ -728,8 +730,6 @@ export interface StockUpdate {
   readonly delta?: number;
   /** The new status. Without it, the status stays as it is. */
   readonly status?: PetStatus;
-  /** Makes `quantity` a count: so many were there when the ledger ended with this row (its `seq`, or a cursor of the feed). What was sold or delivered since is kept; what other counts corrected since is not added again. The `cause` of the row is `count`, and its reason ends with the numbers. */
-  readonly countedAt?: number | string;
   /** The `version` that the entry must have before this change. Without it, any version is accepted. */
   readonly expectedVersion?: number;
   /** Why the stock changes. The ledger keeps it. Control characters are rejected. */
@@ -853,20 +853,18 @@ export interface TotalUsage extends Usage {
 
 /** What one operator has counted. */
 export interface Stocktake {
-  /** The ID of the operator key. */
-  readonly keyId: string;
   /** The name of the operator key. */
   readonly keyName: string;
   /** The pets that were counted and whose counts are not applied yet. */
   readonly pets: readonly string[];
 }
 
-/** What operators have counted. */
+/** What other operators have counted. */
 export interface StocktakeList {
-  /** The time of the service, by which a count without a connection is placed. */
+  /** The time of the service, for `countedTime` of your counts. */
   readonly now: string;
   /** Those of the last 24 hours, the latest first. At most 50. */
-  readonly stocktakes: readonly Stocktake[];
+  readonly others: readonly Stocktake[];
 }
 
 /** What you have counted. Unknown fields are rejected. */

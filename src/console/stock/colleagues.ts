@@ -7,12 +7,11 @@ import { clockDifferenceMs, counter, counts } from "./counting.ts";
 /** What others have counted and not applied yet. */
 export const colleagues = signal<readonly Stocktake[]>([]);
 
-/** The names of the others who have counted a pet. */
+/** Who else has counted a pet. */
 export const countedBy = computed(() => {
-  const names = new Map<string, readonly string[]>();
+  const names = new Map<string, string>();
   for (const { keyName, pets } of colleagues.value) {
-    for (const petId of pets)
-      names.set(String(petId), [...(names.get(String(petId)) ?? []), keyName]);
+    for (const petId of pets) names.set(String(petId), keyName);
   }
   return names;
 });
@@ -24,32 +23,28 @@ let reported = "";
 
 async function exchange(): Promise<void> {
   const pets = [...counts.value.keys()].slice(-reportedMax);
-  const text = pets.join();
-  const sentAt = Date.now();
+  const text = `${counter.value} ${pets}`;
   const body = text === reported ? {} : { pets };
-  const { now, stocktakes } = await request<StocktakeList>("/stocktakes", { method: "POST", body });
-  reported = text;
-  clockDifferenceMs.value = Date.parse(now) - (sentAt + Date.now()) / 2;
-  colleagues.value = stocktakes.filter(({ keyId }) => keyId !== counter.value);
+  const sentAt = Date.now();
+  try {
+    const path = "/stocktakes";
+    const { now, others } = await request<StocktakeList>(path, { method: "POST", body });
+    reported = text;
+    clockDifferenceMs.value = Date.parse(now) - (sentAt + Date.now()) / 2;
+    colleagues.value = others;
+  } catch {
+    // Without a connection, the last state stays.
+  }
 }
-
-const everyMs = 3_000;
 
 /** While somebody counts, tells the others how far, and learns how far they are. */
 export function useColleagues(): void {
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let isLeft = false;
-    const again = async () => {
-      // Without a connection, the last state stays.
-      if (!document.hidden) await exchange().catch(() => undefined);
-      if (!isLeft) timer = setTimeout(again, everyMs);
-    };
-    void again();
+    void exchange();
+    const timer = setInterval(() => void (document.hidden || exchange()), 3_000);
     return () => {
-      isLeft = true;
-      clearTimeout(timer);
-      void exchange().catch(() => undefined);
+      clearInterval(timer);
+      void exchange();
     };
   }, []);
 }

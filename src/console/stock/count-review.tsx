@@ -7,10 +7,10 @@ import { type Column, Table } from "../parts/table.tsx";
 import { countOf, formatCount, signed } from "../texts/formats.ts";
 import { countedBy } from "./colleagues.ts";
 import type { Count } from "./count-storage.ts";
-import { applyCounts, isDifferent, known, sending } from "./counting.ts";
+import { applyCounts, differences, known, sending } from "./counting.ts";
 import { table } from "./state.ts";
 
-type Reviewed = Count & { readonly petId: string; readonly name: string };
+type Counted = readonly [petId: string, count: Count];
 
 const sizeOf = ({ counted, expected }: Count) => Math.abs(counted - expected);
 
@@ -18,10 +18,7 @@ const sizeOf = ({ counted, expected }: Count) => Math.abs(counted - expected);
 const isSurprising = (count: Count) => sizeOf(count) >= 3 && sizeOf(count) > count.expected / 2;
 
 /** The surprising ones first, then by size. */
-function byInterest(one: Count, other: Count): number {
-  const surprise = Number(isSurprising(other)) - Number(isSurprising(one));
-  return surprise || sizeOf(other) - sizeOf(one);
-}
+const rankOf = ([, count]: Counted) => (isSurprising(count) ? 2 ** 53 : 0) + sizeOf(count);
 
 /** A page with more rows would be slow, and nobody would read them. */
 const shownMax = 200;
@@ -29,15 +26,8 @@ const shownMax = 200;
 /** What the count would change, before it is applied. */
 export function CountReview({ close }: { readonly close: () => void }) {
   const withMatches = useSignal(false);
-  const { names } = table.value;
-  const reviewed: Reviewed[] = known.value.map(([petId, count]) => ({
-    ...count,
-    petId,
-    name: names[table.value.findRow(petId)!]!,
-  }));
-  const found = reviewed.filter(isDifferent).sort(byInterest);
-  const matches = reviewed.filter((one) => !isDifferent(one));
-  const total = withMatches.value ? reviewed.length : found.length;
+  const found = [...differences.value].sort((one, other) => rankOf(other) - rankOf(one));
+  const total = withMatches.value ? known.value.length : found.length;
   async function submit(form: FormData): Promise<void> {
     if (total === 0) throw new ShownError("There is no difference to apply.");
     await applyCounts(String(form.get("reason")).trim() || "Stocktake", withMatches.value);
@@ -62,21 +52,11 @@ export function CountReview({ close }: { readonly close: () => void }) {
       <Table
         caption="Differences"
         rows={found.slice(0, shownMax)}
-        keyOf={({ petId }) => petId}
+        keyOf={([petId]) => petId}
         columns={columns}
       />
       {found.length > shownMax && <p>And {formatCount(found.length - shownMax)} smaller ones.</p>}
-      {matches.length > 0 && (
-        <details>
-          <summary>{countOf(matches.length, "match", "matches")}</summary>
-          <p class="small">
-            {matches
-              .slice(0, shownMax)
-              .map(({ name }) => name)
-              .join(" · ")}
-          </p>
-        </details>
-      )}
+      <p>{countOf(known.value.length - found.length, "count")} without a difference.</p>
       <label class="row small">
         <input
           type="checkbox"
@@ -90,23 +70,20 @@ export function CountReview({ close }: { readonly close: () => void }) {
   );
 }
 
-const columns: readonly Column<Reviewed>[] = [
-  { title: "Pet", isMain: true, cell: ({ name, petId }) => <bdi title={petId}>{name}</bdi> },
-  { title: "Expected", isNumber: true, cell: ({ expected }) => formatCount(expected) },
-  { title: "Counted", isNumber: true, cell: ({ counted }) => formatCount(counted) },
+const columns: readonly Column<Counted>[] = [
   {
-    title: "Difference",
-    isNumber: true,
-    cell: ({ counted, expected }) => signed(counted - expected),
+    title: "Pet",
+    isMain: true,
+    cell: ([petId]) => <bdi title={petId}>{table.value.names[table.value.findRow(petId)!]}</bdi>,
   },
-  { title: "Notes", cell: (one) => notesOn(one).join("; ") },
+  { title: "Expected", isNumber: true, cell: ([, { expected }]) => formatCount(expected) },
+  { title: "Counted", isNumber: true, cell: ([, { counted }]) => formatCount(counted) },
+  { title: "Difference", isNumber: true, cell: ([, one]) => signed(one.counted - one.expected) },
+  { title: "Notes", cell: notesOn },
 ];
 
-function notesOn(one: Reviewed): readonly string[] {
-  const others = countedBy.value.get(one.petId);
-  return [
-    ...(isSurprising(one) ? ["Surprising"] : []),
-    ...(one.isOffline ? ["Typed offline"] : []),
-    ...(others ? [`Also counted by ${others.join(", ")}`] : []),
-  ];
+function notesOn([petId, count]: Counted): string {
+  const others = countedBy.value.get(petId);
+  const notes = [isSurprising(count) && "Surprising", count.isOffline && "Typed offline"];
+  return [...notes, others && `Also counted by ${others}`].filter(Boolean).join("; ");
 }

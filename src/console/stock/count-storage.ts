@@ -4,12 +4,11 @@ import type { Batch } from "./batches.ts";
 export interface Count {
   readonly counted: number;
   readonly expected: number;
-  /** When it was typed, by the clock of the service, in milliseconds since 1970. */
-  readonly at: number;
-  /** Where the ledger ended then: a cursor, or the number of a row. Undefined if only the time is known. */
-  readonly countedAt?: string | number | undefined;
-  /** False until the service has sent something later: the connection may have been dead already. */
-  readonly isCertain: boolean;
+  /** When it was typed, by the clock of the service if that is known, in milliseconds since 1970. */
+  readonly at?: number | undefined;
+  /** The last position in the ledger that the page had heard of: a cursor, or the number of a row. */
+  readonly countedAt: string | number;
+  /** True if the page may not have heard of changes before the count. */
   readonly isOffline: boolean;
 }
 
@@ -37,24 +36,13 @@ function nameOf(keyId: string): string {
 export function readCounts(keyId: string): StoredCounts {
   try {
     const text = window.localStorage.getItem(nameOf(keyId));
-    if (text !== null) return readable(JSON.parse(text) as StoredCounts);
+    const stored: StoredCounts = text === null ? noCounts : JSON.parse(text);
+    // A count of an earlier version has no moment, so it has to be made again.
+    return { ...stored, counts: stored.counts.filter(([, one]) => one.countedAt !== undefined) };
   } catch {
     // A browser without storage, or a text of an earlier version: start with nothing.
+    return noCounts;
   }
-  return noCounts;
-}
-
-/** A count of an earlier version has no moment, so it has to be made again. */
-function readable(stored: StoredCounts): StoredCounts {
-  const counts = stored.counts
-    .filter(([, { at }]) => at !== undefined)
-    .map(([petId, count]) => [petId, count.isCertain ? count : byTime(count)] as const);
-  return { ...stored, counts };
-}
-
-/** The same count, whose place in the ledger is to be found by its time. */
-export function byTime({ countedAt: _, ...count }: Count): Count {
-  return count;
 }
 
 export function writeCounts(keyId: string, stored: StoredCounts): void {

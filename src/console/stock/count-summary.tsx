@@ -102,8 +102,8 @@ function Colleagues() {
   const size = formatCount(table.value.size);
   return (
     <p class="small muted" data-colleagues>
-      {colleagues.value.map(({ keyId, keyName, pets }) => (
-        <span key={keyId}>
+      {colleagues.value.map(({ keyName, pets }, index) => (
+        <span key={index}>
           {formatCount(pets.length)} of {size} counted by <bdi>{keyName}</bdi>.{" "}
         </span>
       ))}

@@ -1,21 +1,14 @@
 import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import { request } from "../client/api.ts";
-import { connection, heard, liveCursor } from "../client/live.ts";
+import { connection, lastHeard, listen } from "../client/live.ts";
 import { session } from "../client/session.ts";
 import type { LedgerRow } from "../client/types.ts";
 import { announce, showSuccess } from "../page/messages.ts";
 import { navigate, place } from "../page/router.ts";
 import { formatCount } from "../texts/formats.ts";
 import { type Batch, countChanges, Sending, toBatches } from "./batches.ts";
-import {
-  byTime,
-  type Count,
-  noCounts,
-  readCounts,
-  repeatMsMax,
-  writeCounts,
-} from "./count-storage.ts";
-import { rowFilter, table, updateOrder } from "./state.ts";
+import { type Count, noCounts, readCounts, repeatMsMax, writeCounts } from "./count-storage.ts";
+import { loadState, rowFilter, table, updateOrder } from "./state.ts";
 
 /** Which entries to show, by their counts. */
 const filters = {
@@ -36,8 +29,8 @@ export const sending = new Sending();
 /** When they were first sent, in milliseconds since 1970. */
 const sentAt = signal(0);
 export const countFilter = signal<CountFilter>("all");
-/** How far the clock of the service is ahead of this one. */
-export const clockDifferenceMs = signal(0);
+/** How far the clock of the service is ahead of this one. NaN as long as that is not known. */
+export const clockDifferenceMs = signal(Number.NaN);
 
 /** The counts of entries that still exist. */
 export const known = computed(() =>
@@ -51,25 +44,16 @@ export function isDifferent({ counted, expected }: Count): boolean {
   return counted !== expected;
 }
 
-/** Counts after which the service has sent nothing yet. */
-const uncertain = new Set<string>();
-/** The search for the places of counts, while it is under way. */
-let placing: Promise<void> | undefined;
-
 export function recordCount(row: number, counted: number): void {
   const { ids, quantities, names, versions } = table.value;
   const expected = quantities[row]!;
-  const cursor = liveCursor();
-  // The page may already have a change of this pet that the feed brings in a moment.
-  const atLeast = (seq: string) => String(Math.max(Number(seq), versions[row]!));
-  uncertain.add(ids[row]!);
+  const { cursor, isFresh } = lastHeard();
   setCount(ids[row]!, {
     counted,
     expected,
-    at: Math.round(Date.now() + clockDifferenceMs.value),
-    countedAt: cursor?.replace(/\d+$/, atLeast),
-    isCertain: false,
-    isOffline: cursor === undefined,
+    countedAt: cursor ?? versions[row]!,
+    at: Math.round(Date.now() + clockDifferenceMs.value) || undefined,
+    isOffline: !isFresh,
   });
   const difference = counted - expected;
   announce(`${names[row]}: ${counted}${difference === 0 ? "" : `, difference ${difference}`}`);
@@ -92,76 +76,51 @@ export function discardCounts(): void {
   });
 }
 
-/** Changes the counts that nothing was sent after. */
-function settle(change: (count: Count) => Count): void {
-  const next = new Map(counts.peek());
-  for (const petId of uncertain) {
-    const count = next.get(petId);
-    if (count) next.set(petId, change(count));
-  }
-  uncertain.clear();
-  counts.value = next;
-}
-
-// What the service sends arrives in order, so a count before it has the right place in the ledger.
-effect(() => {
-  void heard.value;
-  if (uncertain.size > 0 && connection.peek().kind === "live") {
-    untracked(() => settle((count) => ({ ...count, isCertain: true })));
-  }
+// A change may arrive late. If it was stored before a count, it belongs to what was expected.
+listen({
+  rows(rows) {
+    for (const { petId, at, after } of rows) {
+      const count = counts.peek().get(petId);
+      if (count?.at && after && Date.parse(at) <= count.at) {
+        setCount(petId, { ...count, expected: after.quantity });
+      }
+    }
+  },
+  reset: () => undefined,
 });
 
-// A connection may have been dead for a while before that is noticed. Then changes that happened before
-// a count did not reach this page, and its place in the ledger is found by its time.
-effect(() => {
-  const { kind } = connection.value;
-  if (kind === "live") void untracked(placeCounts);
-  else if (uncertain.size > 0) {
-    untracked(() => settle((count) => ({ ...byTime(count), isOffline: kind === "lost" })));
-  }
-});
-
-/** Finds the place in the ledger of counts that have only a time. */
-function placeCounts(): Promise<void> {
-  placing ??= placeEach().finally(() => {
-    placing = undefined;
-  });
-  return placing;
-}
-
-async function placeEach(): Promise<void> {
-  for (;;) {
-    const next = [...counts.value].find(([, { countedAt }]) => countedAt === undefined);
-    if (!next || connection.value.kind !== "live") return;
-    const [petId, count] = next;
+/** Asks what was expected at the counts before which the page may not have heard of changes. */
+async function findExpected(): Promise<void> {
+  for (const [petId, count] of known.value) {
+    if (!count.isOffline || !count.at) continue;
     const until = new Date(count.at + 1).toISOString();
     const path = `/stock/${petId}/history?limit=1&until=${until}`;
-    const found = await request<readonly LedgerRow[]>(path).catch(() => undefined);
-    // The next connection, or applying the count, tries again.
-    if (!found) return;
-    if (counts.value.get(petId) !== count) continue;
-    const { seq, after } = found[0] ?? { seq: 0, after: null };
-    const expected = after?.quantity ?? count.expected;
-    setCount(petId, { ...count, expected, countedAt: seq, isCertain: true });
+    const [last] = await request<readonly LedgerRow[]>(path);
+    if (last?.after && counts.value.get(petId) === count) {
+      setCount(petId, { ...count, expected: last.after.quantity });
+    }
   }
 }
+
+effect(() => {
+  if (connection.value.kind === "live" && loadState.value.kind === "ready") {
+    // Applying the counts tries again.
+    void untracked(findExpected).catch(() => undefined);
+  }
+});
 
 /**
  * Writes the counts into the ledger. Each one is what was there when it was typed: the service keeps
  * what was sold or delivered since.
  */
 export async function applyCounts(reason: string, withMatches: boolean): Promise<void> {
-  await placeCounts();
+  await findExpected();
   const wanted = withMatches ? known.value : differences.value;
-  if (wanted.some(([, { countedAt }]) => countedAt === undefined)) {
-    sending.error.value =
-      "Some counts were typed without a connection. Apply them when the connection is back.";
-    return;
-  }
-  const changes = wanted.map(([petId, { counted: quantity, countedAt }]) => ({
+  const changes = wanted.map(([petId, { counted: quantity, countedAt, at }]) => ({
     petId,
     quantity,
-    countedAt: countedAt!,
+    countedAt,
+    ...(at && { countedTime: new Date(at).toISOString() }),
     reason,
   }));
   sentAt.value = Date.now();
@@ -197,7 +156,6 @@ effect(() => {
   const { value } = session;
   const keyId = value.kind === "in" ? value.session.operator.id : undefined;
   const stored = keyId === undefined ? noCounts : readCounts(keyId);
-  uncertain.clear();
   batch(() => {
     counter.value = keyId;
     counts.value = new Map(stored.counts);
@@ -205,7 +163,6 @@ effect(() => {
     sentAt.value = stored.sentAt;
     sending.error.value = "";
   });
-  void untracked(placeCounts);
 });
 
 effect(() => {

@@ -82,7 +82,7 @@ export function EditFields({ edit, index }: Props) {
 /** The counted quantity with its difference from the expected one, and who else has counted it. */
 export function CountedCell({ petId }: { readonly petId: string }) {
   const count = counts.value.get(petId);
-  const others = countedBy.value.get(petId)?.join(", ");
+  const others = countedBy.value.get(petId);
   const difference = count ? count.counted - count.expected : 0;
   return (
     <div role="gridcell" class="cell cell-counted number">

@@ -1,6 +1,5 @@
 /** Which pets somebody has counted and not applied yet, so that others see it. */
 export interface Stocktake {
-  readonly keyId: string;
   readonly keyName: string;
   readonly petIds: readonly bigint[];
 }
@@ -11,8 +10,8 @@ export const countedMax = 10_000;
 export const stocktakeMsMax = 24 * 3_600_000;
 
 export interface StocktakeStore {
-  /** Those reported after `since`, the latest first, at most `rowsMax`. */
-  listStocktakes(since: number, rowsMax: number): Promise<readonly Stocktake[]>;
-  /** Replaces what a person has counted; nothing if the list is empty. Deletes what is older than a day. */
+  /** Those of others than `keyId` that were reported after `since`, the latest first, at most 50. */
+  listStocktakes(keyId: string, since: number): Promise<readonly Stocktake[]>;
+  /** Replaces what a person has counted. */
   setStocktake(keyId: string, petIds: readonly bigint[], now: number): Promise<void>;
 }

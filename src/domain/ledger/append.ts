@@ -1,5 +1,6 @@
 import { hashRow } from "./chain.ts";
-import { countReason } from "./counts.ts";
+import { countReason, countRowsMax } from "./counts.ts";
+import { type EpochStart, isInHistory } from "./epochs.ts";
 import type { Entry } from "./inventory.ts";
 import type {
   Change,
@@ -24,13 +25,10 @@ export interface LedgerState {
   readonly remembered: Map<string, Remembered>;
   /** The epoch in which a row was written. Called only for versions that a client named. */
   epochOf(seq: number): string | undefined;
-  /**
-   * The quantity of a pet after its last row up to a position, plus what counts corrected since: a
-   * correction changes what is recorded, and not what is on the shelf. Undefined if the pet was added or
-   * a change to it was undone since, if it has changed too often, or if the position is not in the
-   * history of the store. Not needed unless a unit has a count.
-   */
-  countBase?(petId: bigint, countedAt: ExpectedVersion): bigint | undefined;
+  /** The rows of counted pets after their counts, at least. Not needed unless a unit has a count. */
+  storedRow?(seq: number): LedgerRow | undefined;
+  /** Not needed unless a unit has a count. */
+  listEpochs?(): readonly EpochStart[];
 }
 
 /** What an idempotency key stands for. */
@@ -70,6 +68,9 @@ interface Added {
   readonly at: number;
   readonly rows: LedgerRow[];
   readonly usedKeys: UsedKey[];
+  /** What was read for counts: rows, and the epochs. */
+  rowsRead: number;
+  epochs?: readonly EpochStart[];
 }
 
 /**
@@ -98,7 +99,7 @@ export function append(
 /** The rows and outcomes of units, without the hashes of the rows. */
 export function applyUnits(state: LedgerState, units: readonly Unit[], now: number): Additions {
   const { epoch, tip } = state;
-  const added: Added = { at: Math.max(now, tip.at), rows: [], usedKeys: [] };
+  const added: Added = { at: Math.max(now, tip.at), rows: [], usedKeys: [], rowsRead: 0 };
   const outcomes = units.map((unit) => appendUnit(state, unit, added, now));
   return { ...added, epoch, outcomes };
 }
@@ -144,7 +145,8 @@ function rejected(
   return { kind: "rejected", reason, index, current, epoch };
 }
 
-function appendChanges(state: LedgerState, unit: Unit, { at, rows }: Added): Stored | Rejected {
+function appendChanges(state: LedgerState, unit: Unit, added: Added): Stored | Rejected {
+  const { at, rows } = added;
   const { entries, tip, epoch } = state;
   const { changes, cause, keyId, requestId } = unit;
   const replaced: Entry[] = [];
@@ -153,12 +155,15 @@ function appendChanges(state: LedgerState, unit: Unit, { at, rows }: Added): Sto
     const change = changes[index]!;
     const { petId, reason } = change;
     const before = entries.get(petId);
-    const quantity = quantityAfter(state, change, before, rows);
-    if (typeof quantity === "string") {
+    const quantity = quantityAfter(state, change, before, added);
+    if (typeof quantity === "string" || !isQuantity(quantity)) {
       // Restores what earlier changes of this unit replaced, the last one first.
       for (const entry of replaced.reverse()) entries.set(entry.petId, entry);
       rows.length -= replaced.length;
       const current = entries.get(petId);
+      if (typeof quantity === "number") {
+        return { ...rejected("out_of_range", index, current), quantity };
+      }
       const isMismatch = quantity === "version_mismatch";
       const versionEpoch = isMismatch ? state.epochOf(current!.version) : undefined;
       return rejected(quantity, index, current, versionEpoch);
@@ -192,40 +197,52 @@ export function isQuantity(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0;
 }
 
-/** The quantity that a change leaves, or the rule that it breaks. */
+/** The quantity that a change would leave, which may be out of range, or the rule that it breaks. */
 function quantityAfter(
   state: LedgerState,
   change: Change,
   before: Entry | undefined,
-  rows: readonly LedgerRow[],
+  added: Added,
 ): number | RejectionReason {
   const { kind, amount, expected } = change;
   if (!before) return "not_found";
   if (expected && !expected.some((version) => isAt(before, version, state.epochOf))) {
     return "version_mismatch";
   }
-  if (kind === "count") return countedQuantity(state, change, before, rows);
-  const quantity = kind === "set" ? amount : before.quantity + amount;
-  return isQuantity(quantity) ? quantity : "out_of_range";
+  if (kind === "count") return countedQuantity(state, change, before, added);
+  return kind === "set" ? amount : before.quantity + amount;
 }
 
-/** The quantity after a count. `rows` are those that the store does not have yet. */
+/**
+ * What was counted, with every later change to the pet: the rows after `seq`, except those that were
+ * stored by `time`. A correction by another count changes what is recorded, and not what is on the
+ * shelf, so it is left out. The ledger does not tell whether what an undo takes back was before the
+ * count, and what was there before the pet was added.
+ */
 function countedQuantity(
-  { tip, countBase }: LedgerState,
-  { petId, amount, countedAt }: Change,
+  { tip, storedRow, listEpochs }: LedgerState,
+  { amount, countedAt }: Change,
   before: Entry,
-  rows: readonly LedgerRow[],
+  added: Added,
 ): number | RejectionReason {
-  let base = countBase?.(petId, countedAt!);
-  if (countedAt!.epoch === undefined && countedAt!.seq > tip.seq) return "count_ahead";
-  for (const row of rows) {
-    if (row.petId !== petId || base === undefined) continue;
-    if (row.cause === "count") base += BigInt(row.after!.quantity - row.before!.quantity);
-    else if (row.cause === "undo") base = undefined;
+  const { seq, epoch, time = -1 } = countedAt!;
+  added.epochs ??= listEpochs?.() ?? [];
+  const isOther = epoch !== undefined && !isInHistory(added.epochs, tip.seq, { epoch, seq });
+  if (isOther || seq > tip.seq) return "count_outdated";
+  let quantity = BigInt(amount);
+  let { version, quantity: after } = before;
+  while (version > seq) {
+    const row = version > tip.seq ? added.rows[version - tip.seq - 1] : storedRow!(version);
+    if (row && row.at <= time) break;
+    added.rowsRead += 1;
+    if (!row?.before || row.cause === "undo" || added.rowsRead > countRowsMax) {
+      return "count_outdated";
+    }
+    if (row.cause !== "count") quantity += BigInt(after - row.before.quantity);
+    after = row.before.quantity;
+    version = row.previous!;
   }
-  if (base === undefined) return "count_outdated";
-  const quantity = Number(BigInt(amount) + BigInt(before.quantity) - base);
-  return isQuantity(quantity) ? quantity : "out_of_range";
+  return Number(quantity);
 }
 
 function isAt(

@@ -1,6 +1,6 @@
-import type { ErrorCode } from "../running/errors.ts";
 import { safeIntegerAsWritten } from "../values/int64.ts";
 import { JsonNumber } from "../values/json.ts";
+import { sinceCount } from "./counts.ts";
 import { quantityMax } from "./inventory.ts";
 import type { Change, Rejected } from "./ledger.ts";
 
@@ -24,31 +24,24 @@ export function changeMessage(index: number, petId: bigint, sentence: string): s
 }
 
 /** Why a delta or a count was rejected. `current` is the entry as it is stored. */
-export function outOfRangeMessage({ kind, amount }: Change, { current }: Rejected): string {
+export function outOfRangeMessage(change: Change, { current, quantity }: Rejected): string {
+  const { kind, amount } = change;
   const stored = `The stored quantity is ${current!.quantity}.`;
   if (kind === "count") {
-    return `${amount} were counted, and what has changed since would make the quantity negative or larger than ${quantityMax}. ${stored} Count again.`;
+    return `The quantity would be ${quantity}: counted ${amount}${sinceCount(amount, quantity!)}. ${stored} Count again.`;
   }
   return amount < 0
     ? `A delta of ${amount} would make the quantity negative. ${stored}`
     : `A delta of ${amount} would make the quantity larger than ${quantityMax}. ${stored}`;
 }
 
-/** Why a count was rejected, by the reason. */
-export function countRejection({ reason }: Rejected): readonly [ErrorCode, string] | undefined {
-  if (reason === "count_ahead") return ["invalid_request", countAhead];
-  if (reason === "count_outdated") return ["version_conflict", countOutdated];
-  return undefined;
-}
-
-export const countAhead = "Field 'countedAt' is larger than the last row of the ledger.";
-
 export const countOutdated =
-  "What has changed since the count is not known: the pet was added, a change to it was undone, it changed more than 10,000 times, or the store was restored. Count again.";
+  "What has changed since the count is not known: the pet was added, a change to it was undone, it changed too often, or the store was restored. Count again.";
 
-/** Why an expected version was rejected. */
-export function versionConflictMessage({ expected }: Change, { current }: Rejected): string {
-  const { version, quantity } = current!;
+/** Why an expected version, or the row of a count, was rejected. */
+export function versionConflictMessage({ expected }: Change, rejected: Rejected): string {
+  if (rejected.reason === "count_outdated") return countOutdated;
+  const { version, quantity } = rejected.current!;
   return expected!.some(({ seq }) => seq === version)
     ? `An earlier change in this request changes the entry, so its version is no longer ${version}.`
     : `The version is ${version}, not ${expected!.map(({ seq }) => seq).join()}. The stored quantity is ${quantity}.`;

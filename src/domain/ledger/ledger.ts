@@ -47,7 +47,7 @@ export interface Change {
   /** The entry must be at one of these versions. Undefined accepts any version. */
   readonly expected?: readonly ExpectedVersion[] | undefined;
   /** The last row of the ledger when the pet was counted. Every `count` has it, and nothing else. */
-  readonly countedAt?: ExpectedVersion | undefined;
+  readonly countedAt?: CountedAt | undefined;
   readonly reason: string | null;
 }
 
@@ -59,6 +59,14 @@ export interface ExpectedVersion {
    * may be another change, which only the epoch reveals.
    */
   readonly epoch?: string | undefined;
+}
+
+export interface CountedAt extends ExpectedVersion {
+  /**
+   * When the pet was counted, in milliseconds since 1970. Rows after `seq` that were stored by then
+   * belong before the count: whoever counted had not heard of them yet.
+   */
+  readonly time?: number | undefined;
 }
 
 /** Why a row was added, and by whom. */
@@ -85,15 +93,14 @@ export interface IdempotentRequest {
 
 /**
  * Why a unit was not stored. `out_of_range`: the quantity would be below 0 or above 2^53 - 1.
- * `key_reused`: its idempotency key belongs to another request. `count_ahead`: the ledger does not have
- * the row of the count yet. `count_outdated`: the ledger cannot tell what changed since the count.
+ * `key_reused`: its idempotency key belongs to another request. `count_outdated`: the ledger cannot
+ * tell what changed since the count.
  */
 export type RejectionReason =
   | "not_found"
   | "version_mismatch"
   | "out_of_range"
   | "key_reused"
-  | "count_ahead"
   | "count_outdated";
 
 /** The result of one unit. */
@@ -118,6 +125,8 @@ export interface Rejected {
   readonly current: Entry | undefined;
   /** The epoch of the current version. Undefined unless the reason is `version_mismatch`. */
   readonly epoch: string | undefined;
+  /** The quantity that is out of range. */
+  readonly quantity?: number | undefined;
 }
 
 export interface Committed {

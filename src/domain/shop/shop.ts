@@ -1,12 +1,7 @@
 import type { Committer } from "../commits/commits.ts";
 import type { Follower } from "../inventory/follower.ts";
 import type { Caller } from "../keys/keys.ts";
-import {
-  changeMessage,
-  countRejection,
-  outOfRangeMessage,
-  versionConflictMessage,
-} from "../ledger/changes.ts";
+import { changeMessage, outOfRangeMessage, versionConflictMessage } from "../ledger/changes.ts";
 import type { HeadWatcher } from "../ledger/head.ts";
 import { petNotFound } from "../ledger/inventory.ts";
 import type {
@@ -20,7 +15,7 @@ import type {
 } from "../ledger/ledger.ts";
 import type { VersionedEntry } from "../ledger/store.ts";
 import type { Clock, Trace } from "../running/clock.ts";
-import { type ErrorCode, ServiceError } from "../running/errors.ts";
+import { ServiceError } from "../running/errors.ts";
 import type { Store } from "../store.ts";
 
 /** Everything that the operations of a running service use. */
@@ -92,10 +87,7 @@ export async function changeStock(
   request: WriteRequest,
 ): Promise<Outcome> {
   const outcome = await submit(shop, caller, [change], request);
-  if (outcome.kind === "stored") return outcome;
-  if (outcome.reason === "key_reused") throw reusedKey();
-  const ofCount = countRejection(outcome);
-  if (ofCount) throw new ServiceError(...ofCount);
+  if (outcome.kind === "rejected" && outcome.reason === "key_reused") throw reusedKey();
   return outcome;
 }
 
@@ -135,12 +127,10 @@ function reusedKey(): ServiceError {
 /** The error for a whole batch. It names the change that broke a rule. */
 function rejectedChange(change: Change, rejected: Rejected): ServiceError {
   const { index, reason } = rejected;
-  const error = (code: ErrorCode, text: string) =>
+  const error = (code: "not_found" | "insufficient_stock" | "version_conflict", text: string) =>
     new ServiceError(code, changeMessage(index, change.petId, text));
-  const ofCount = countRejection(rejected);
-  if (ofCount) return error(...ofCount);
   if (reason === "not_found") return error("not_found", petNotFound);
-  if (reason === "version_mismatch") {
+  if (reason === "version_mismatch" || reason === "count_outdated") {
     return error("version_conflict", versionConflictMessage(change, rejected));
   }
   return error("insufficient_stock", outOfRangeMessage(change, rejected));

@@ -1,5 +1,5 @@
 import { undoRow } from "../../domain/history/undo.ts";
-import { countAhead, countOutdated } from "../../domain/ledger/changes.ts";
+import { countOutdated } from "../../domain/ledger/changes.ts";
 import { petNotFound } from "../../domain/ledger/inventory.ts";
 import { ledgerRowJson, seqMax } from "../../domain/ledger/ledger.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
@@ -52,7 +52,6 @@ A change with \`countedAt\` is a count that was made earlier, while others sold:
         ...shared.messages!.invalid_request,
         invalid_status: `Change 0 (pet 7): ${statusRule}`,
         invalid_counted_at: `Change 0 (pet 7): ${countedAtRule}`,
-        count_ahead: `Change 0 (pet 7): ${countAhead}`,
       },
       version_conflict: {
         ...shared.messages!.version_conflict,

@@ -1,5 +1,5 @@
 import type { NamedEntry } from "../../domain/catalogue/pets.ts";
-import { countAhead, countOutdated, outOfRangeMessage } from "../../domain/ledger/changes.ts";
+import { outOfRangeMessage } from "../../domain/ledger/changes.ts";
 import { formatCursor } from "../../domain/ledger/cursors.ts";
 import { petNotFound } from "../../domain/ledger/inventory.ts";
 import type { Change } from "../../domain/ledger/ledger.ts";
@@ -10,7 +10,6 @@ import { firstPaceDay, type PetNumber, paceDays } from "../../domain/sales/sales
 import { changeStock } from "../../domain/shop/shop.ts";
 import {
   canonicalText,
-  countedAtRule,
   oneAmountRule,
   readAmount,
   readExpected,
@@ -149,12 +148,10 @@ const updateStock: AdminDeclaration = {
         ...bodyMessages,
         one_amount: oneAmountRule,
         invalid_status: statusRule,
-        invalid_counted_at: countedAtRule,
-        count_ahead: countAhead,
       },
       not_found: { not_found: petNotFound },
       insufficient_stock: { insufficient_stock: exampleShortage },
-      version_conflict: { version_conflict: exampleConflict, count_outdated: countOutdated },
+      version_conflict: { version_conflict: exampleConflict },
     },
   },
   async handle(context, call) {

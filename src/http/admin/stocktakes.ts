@@ -1,6 +1,6 @@
 import { countedMax, stocktakeMsMax } from "../../domain/catalogue/stocktakes.ts";
 import { readId } from "../api/change-list.ts";
-import { exampleOperatorId, exampleTime } from "../api/contract/examples.ts";
+import { exampleTime } from "../api/contract/examples.ts";
 import { json } from "../api/contract/operation.ts";
 import {
   int64,
@@ -15,9 +15,7 @@ import { jsonTypes } from "../messages/requests.ts";
 import { bodyMessages, fieldReader, readFields } from "./fields.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
-const exampleCounted = { pets: [7, 8] };
-const exampleStocktake = { keyId: exampleOperatorId, keyName: "Ada", ...exampleCounted };
-const exampleList = { now: exampleTime, stocktakes: [exampleStocktake] };
+const exampleStocktake = { keyName: "Ada", pets: [7, 8] };
 
 const pets: Schema = {
   type: "array",
@@ -29,25 +27,20 @@ const pets: Schema = {
 export const stocktakeSchemas: Readonly<Record<string, Schema>> = {
   Stocktake: responseObject(
     "What one operator has counted.",
-    {
-      keyId: text("The ID of the operator key."),
-      keyName: text("The name of the operator key."),
-      pets,
-    },
+    { keyName: text("The name of the operator key."), pets },
     exampleStocktake,
   ),
   StocktakeList: responseObject(
-    "What operators have counted.",
+    "What other operators have counted.",
     {
-      now: time("The time of the service, by which a count without a connection is placed."),
-      stocktakes: listOf("Stocktake", "Those of the last 24 hours, the latest first. At most 50."),
+      now: time("The time of the service, for `countedTime` of your counts."),
+      others: listOf("Stocktake", "Those of the last 24 hours, the latest first. At most 50."),
     },
-    exampleList,
+    { now: exampleTime, others: [exampleStocktake] },
   ),
-  CountedPets: requestObject("What you have counted.", { pets }, exampleCounted),
+  CountedPets: requestObject("What you have counted.", { pets }, { pets: [7, 8] }),
 };
 
-const listedMax = 50;
 const petsRule = `must be an array of at most ${countedMax} 64-bit integers`;
 const petsField = fieldReader(petsRule, (value) => {
   const ids = Array.isArray(value) && value.length <= countedMax ? value.map(readId) : [undefined];
@@ -61,7 +54,7 @@ const shareStocktake: AdminDeclaration = {
   contract: {
     summary: "Share what you count",
     description:
-      "Replaces the list of the pets that you have counted and not applied yet, and returns everybody's, so that two people do not count the same shelf. Without `pets`, your list stays; an empty one ends your count. The stock does not change.",
+      "Replaces the list of the pets that you have counted and not applied yet, and returns those of others, so that two people do not count the same shelf. Without `pets`, your list stays; an empty one ends your count. The stock does not change.",
     body: json("The pets.", "CountedPets"),
     success: { 200: json("Who has counted what.", "StocktakeList") },
     messages: {
@@ -72,13 +65,11 @@ const shareStocktake: AdminDeclaration = {
     const ids = petsField(await readFields(call), "pets");
     const now = clock.now();
     if (ids) await stocktakes.setStocktake(call.caller.keyId, ids, now);
-    const found = await stocktakes.listStocktakes(now - stocktakeMsMax, listedMax);
-    const list = found.map(
-      ({ keyId, keyName, petIds }) =>
-        `{"keyId":"${keyId}","keyName":${JSON.stringify(keyName)},"pets":[${petIds.join()}]}`,
+    const found = await stocktakes.listStocktakes(call.caller.keyId, now - stocktakeMsMax);
+    const others = found.map(
+      ({ keyName, petIds }) => `{"keyName":${JSON.stringify(keyName)},"pets":[${petIds}]}`,
     );
-    const iso = new Date(now).toISOString();
-    return { status: 200, body: `{"now":"${iso}","stocktakes":[${list.join()}]}` };
+    return { status: 200, body: `{"now":"${new Date(now).toISOString()}","others":[${others}]}` };
   },
 };
 

@@ -5,7 +5,7 @@ import {
   readDelta,
   versionRule,
 } from "../../domain/ledger/changes.ts";
-import { type Cursor, parseCursor } from "../../domain/ledger/cursors.ts";
+import { parseCursor } from "../../domain/ledger/cursors.ts";
 import {
   isPetStatus,
   petStatuses,
@@ -24,6 +24,7 @@ import {
   skipSpace,
 } from "../../domain/values/json-scan.ts";
 import { isReason, reasonRule } from "../../domain/values/texts.ts";
+import { parseInstant } from "../../domain/values/times.ts";
 import { invalidJson } from "../messages/error-messages.ts";
 import { rejectUnknownField } from "../messages/unknown-names.ts";
 
@@ -38,6 +39,7 @@ interface SentChange {
   reason?: unknown;
   status?: unknown;
   countedAt?: unknown;
+  countedTime?: unknown;
 }
 
 /**
@@ -49,7 +51,7 @@ export function parseChanges(text: string, isOperator = false): readonly Change[
   if (!starts || starts.length === 0 || starts.length > changesMax) {
     throw new ServiceError("invalid_request", changesRequired);
   }
-  const names = isOperator ? [...fields, "status", "countedAt"] : fields;
+  const names = isOperator ? [...fields, "status", "countedAt", "countedTime"] : fields;
   return starts.map((start, index) => toChange(readFields(text, start, index, names), index));
 }
 
@@ -118,7 +120,7 @@ function toChange(sent: SentChange, index: number): Change {
 
 /** A status alone leaves the quantity as it is. */
 export function readAmount(
-  sent: Pick<SentChange, "quantity" | "delta" | "status" | "countedAt">,
+  sent: SentChange,
   fail: Fail,
 ): Pick<Change, "kind" | "amount" | "status" | "countedAt"> {
   const status = readStatus(sent.status, fail);
@@ -137,16 +139,19 @@ export function readAmount(
   return { kind, amount, ...status };
 }
 
-export const countedAtRule = `Field 'countedAt' must be a cursor of the feed, or an integer from 0 to ${seqMax}. It can only be used with 'quantity'.`;
+export const countedAtRule = `Field 'countedAt' must be a cursor of the feed, or an integer from 0 to ${seqMax}, and 'countedTime' a time in ISO 8601. 'countedAt' can only be used with 'quantity', and 'countedTime' with 'countedAt'.`;
 
-function readCountedAt({ countedAt, quantity, delta }: SentChange, fail: Fail): Cursor | undefined {
-  if (countedAt === undefined) return undefined;
+function readCountedAt(sent: SentChange, fail: Fail): Change["countedAt"] {
+  const { countedAt, countedTime, quantity, delta } = sent;
+  if (countedAt === undefined && countedTime === undefined) return undefined;
   const seq = readQuantity(countedAt);
   const cursor = typeof countedAt === "string" ? parseCursor(countedAt) : undefined;
   // A number in quotes is no number, as in every other field.
-  const found = seq === undefined ? cursor?.epoch && cursor : { epoch: undefined, seq };
-  if (!found || quantity === undefined || delta !== undefined) throw fail(countedAtRule);
-  return found;
+  const found = seq === undefined ? cursor?.epoch && cursor : { seq };
+  const time = typeof countedTime === "string" ? parseInstant(countedTime) : undefined;
+  const isTimed = countedTime === undefined || time !== undefined;
+  if (found && isTimed && quantity !== undefined && delta === undefined) return { ...found, time };
+  throw fail(countedAtRule);
 }
 
 export const statusRule = `Field 'status' must be one of ${petStatuses.join(", ")}.`;
@@ -200,7 +205,7 @@ export function canonicalText(changes: readonly Change[]): string {
       expected ? expected[0]!.seq : null,
       reason,
       ...(status === undefined ? [] : [status]),
-      ...(countedAt === undefined ? [] : [[countedAt.seq, countedAt.epoch ?? null]]),
+      ...(countedAt === undefined ? [] : [countedAt]),
     ]),
   );
 }

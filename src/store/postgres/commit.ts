@@ -1,12 +1,12 @@
 import { append } from "../../domain/ledger/append.ts";
 import { genesisHash } from "../../domain/ledger/chain.ts";
 import { countRowsMax } from "../../domain/ledger/counts.ts";
-import { epochOf, isInHistory } from "../../domain/ledger/epochs.ts";
+import { epochOf } from "../../domain/ledger/epochs.ts";
 import { storedKeysOf } from "../../domain/ledger/idempotency.ts";
 import type { Entry } from "../../domain/ledger/inventory.ts";
-import type { Committed, ExpectedVersion, Tip, Unit } from "../../domain/ledger/ledger.ts";
+import type { Committed, Tip, Unit } from "../../domain/ledger/ledger.ts";
 import { unavailable } from "../../domain/running/errors.ts";
-import { entryColumns, toEntry, toEpochStart } from "../rows.ts";
+import { entryColumns, ledgerColumns, toEntry, toEpochStart, toLedgerRow } from "../rows.ts";
 import { integerArray, textArray } from "./engine/arrays.ts";
 import { lockHeadForGroup, readTip } from "./engine/head-lock.ts";
 import { insertRows, rowArrays } from "./engine/ledger-rows.ts";
@@ -27,8 +27,18 @@ const readGroup = `
     ORDER BY generation DESC LIMIT 1) AS entry
   UNION ALL SELECT NULL, at, hash, seq, NULL FROM (${readTip}) AS tip`;
 
-const readBases = `SELECT pet_id, seq, petstore_count_base(pet_id, seq, ${countRowsMax})
-  FROM unnest($1::int8[], $2::int8[]) AS one(pet_id, seq)`;
+/** Reads the rows of counted pets after their counts. Each refers to the one before it. */
+const readPast = `
+  WITH RECURSIVE past AS (
+    SELECT ledger.*, counted_at
+    FROM unnest($1::int8[], $2::int8[]) AS one(id, counted_at), LATERAL (
+      SELECT version FROM inventory WHERE pet_id = id ORDER BY generation DESC LIMIT 1) AS entry
+    JOIN ledger ON ledger.seq = version
+    WHERE version > counted_at
+    UNION ALL
+    SELECT ledger.*, counted_at FROM past JOIN ledger ON ledger.seq = past.previous
+    WHERE past.previous > counted_at)
+  SELECT ${ledgerColumns} FROM past LIMIT ${countRowsMax}`;
 
 /**
  * Finds entries again by their ctid, which does not change while the head is locked: every
@@ -88,13 +98,13 @@ async function tryCommit(
   const counts = units.flatMap(({ changes }) => changes.filter(({ countedAt }) => countedAt));
   const counted = integerArray(counts.map(({ petId }) => petId));
   const countedAt = integerArray(counts.map((count) => count.countedAt!.seq));
-  const [, [locked], found, history, newer, bases] = await Promise.all([
+  const [, [locked], found, history, newer, past] = await Promise.all([
     query(begin),
     query(lockHeadForGroup, [now, String(waitMs)]),
     query(readGroup, [integerArray([...petIds])]),
     counts.length > 0 || units.some(expectsVersion) ? listEpochs() : [],
     hasIdempotency ? query(...idempotency.newerStatement()) : [],
-    counts.length > 0 ? query(readBases, [counted, countedAt]) : [],
+    counts.length > 0 ? query(readPast, [counted, countedAt]) : [],
   ]);
   const [lockedAt, timeline] = [Number(locked![0]), Number(locked![1])];
   confirm(timeline);
@@ -110,17 +120,15 @@ async function tryCommit(
   }
   const epoch = epochs.nameOf(locked![2] as string, timeline);
   const { tip: before, entries, ctids } = readState(found);
-  const baseOf = new Map(bases.map((row) => [`${row[0]} ${row[1]}`, row[2] as bigint | null]));
+  const pastRows = new Map(past.map(toLedgerRow).map((row) => [row.seq, row]));
   const state = {
     epoch,
     tip: before,
     entries,
     remembered: hasIdempotency ? await idempotency.find(query, units, listEpochs) : new Map(),
     epochOf: (seq: number) => epochOf(history, seq),
-    countBase(petId: bigint, { epoch, seq }: ExpectedVersion) {
-      const isKnown = epoch === undefined || isInHistory(history, before.seq, { epoch, seq });
-      return isKnown ? (baseOf.get(`${petId} ${seq}`) ?? undefined) : undefined;
-    },
+    storedRow: (seq: number) => pastRows.get(seq),
+    listEpochs: () => history,
   };
   const appended = append(state, units, lockedAt);
   const { rows, hashes, tip } = appended;

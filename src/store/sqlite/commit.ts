@@ -1,19 +1,21 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import { append, appendRow } from "../../domain/ledger/append.ts";
-import { countRowsMax } from "../../domain/ledger/counts.ts";
 import type { Entry, PetStatus } from "../../domain/ledger/inventory.ts";
-import type {
-  Committed,
-  ExpectedVersion,
-  LedgerRow,
-  Tip,
-  Unit,
-} from "../../domain/ledger/ledger.ts";
+import type { Committed, LedgerRow, Tip, Unit } from "../../domain/ledger/ledger.ts";
 import type { Head } from "../../domain/ledger/store.ts";
 import { unavailable } from "../../domain/running/errors.ts";
 import type { AddRow } from "../pets.ts";
-import { pushLedgerValues, storedLedgerColumns, tipColumns, toTip, type Value } from "../rows.ts";
+import {
+  ledgerColumns,
+  pushLedgerValues,
+  storedLedgerColumns,
+  tipColumns,
+  toEpochStart,
+  toLedgerRow,
+  toTip,
+  type Value,
+} from "../rows.ts";
 import { run } from "../statements.ts";
 import { placeholders } from "../tables.ts";
 import { inTransaction } from "./engine/connection.ts";
@@ -36,7 +38,7 @@ export type LedgerWriter = ReturnType<typeof createLedgerWriter>;
 export function createLedgerWriter(database: Database, isServed?: () => boolean) {
   const headOf = database.query(`SELECT ${tipColumns}, epoch, keys_version FROM head`);
   const setTip = database.query(setTipText);
-  const [epochOf, countBase] = [epochFinder(database), countBaseFinder(database)];
+  const [epochOf, past] = [epochFinder(database), pastReader(database)];
   const known = createKnownEntries(database);
   const setEntries = createEntrySetter(database);
   const addRows = createRowInserter(database);
@@ -63,7 +65,7 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       const { tip, epoch, newEpoch, keysVersion } = readHead(unservedEpoch);
       const entries = known.find(units, tip);
       const remembered = units.some(isIdempotent) ? idempotency.find(units, epochOf) : new Map();
-      const appended = append({ epoch, tip, entries, remembered, epochOf, countBase }, units, now);
+      const appended = append({ epoch, tip, entries, remembered, epochOf, ...past }, units, now);
       if (appended.rows.length > 0 && newEpoch !== undefined) setEpoch(database, newEpoch);
       addRows(appended.rows, appended.hashes);
       setEntries(entries, appended.rows);
@@ -145,38 +147,13 @@ function epochFinder(database: Database): (row: number) => string | undefined {
   return (row) => epochAt.values(row)[0]?.[0] as string | undefined;
 }
 
-/**
- * Follows `previous` from the last row of pet ?1 to row ?2. Where `max` chooses a row, SQLite takes the
- * other columns from it: `before` is that of the first row after ?2.
- */
-const countBaseText = `
-  WITH RECURSIVE later(step, previous, before, after, cause) AS (
-    SELECT 1, previous, quantity_before, quantity_after, cause
-    FROM inventory JOIN ledger ON ledger.seq = version
-    WHERE inventory.pet_id = ?1 AND version > ?2
-    UNION ALL
-    SELECT step + 1, ledger.previous, quantity_before, quantity_after, ledger.cause
-    FROM later JOIN ledger ON ledger.seq = later.previous
-    WHERE ledger.seq > ?2 AND step <= ${countRowsMax})
-  SELECT max(step), before, coalesce(sum(after - before) FILTER (WHERE cause = 'count'), 0),
-    coalesce(sum(cause = 'undo' OR before IS NULL), 0),
-    (SELECT quantity FROM inventory WHERE pet_id = ?1)
-  FROM later`;
-
-/** Whether the ledger up to row ?2 of epoch ?1 is part of this one, as `isInHistory` says. */
-const positionText = `SELECT ?2 BETWEEN one.from_seq AND coalesce(
-    (SELECT from_seq FROM epochs WHERE number > one.number ORDER BY number LIMIT 1), head.seq)
-  FROM epochs AS one, head WHERE one.epoch = ?1`;
-
-function countBaseFinder(database: Database) {
-  const find = database.query(countBaseText);
-  const inHistory = database.query(positionText);
-  return (petId: bigint, { epoch, seq }: ExpectedVersion): bigint | undefined => {
-    if (epoch !== undefined && inHistory.values(epoch, seq)[0]?.[0] !== 1n) return undefined;
-    const row = find.values(petId, seq)[0] as [bigint | null, bigint, bigint, bigint, bigint];
-    const [steps, before, corrected, unknown, quantity] = row;
-    if (steps === null) return quantity;
-    return unknown > 0n || steps > countRowsMax ? undefined : before + corrected;
+/** What counts need of the ledger. */
+function pastReader(database: Database) {
+  const rowOf = database.query(`SELECT ${ledgerColumns} FROM ledger WHERE seq = ?`);
+  const epochs = database.query("SELECT epoch, from_seq FROM epochs ORDER BY number");
+  return {
+    storedRow: (seq: number) => rowOf.values(seq).map(toLedgerRow)[0],
+    listEpochs: () => epochs.values().map(toEpochStart),
   };
 }
 

@@ -8,8 +8,8 @@ import { keyNamed, type StoreSuite } from "./suite.ts";
 export function describeCounts(suite: StoreSuite): void {
   const { add, ledger, expectSound } = suite;
   const commit = (...units: ReturnType<typeof unitOf>[]) => suite.store.inventory.commit(units);
-  const counted = (petId: bigint, amount: number, seq: number, epoch?: string) =>
-    ({ petId, kind: "count", amount, countedAt: { seq, epoch }, reason: null }) as const;
+  const counted = (petId: bigint, amount: number, seq: number, epoch?: string, time?: number) =>
+    ({ petId, kind: "count", amount, countedAt: { seq, epoch, time }, reason: null }) as const;
   const sold = (petId: bigint, amount: number) =>
     ({ petId, kind: "add", amount: -amount }) as const;
 
@@ -57,7 +57,7 @@ export function describeCounts(suite: StoreSuite): void {
       expect(outcomes.map((one) => (one.kind === "rejected" ? one.reason : one.kind))).toEqual([
         "count_outdated",
         "count_outdated",
-        "count_ahead",
+        "count_outdated",
         "count_outdated",
         "count_outdated",
         "not_found",
@@ -66,7 +66,25 @@ export function describeCounts(suite: StoreSuite): void {
       expect(await ledger()).toHaveLength(6);
     });
 
-    test("that is being made is shown to others for a day, until it is empty", async () => {
+    test("belongs after all that was stored by its time", async () => {
+      await add({ petId: 1n, quantity: 10 });
+      const added = (await ledger())[0]!.at;
+      suite.clock.advance(1_000);
+      await commit(unitOf(sold(1n, 1), sold(1n, 1)));
+      suite.clock.advance(1_000);
+      await commit(unitOf(sold(1n, 3)));
+      const { outcomes } = await commit(
+        unitOf(counted(1n, 7, 1, undefined, added + 999)),
+        unitOf(counted(1n, 7, 1, undefined, added + 1_000)),
+        unitOf(counted(1n, 7, 4, undefined, added + 1_000)),
+      );
+      const quantities = outcomes.map(
+        (each) => each.kind === "stored" && each.entries[0]!.quantity,
+      );
+      expect(quantities).toEqual([2, 4, 7]);
+    });
+
+    test("that is being made is shown to others until it is old or empty", async () => {
       const { keys, stocktakes } = suite.store;
       for (const id of ["key_a", "key_b"]) await keys.addKey(keyNamed(id), digestOf(id), anEntry);
       const ids = [2n ** 63n - 1n, -1n];
@@ -74,12 +92,13 @@ export function describeCounts(suite: StoreSuite): void {
       await stocktakes.setStocktake("key_a", ids, 2_000);
       await stocktakes.setStocktake("key_b", [1n], 3_000);
       const other = await suite.place.open();
-      const [b, a] = await other.stocktakes.listStocktakes(1_000, 5);
-      expect(a).toEqual({ keyId: "key_a", keyName: "The key key_a", petIds: ids });
-      expect(b).toMatchObject({ keyId: "key_b", petIds: [1n] });
-      expect(await stocktakes.listStocktakes(2_000, 5)).toEqual([b!]);
-      await stocktakes.setStocktake("key_b", [], 24 * 3_600_000 + 2_000);
-      expect(await stocktakes.listStocktakes(0, 5)).toEqual([]);
+      const a = { keyName: "The key key_a", petIds: ids };
+      const b = { keyName: "The key key_b", petIds: [1n] };
+      expect(await other.stocktakes.listStocktakes("key_c", 1_999)).toEqual([b, a]);
+      expect(await other.stocktakes.listStocktakes("key_b", 1_999)).toEqual([a]);
+      expect(await stocktakes.listStocktakes("key_c", 2_000)).toEqual([b]);
+      await stocktakes.setStocktake("key_b", [], 5_000);
+      expect(await stocktakes.listStocktakes("key_c", 0)).toEqual([a]);
     });
   });
 }

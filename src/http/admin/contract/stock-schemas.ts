@@ -60,17 +60,13 @@ const version = integer(1, quantityMax, "The version of the entry. Send it as `e
 const { petId: _, quantity: newQuantity, delta, ...conditions } = changeFields;
 const newStatus = petStatus("The new status. Without it, the status stays as it is.");
 const countedAt: Schema = {
-  anyOf: [
-    boundedInteger(0, quantityMax),
-    {
-      type: "string",
-      maxLength: 200,
-      description: "A cursor. After a restore, the count is rejected.",
-    },
-  ],
+  anyOf: [boundedInteger(0, quantityMax), { type: "string", maxLength: 200 }],
   description:
-    "Makes `quantity` a count: so many were there when the ledger ended with this row (its `seq`, or a cursor of the feed). What was sold or delivered since is kept; what other counts corrected since is not added again. The `cause` of the row is `count`, and its reason ends with the numbers.",
+    "Makes `quantity` a count: so many were there when the ledger ended with this row (its `seq`, or a cursor of the feed, which is rejected after a restore). What was sold or delivered since is kept; what other counts corrected since is not added again. The `cause` of the row is `count`, and its reason ends with the numbers.",
 };
+const countedTime = time(
+  "When it was counted. Rows after `countedAt` that were stored by then belong before the count: a device without a connection does not hear of them.",
+);
 export const exampleCount = { petId: 7, quantity: 12, countedAt: 1207, reason: "Stocktake" };
 const changeText =
   "A change to the stock of one pet. It has `quantity` or `delta` or neither, and can have `status`. At least one of the three is required.";
@@ -126,12 +122,12 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
   ),
   StockUpdate: requestObject(
     changeText,
-    { quantity: newQuantity, delta, status: newStatus, countedAt, ...conditions },
+    { quantity: newQuantity, delta, status: newStatus, ...conditions },
     { quantity: 12, expectedVersion: 1207, reason: "Stocktake" },
   ),
   StockChange: requestObject(
     changeText,
-    { ...changeFields, status: newStatus, countedAt },
+    { ...changeFields, status: newStatus, countedAt, countedTime },
     exampleStatusChange,
     ["petId"],
   ),

@@ -113,11 +113,11 @@ const neededRights = {
     checkpoint_writer webhooks maintenance audit_end usage_points removed_pets sales
     sales_end stocktakes`,
   DELETE: `pets inventory remembered_keys checkpoint_parts webhooks webhook_attempts sessions
-    usage_points sales stocktakes`,
+    usage_points sales`,
   // Every role has this right unless an administrator has revoked it.
   EXECUTE: `petstore_stock petstore_entry petstore_rows petstore_seq_at petstore_pet_rows
     petstore_pet_row_before petstore_take petstore_give_back petstore_set_quantities_between
-    petstore_chain petstore_row_text petstore_count_base`,
+    petstore_chain petstore_row_text`,
 };
 
 /** Throws if a right is missing. Otherwise the first use of the right would fail with a 500. */

@@ -70,11 +70,7 @@ const sales = `
 /** Which pets each person has counted and not applied yet. */
 const stocktakes = `
   CREATE TABLE stocktakes (
-    key_id  TEXT    PRIMARY KEY REFERENCES keys,
-    pet_ids TEXT    NOT NULL,
-    at      INTEGER NOT NULL
-  ) STRICT;
-  `;
+    key_id TEXT PRIMARY KEY REFERENCES keys, pet_ids TEXT NOT NULL, at INTEGER NOT NULL) STRICT`;
 
 /**
  * The steps of the schema, in order. A released step never changes. `PRAGMA user_version` is the
