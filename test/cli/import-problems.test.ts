@@ -86,18 +86,13 @@ describe("an invalid row is a problem with its line, column, value and rule", ()
     ["csv", "petId,name,petId\n5,Good,5\n", "1: duplicate column 'petId'"],
     [
       "csv",
-      latin("petId,name\n5,Go\xE4\n6,Go\xC3\xA4"),
-      "3: the text is partly in UTF-8 and partly",
-    ],
-    [
-      "csv",
       latin("petId,name\n5,Go\xC3\xA4\n6,G\xE4d\n"),
-      "3: the text is partly in UTF-8 and partly",
+      "3: the text is not UTF-8",
     ],
     [
       "csv",
       latin("\xEF\xBB\xBFpetId,name\n6,G\xE4d\n"),
-      "2: the text is partly in UTF-8 and partly",
+      "2: the text is not UTF-8",
     ],
     [
       "ndjson",
@@ -263,7 +258,7 @@ for (const engine of engines) {
           { petId: 3, field: "tags", from: null, to: ["b", "c"] },
         ],
         differenceCount: 3,
-        file: expect.objectContaining({ encoding: "UTF-8", delimiter: "comma" }),
+        columns: expect.arrayContaining([{ header: "quantity", field: "quantity" }]),
         ...{ created: 1, changed: 1, unchanged: 1 },
       });
       const few = [...words, "--differences", "2"];
