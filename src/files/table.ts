@@ -27,6 +27,13 @@ export function headerMapRule(fields: readonly string[]): string {
   return `must be HEADER=FIELD, with a field of ${fields.join(", ")} or ${ignored}`;
 }
 
+/** Every column of the header is listed. */
+export const columnsMax = 1_000;
+
+export function tooManyColumns(line: number): BrokenText {
+  return new BrokenText(line, `has more than ${columnsMax} columns`);
+}
+
 /** Where rows go, and how. */
 export interface TableTarget {
   readonly columns: RowKind<never>["columns"];
@@ -46,6 +53,7 @@ export function createTableReader({ columns, map, found, problems, take }: Table
   let readers: readonly ((cell: string) => unknown)[] = [];
 
   function takeHeader(line: number, cells: readonly Cell[], hasDecimalComma: boolean) {
+    if (cells.length > columnsMax) throw tooManyColumns(line);
     const names = Object.keys(columns);
     for (const header of cells.map(headerOf)) {
       // A column without a name must be empty: the check of the row refuses a field without one.

@@ -4,16 +4,21 @@ import type { Bytes } from "./text.ts";
 
 /** The directory is at the end of an archive, so the whole archive is kept, compressed as it is. */
 const archiveBytesMax = 256 * 1_048_576;
-/** A small archive can have parts of any size. They are read in a stream, and up to this size. */
-const partBytesMax = 512 * 1_048_576;
 const chunkBytes = 262_144;
 
 export async function readArchive(bytes: Bytes): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(bounded(bytes, archiveBytesMax)));
 }
 
-/** Reads a part of a ZIP archive. Names are only compared, never used as paths. */
-export async function* readPart(archive: Buffer, name: string): AsyncGenerator<Uint8Array> {
+/**
+ * Reads a part of a ZIP archive in chunks. A small archive can have parts of any size, so one of more
+ * bytes is refused. Names are only compared, never used as paths.
+ */
+export async function* readPart(
+  archive: Buffer,
+  name: string,
+  bytesMax: number,
+): AsyncGenerator<Uint8Array> {
   try {
     const at = placeOf(archive, name);
     const offset = archive.readUInt32LE(at + 42);
@@ -24,7 +29,7 @@ export async function* readPart(archive: Buffer, name: string): AsyncGenerator<U
     const inflater = createInflateRaw({ chunkSize: chunkBytes });
     const chunks = isStored ? slicesOf(content) : inflater.end(content);
     let sum = 0;
-    for await (const chunk of bounded(chunks, partBytesMax)) {
+    for await (const chunk of bounded(chunks, bytesMax)) {
       sum = crc32(chunk, sum);
       yield chunk;
     }

@@ -103,6 +103,7 @@ describe("an invalid row is a problem with its line, column, value and rule", ()
     ["csv", 'petId,name,quantity\n5,Good,"1,000"\n', "it can mean a fraction or thousands"],
     ["csv", "petId;name;quantity\n5;Good;1,000\n", "it can mean a fraction or thousands"],
     ["csv", "petId;name;quantity\n5;Good;3,5\n", "2: quantity '3.5' must be an integer"],
+    ["csv", `petId${",".repeat(1_000)}\n5\n`, "1: has more than 1000 columns"],
     ["csv", "petId;name;\n5;Good;lost\n", "2:  'lost' is not one of petId, name"],
     ["csv", "petId;name\n9,00719925474099E+15;Good\n", "a spreadsheet program may have changed"],
   ];
