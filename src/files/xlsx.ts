@@ -129,11 +129,8 @@ function notInOrder(line: number): BrokenText {
 
 /** The column of a place such as `AB12`, from 0. */
 function columnOf(place: string): number {
-  let column = 0;
-  for (const letter of /^[A-Z]{1,3}/.exec(place)?.[0] ?? "") {
-    column = column * 26 + letter.charCodeAt(0) - 64;
-  }
-  return column - 1;
+  const letters = [.../^[A-Z]{0,3}/.exec(place)![0]];
+  return letters.reduce((column, letter) => column * 26 + letter.charCodeAt(0) - 64, 0) - 1;
 }
 
 const valuePattern = elementPattern("v");

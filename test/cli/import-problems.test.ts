@@ -84,16 +84,8 @@ describe("an invalid row is a problem with its line, column, value and rule", ()
     ["csv", "petId,nickname\n5,Good\n", "1: unknown column 'nickname'; expected petId, name"],
     ["csv", "petId,nmae\n5,Good\n", "1: unknown column 'nmae'; did you mean name?"],
     ["csv", "petId,name,petId\n5,Good,5\n", "1: duplicate column 'petId'"],
-    [
-      "csv",
-      latin("petId,name\n5,Go\xC3\xA4\n6,G\xE4d\n"),
-      "3: the text is not UTF-8",
-    ],
-    [
-      "csv",
-      latin("\xEF\xBB\xBFpetId,name\n6,G\xE4d\n"),
-      "2: the text is not UTF-8",
-    ],
+    ["csv", latin("petId,name\n5,Go\xC3\xA4\n6,G\xE4d\n"), "3: the text is not UTF-8"],
+    ["csv", latin("\xEF\xBB\xBFpetId,name\n6,G\xE4d\n"), "2: the text is not UTF-8"],
     [
       "ndjson",
       latin(`${good}{"petId":6,"name":"G\xE4d"}\n`),

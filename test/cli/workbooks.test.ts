@@ -156,7 +156,10 @@ test("a broken or hostile workbook is refused with a reason", async () => {
       "the row has more than 2000000 characters",
     ],
     [
-      workbook({ One: [["petId"]] }, { "xl/sharedStrings.xml": Buffer.alloc(65 * 1_048_576, "<si/>") }),
+      workbook(
+        { One: [["petId"]] },
+        { "xl/sharedStrings.xml": Buffer.alloc(65 * 1_048_576, "<si/>") },
+      ),
       "1: the workbook is too large: a part of it has more than 64 MiB",
     ],
   ];

@@ -3,14 +3,7 @@ import { ApiError, messageOf } from "../client/api.ts";
 import { onSignOut } from "../client/session.ts";
 import type { Import } from "../client/types.ts";
 import { announce } from "../page/messages.ts";
-import {
-  type Format,
-  formatOf,
-  type HeaderMap,
-  type ImportKind,
-  sendFile,
-  type Upload,
-} from "./upload.ts";
+import { type Format, formatOf, type ImportKind, sendFile, type Upload } from "./upload.ts";
 
 // The import that this page makes. It goes on while the person looks at another view.
 
@@ -58,7 +51,7 @@ const headersMax = 50;
 const storageName = (what: ImportKind) => `petstore-import-${what}`;
 
 /** Keeps the fields of columns in this browser, so that the next file of the same kind needs no work. */
-export function rememberHeaders(what: ImportKind, map: HeaderMap): void {
+export function rememberHeaders(what: ImportKind, map: Upload["map"]): void {
   const kept = Object.fromEntries(Object.entries(map).slice(-headersMax));
   try {
     window.localStorage.setItem(storageName(what), JSON.stringify(kept));
@@ -67,7 +60,7 @@ export function rememberHeaders(what: ImportKind, map: HeaderMap): void {
   }
 }
 
-function rememberedHeaders(what: ImportKind): HeaderMap {
+function rememberedHeaders(what: ImportKind): Upload["map"] {
   try {
     return JSON.parse(window.localStorage.getItem(storageName(what)) ?? "{}");
   } catch {

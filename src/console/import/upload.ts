@@ -38,15 +38,12 @@ export function formatOf(name: string): Format | undefined {
   return formats.find((format) => format === extension);
 }
 
-/** The field of each header. */
-export type HeaderMap = Readonly<Record<string, string>>;
-
 export interface Upload {
   readonly what: ImportKind;
   readonly file: File;
   readonly format: Format;
   /** The fields of columns that are not named like a field. */
-  readonly map: HeaderMap;
+  readonly map: Readonly<Record<string, string>>;
   readonly isDryRun: boolean;
 }
 
