@@ -18,7 +18,7 @@ export const ignored = "ignore";
 
 /** Reads lines of `HEADER=FIELD`. A header can contain `=`, and a field cannot. */
 export function parseHeaderMap(text: string, fields: readonly string[]): HeaderMap | undefined {
-  const pairs = text.split("\n").map((line) => /^(.+)=(.*)$/u.exec(line)?.slice(1) ?? ["", ""]);
+  const pairs = text.split("\n").map((line) => /^(\P{Cc}+)=(\w+)$/u.exec(line)?.slice(1) ?? ["", ""]);
   const isKnown = ([, field]: readonly string[]) => field === ignored || fields.includes(field!);
   return pairs.every(isKnown) ? new Map(pairs as [string, string][]) : undefined;
 }
@@ -99,9 +99,9 @@ export function createTableReader({ columns, map, found, problems, take }: Table
 
 const headerCharactersMax = 200;
 
-/** A header can have line breaks, which nobody types when they map it. */
+/** A header can have line breaks and other characters that nobody types when they map it. */
 function headerOf(cell: Cell): string {
-  const text = (typeof cell === "string" ? cell : cell.value).trim().replace(/\s+/g, " ");
+  const text = (typeof cell === "string" ? cell : cell.value).replace(/[\s\p{Cc}]+/gu, " ").trim();
   return text.slice(0, headerCharactersMax).toWellFormed();
 }
 

@@ -265,6 +265,7 @@ describe.each(engines)("imports on %s", (engine) => {
       "map=Artikel:petId",
       "map=Artikel=price",
       "map==petId",
+      "map=a%00=petId",
       "map=Artikel=petId%0AName",
       `map=Artikel=petId%0A${"x".repeat(4_000)}=ignore`,
     ]) {

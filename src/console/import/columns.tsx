@@ -17,8 +17,7 @@ export function ColumnFields({ upload, columns }: Props) {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const chosen = [...form].filter(([, field]) => field !== "") as [string, string][];
-    const map = { ...upload.map, ...Object.fromEntries(chosen) };
-    rememberHeaders(upload.what, map);
+    const map = rememberHeaders(upload.what, { ...upload.map, ...Object.fromEntries(chosen) });
     void checkAgain({ ...upload, map });
   };
   return (
