@@ -16,10 +16,13 @@ export type HeaderMap = ReadonlyMap<string, string>;
 /** The field of a column that is not imported. */
 export const ignored = "ignore";
 
-/** Reads lines of `HEADER=FIELD`. A header can contain `=`, and a field cannot. */
+/** A header can contain `=`, and a field cannot. */
+const headerLine = /^(\P{Cc}+)=(\w+)$/u;
+
+/** Reads lines of `HEADER=FIELD`. */
 export function parseHeaderMap(text: string, fields: readonly string[]): HeaderMap | undefined {
-  const pairs = text.split("\n").map((line) => /^(\P{Cc}+)=(\w+)$/u.exec(line)?.slice(1) ?? ["", ""]);
-  const isKnown = ([, field]: readonly string[]) => field === ignored || fields.includes(field!);
+  const pairs = text.split("\n").map((line) => headerLine.exec(line)?.slice(1) ?? []);
+  const isKnown = ([, field = ""]) => field === ignored || fields.includes(field);
   return pairs.every(isKnown) ? new Map(pairs as [string, string][]) : undefined;
 }
 
@@ -29,10 +32,7 @@ export function headerMapRule(fields: readonly string[]): string {
 
 /** Every column of the header is listed. */
 export const columnsMax = 1_000;
-
-export function tooManyColumns(line: number): BrokenText {
-  return new BrokenText(line, `has more than ${columnsMax} columns`);
-}
+export const tooManyColumns = `has more than ${columnsMax} columns`;
 
 /** Where rows go, and how. */
 export interface TableTarget {
@@ -53,7 +53,7 @@ export function createTableReader({ columns, map, found, problems, take }: Table
   let readers: readonly ((cell: string) => unknown)[] = [];
 
   function takeHeader(line: number, cells: readonly Cell[], hasDecimalComma: boolean) {
-    if (cells.length > columnsMax) throw tooManyColumns(line);
+    if (cells.length > columnsMax) throw new BrokenText(line, tooManyColumns);
     const names = Object.keys(columns);
     for (const header of cells.map(headerOf)) {
       // A column without a name must be empty: the check of the row refuses a field without one.

@@ -116,7 +116,7 @@ function cellsOf(
     column = next;
     const value = cellOf(cell, texts, dateStyles);
     if (value === "") continue;
-    if (column >= columnsMax) throw tooManyColumns(line);
+    if (column >= columnsMax) throw new BrokenText(line, tooManyColumns);
     while (cells.length < column) cells.push("");
     cells.push(value);
   }
