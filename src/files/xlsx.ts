@@ -11,20 +11,17 @@ import {
 } from "./xml.ts";
 import { readArchive, readPart } from "./zip.ts";
 
-/** A row of a sheet. Its line is its number. It ends with the last cell that has a value. */
-export interface SheetRow {
-  readonly line: number;
-  readonly cells: readonly Cell[];
-}
-
 /** The sheet is read in a stream. Of other parts, much is kept in memory. */
 const sheetBytesMax = 512 * 1_048_576;
 const partBytesMax = 64 * 1_048_576;
 /** More sheets, parts or formats than a workbook has. */
 const elementsMax = 10_000;
 
-/** Reads the first visible sheet of a workbook. Yields rows in batches. */
-export async function* readSheet(bytes: Bytes): AsyncGenerator<Iterable<SheetRow>> {
+/**
+ * Reads the first visible sheet of a workbook. Yields rows in batches. The line of a row is its number,
+ * and its cells end with the last one that has a value.
+ */
+export async function* readSheet(bytes: Bytes) {
   const archive = await readArchive(bytes);
   /** The paths of parts by id and, for those of which there is one, by type. */
   const paths = new Map<string, string>();
