@@ -5,7 +5,7 @@ export interface Flag {
   /** What the value is called in help. A flag without a placeholder takes no value. */
   readonly placeholder?: string;
   readonly required?: boolean;
-  /** Whether the flag can be given several times, each time with another value. */
+  /** Whether the flag can be given several times. Its value then has one line each time. */
   readonly repeatable?: true;
   readonly description: string;
   /** The input field of the domain that the flag sets, if it has another name. */
@@ -35,11 +35,9 @@ export interface Operand {
 }
 
 type FlagValue<F extends Flag> = F extends { placeholder: string }
-  ? F extends { repeatable: true }
-    ? readonly string[]
-    : F extends { required: true }
-      ? string
-      : string | undefined
+  ? F extends { required: true }
+    ? string
+    : string | undefined
   : boolean;
 
 /** What a user typed after the name of a command. */

@@ -13,18 +13,14 @@ const settingFlags: ReadonlyMap<string, Pick<Flag, "placeholder">> = new Map(
 
 /** Splits the arguments of a command into flags, settings and operands, and checks them. */
 export function parseArguments(command: Command, args: readonly string[]): Input {
-  const { flags, repeated, operands } = tokenize(command, args);
+  const { flags, operands } = tokenize(command, args);
   checkOperands(command, operands);
   for (const [name, flag] of Object.entries(command.flags)) {
     if (flag.required && !flags.get(name)) throw incomplete(command, `--${name} is required`);
   }
   const own = Object.entries(command.flags).map(([name, flag]) => [
     name,
-    flag.placeholder === undefined
-      ? flags.has(name)
-      : flag.repeatable
-        ? (repeated.get(name) ?? [])
-        : flags.get(name),
+    flag.placeholder === undefined ? flags.has(name) : flags.get(name),
   ]);
   return {
     flags: Object.fromEntries(own),
@@ -36,8 +32,6 @@ export function parseArguments(command: Command, args: readonly string[]): Input
 interface Tokens {
   /** Values by flag. One that takes no value has `on`. If a flag is repeated, the last one counts. */
   readonly flags: ReadonlyMap<string, string>;
-  /** All values by flag, for those that can be repeated. */
-  readonly repeated: ReadonlyMap<string, readonly string[]>;
   readonly operands: readonly string[];
 }
 
@@ -50,7 +44,6 @@ function tokenize(command: Command, args: readonly string[]): Tokens {
   // Not strict, because the messages of parseArgs differ between versions of the runtime.
   const parsed = parseArgs({ args: [...args], options, strict: false, tokens: true });
   const flags = new Map<string, string>();
-  const repeated = new Map<string, string[]>();
   const operands = new Map<number, string>();
   for (const token of parsed.tokens) {
     const { kind, index } = token;
@@ -69,10 +62,10 @@ function tokenize(command: Command, args: readonly string[]): Tokens {
       const rule = `needs a value; write ${rawName}=VALUE for one that starts with '-'`;
       throw new ServiceError("invalid_request", `${rawName} ${rule}`);
     }
-    flags.set(name, value ?? "on");
-    if (value !== undefined) repeated.set(name, [...(repeated.get(name) ?? []), value]);
+    const earlier = command.flags[name]?.repeatable && flags.get(name);
+    flags.set(name, earlier ? `${earlier}\n${value}` : (value ?? "on"));
   }
-  return { flags, repeated, operands: [...operands.values()] };
+  return { flags, operands: [...operands.values()] };
 }
 
 function unknownFlag(command: Command, typed: string, known: readonly string[]): ServiceError {

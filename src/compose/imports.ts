@@ -1,5 +1,5 @@
 import { childVariables } from "../config.ts";
-import type { FoundFile, Imported } from "../domain/catalogue/import-preview.ts";
+import type { FoundColumn, Imported } from "../domain/catalogue/import-preview.ts";
 import type { Problem } from "../domain/catalogue/import-problems.ts";
 import {
   differencesListedMax,
@@ -104,13 +104,12 @@ function unlessStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 function wordsOf(run: ImportRun): readonly string[] {
-  const { what, format, delimiter, sheet, map, isDryRun, name, actor } = run;
+  const { what, format, delimiter, map, isDryRun, name, actor } = run;
   const { keyId, requestId } = actor;
   return [
     ...[what, "import", "-", "--json", `--format=${format}`, `--name=${name}`],
     ...(delimiter === undefined ? [] : [`--delimiter=${delimiter}`]),
-    ...(sheet === undefined ? [] : [`--sheet=${sheet}`]),
-    ...[...map].map(([header, field]) => `--map=${header}=${field}`),
+    ...(map === undefined ? [] : [`--map=${map}`]),
     ...(isDryRun ? ["--dry-run", `--differences=${differencesListedMax}`] : []),
     ...(keyId === null ? [] : [`--as=${keyId}`]),
     ...(requestId === null ? [] : [`--request-id=${requestId}`]),
@@ -121,23 +120,23 @@ function wordsOf(run: ImportRun): readonly string[] {
 function readOutcome(out: string, { what }: ImportRun): ImportOutcome | undefined {
   const printed = parsePrinted(out);
   if (!printed) return undefined;
-  const { file } = printed;
+  const { columns = [] } = printed;
   if ("problems" in printed) {
     const problems = printed.problems.map(withoutNulls);
-    return { kind: "rejected", total: printed.problemCount, problems, file };
+    return { kind: "rejected", total: printed.problemCount, problems, columns };
   }
   const { created, changed, unchanged, differenceCount: total } = printed;
   const counts = { created, changed, unchanged };
-  if (total === undefined) return { kind: "imported", counts, differences: undefined, file };
+  if (total === undefined) return { kind: "imported", counts, differences: undefined, columns };
   const idName = what === "pets" ? "petId" : "id";
   const exact = parseExactly(out) as { differences: readonly Record<string, unknown>[] };
   const rows = exact.differences.map(
     ({ [idName]: id, field, from, to }): ListedDifference => ({ id, field, from, to }),
   );
-  return { kind: "imported", counts, differences: { total, rows }, file };
+  return { kind: "imported", counts, differences: { total, rows }, columns };
 }
 
-type Printed = { readonly file?: FoundFile } & (
+type Printed = { readonly columns?: readonly FoundColumn[] } & (
   | { readonly problemCount: number; readonly problems: readonly Problem[] }
   | (Imported & { readonly differenceCount?: number })
 );

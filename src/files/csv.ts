@@ -1,4 +1,4 @@
-import { type Delimiter, delimiterNames, delimiters } from "./formats.ts";
+import { delimiters } from "./formats.ts";
 import { BrokenText } from "./lines.ts";
 
 /** Quotes a cell if it needs quotes. */
@@ -7,22 +7,13 @@ export function csvCell(text: string, delimiter = ","): string {
   return needsQuotes ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** The delimiter of a file with this header: the one that finds most of the known names, or most cells. */
-export function findDelimiterOf(header: string, known: (cell: string) => boolean): Delimiter {
-  let best: Delimiter = "comma";
-  let bestScore = 0;
-  for (const name of delimiterNames) {
-    let cells: readonly string[];
-    try {
-      cells = splitCells(1, header, delimiters[name]);
-    } catch {
-      // A quote in the middle of a cell: this is not the delimiter.
-      continue;
-    }
-    const score = cells.length - 1 + 1_000_000 * cells.filter(known).length;
-    if (score > bestScore) [best, bestScore] = [name, score];
-  }
-  return best;
+/** The delimiter of a file with this header: the one that it has most often, outside of quotes. */
+export function delimiterOf(header: string): string {
+  const plain = header.replace(/"[^"]*"/g, "");
+  const countOf = (delimiter: string) => plain.split(delimiter).length;
+  return Object.values(delimiters).reduce((best, one) =>
+    countOf(one) > countOf(best) ? one : best,
+  );
 }
 
 /**

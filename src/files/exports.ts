@@ -1,6 +1,5 @@
 import { type CellKind, orderRows, petRows, type RowKind } from "../domain/catalogue/imports.ts";
 import type { Order } from "../domain/catalogue/orders.ts";
-import { type PetDetails, petFields } from "../domain/catalogue/pet-fields.ts";
 import type { Pet } from "../domain/catalogue/pets.ts";
 import type { CatalogueReader } from "../domain/catalogue/store.ts";
 import { exactCode, exactId, neutralised } from "../domain/values/spreadsheet-text.ts";
@@ -18,8 +17,6 @@ export interface Content<Row> {
     rowsMax: number,
   ) => Promise<readonly Row[]> | readonly Row[];
   readonly toJson: (row: Row) => string;
-  /** A row for a file that shows what an import reads. */
-  readonly example: Row;
   /** The values of the columns. */
   readonly toFields: (row: Row) => Readonly<Record<string, unknown>>;
 }
@@ -92,18 +89,7 @@ function layoutOf<Row>(
   }
 }
 
-/** The same with the example as its only row. */
-export function exampleContent<Row>(content: Content<Row>): Content<Row> {
-  return { ...content, readPage: (_, last) => (last === undefined ? [content.example] : []) };
-}
-
 export const petContent: Content<Pet> = {
-  example: {
-    petId: 1n,
-    ...(Object.fromEntries(petFields.map(({ name, example }) => [name, example])) as PetDetails),
-    status: "available",
-    quantity: 3,
-  },
   columns: petRows.columns,
   readPage: (reader, last, rowsMax) => reader.petsAfter(last?.petId ?? null, rowsMax),
   toJson: ({ petId, ...rest }) => `{"petId":${petId},${JSON.stringify(rest).slice(1)}`,
@@ -112,7 +98,6 @@ export const petContent: Content<Pet> = {
 
 /** The newest first. */
 export const orderContent: Content<Order> = {
-  example: { id: 1n, petId: 1n, quantity: 2, shipDate: null, status: "placed", complete: false },
   columns: orderRows.columns,
   readPage: (reader, last, limit) => reader.listOrders({ after: last?.id ?? null, limit }),
   toJson(order) {

@@ -1,15 +1,9 @@
-import type { FoundFile } from "../domain/catalogue/import-preview.ts";
+import type { FoundColumn } from "../domain/catalogue/import-preview.ts";
 import { type Problems, shownValue } from "../domain/catalogue/import-problems.ts";
 import type { RowKind } from "../domain/catalogue/imports.ts";
 import { isJsonObject, parseJson } from "../domain/values/json.ts";
-import { findDelimiterOf, splitCells } from "./csv.ts";
-import {
-  type Delimiter,
-  delimiters,
-  type Format,
-  findDelimiter,
-  type ImportFormat,
-} from "./formats.ts";
+import { delimiterOf, splitCells } from "./csv.ts";
+import { type Delimiter, delimiters, type Format, type ImportFormat } from "./formats.ts";
 import { assertFormat } from "./hints.ts";
 import { createJsonArraySplitter } from "./json-array.ts";
 import { BrokenText, createLineSplitter, type Splitter, type TakeText } from "./lines.ts";
@@ -17,14 +11,13 @@ import { createTableReader, type HeaderMap, type TableTarget } from "./table.ts"
 import { type Bytes, decodeText } from "./text.ts";
 import { readSheet } from "./xlsx.ts";
 
-/** How to read a table. What is not given is found in the file. */
+/** How to read a table. */
 export interface Reading {
+  /** By default, found in the header. */
   readonly delimiter?: Delimiter | undefined;
-  /** The name of the sheet of a workbook. */
-  readonly sheet?: string | undefined;
   readonly map?: HeaderMap;
-  /** Gets what is known about a table, as soon as it is known. */
-  readonly found?: Partial<FoundFile>;
+  /** Gets the columns of the file. */
+  readonly found?: FoundColumn[];
 }
 
 /**
@@ -40,7 +33,7 @@ export async function* readRecords<T>(
 ): AsyncGenerator<readonly T[]> {
   let records: T[] = [];
   const target: Target = {
-    ...{ columns, problems, found: {}, map: new Map(), ...reading },
+    ...{ columns, problems, found: [], map: new Map(), ...reading },
     take(line, fields) {
       const record = toRecord(line, fields, problems);
       if (record !== undefined) records.push(record);
@@ -60,32 +53,26 @@ export async function* readRecords<T>(
   yield records;
 }
 
-interface Target extends TableTarget, Pick<Reading, "delimiter" | "sheet"> {}
+interface Target extends TableTarget, Pick<Reading, "delimiter"> {}
 
 /** Passes the rows of a sheet on, and yields after each piece of it. */
 async function* takeSheet(bytes: Bytes, target: Target) {
-  const table = createTableReader(target);
-  for await (const rows of readSheet(bytes, target.sheet, target.found)) {
-    for (const { line, cells } of rows) table.take(line, cells);
+  const takeRow = createTableReader(target);
+  for await (const rows of readSheet(bytes)) {
+    for (const { line, cells } of rows) takeRow(line, cells);
     yield;
   }
-  table.end();
+  if (target.found.length === 0) throw new BrokenText(1, "the sheet is empty");
 }
 
 /** Passes the rows of a text on, and yields after each piece of it. */
 async function* takeText(bytes: Bytes, format: Format, target: Target) {
-  const { columns, found } = target;
   const splitter = createSplitter(format, target);
-  const foundEncoding = (encoding: string) => (found.encoding = encoding);
-  const text = decodeText(bytes, format === "csv" ? foundEncoding : undefined);
-  let hasOnlyReturns: boolean | undefined;
-  for await (const piece of withWholeStart(text)) {
-    if (hasOnlyReturns === undefined) {
-      assertFormat(piece, format, Object.keys(columns));
-      // Old programs of the Mac end lines with CR.
-      hasOnlyReturns = format === "csv" && piece.includes("\r") && !piece.includes("\n");
-    }
-    splitter.take(hasOnlyReturns ? piece.replaceAll("\r", "\n") : piece);
+  let isChecked = false;
+  for await (const piece of withWholeStart(decodeText(bytes, format === "csv"))) {
+    if (!isChecked) assertFormat(piece, format, Object.keys(target.columns));
+    isChecked = true;
+    splitter.take(piece);
     yield;
   }
   splitter.end();
@@ -116,7 +103,7 @@ async function* withWholeStart(text: AsyncIterable<string>): AsyncGenerator<stri
 function createSplitter(format: Format, target: Target): Splitter {
   switch (format) {
     case "csv":
-      return createCsvSplitter(target);
+      return createLineSplitter(csvReader(target), { quotes: true });
     case "ndjson":
       return createLineSplitter(objectReader(target), { quotes: false });
     case "json":
@@ -138,32 +125,13 @@ function objectReader({ problems, take }: Target): TakeText {
   };
 }
 
-/** Spreadsheet programs take the delimiter from such a line. */
-const delimiterLine = /^sep=(.)\r?$/;
-
-/** The first row is the header. A line before it may name the delimiter. */
-function createCsvSplitter(target: Target): Splitter {
-  const { columns, delimiter, map, found, problems } = target;
-  const table = createTableReader(target);
-  const isKnown = (cell: string) => Object.hasOwn(columns, cell.trim()) || map.has(cell.trim());
-  const lines = createLineSplitter(
-    (line, text) => {
-      if (found.delimiter === undefined) {
-        const named = findDelimiter(delimiterLine.exec(text)?.[1] ?? "");
-        found.delimiter = delimiter ?? named ?? findDelimiterOf(text, isKnown);
-        if (named) return;
-      }
-      const cells = readCells(line, text, delimiters[found.delimiter], problems);
-      if (cells) table.take(line, cells);
-    },
-    { quotes: true },
-  );
-  return {
-    take: lines.take,
-    end() {
-      lines.end();
-      table.end();
-    },
+function csvReader(target: Target): TakeText {
+  const takeRow = createTableReader(target);
+  let delimiter: string | undefined = target.delimiter && delimiters[target.delimiter];
+  return (line, text) => {
+    delimiter ??= delimiterOf(text);
+    const cells = readCells(line, text, delimiter, target.problems);
+    if (cells) takeRow(line, cells, delimiter);
   };
 }
 

@@ -1,4 +1,4 @@
-import { BrokenText } from "./lines.ts";
+import { BrokenText, boundRecord } from "./lines.ts";
 
 /** An element of an XML text. Its content is not unescaped, because it can have elements. */
 export interface Element {
@@ -6,55 +6,53 @@ export interface Element {
   readonly content: string;
 }
 
-/** More than a row of a sheet, or another element that is looked for, has. */
-const elementCharactersMax = 4_000_000;
+/** Finds an element, with any prefix. One that is not closed ends with the text. */
+export function elementPattern(name: string): RegExp {
+  const tag = `(?:\\w+:)?${name}`;
+  return new RegExp(`<${tag}(\\s[^<>]*?)?(?:/>|>(.*?)(</${tag}>|$))`, "gs");
+}
 
 /**
- * Finds the elements with a name in an XML text that arrives in chunks. Other elements are skipped, and
- * prefixes of names ignored. Comments and document types, whose entities could expand a small file
- * without end, are refused: no program writes them into a workbook.
+ * Finds elements in an XML text that arrives in chunks. Other elements are skipped. Comments and document
+ * types, whose entities could expand a small file without end, are refused: no program writes them into a
+ * workbook.
  */
 export async function* elementsOf(
   name: string,
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<readonly Element[]> {
   const decoder = new TextDecoder();
+  const pattern = elementPattern(name);
   let rest = "";
+  let isCut = false;
   for await (const chunk of chunks) {
-    const text = (rest + decoder.decode(chunk, { stream: true })).replace(/<(\/?)\w+:/g, "<$1");
+    const text = rest + decoder.decode(chunk, { stream: true });
     if (text.includes("<!"))
-      throw new BrokenText(1, "the workbook has a document type or comments");
-    const { elements, end } = elementsIn(name, text);
-    yield elements;
-    rest = text.slice(end);
-    if (rest.length > elementCharactersMax) throw new BrokenText(1, "the workbook is damaged");
+      throw new BrokenText(1, "the workbook has comments or a document type");
+    const found = [...text.matchAll(pattern)];
+    const last = found.at(-1);
+    isCut = last?.[3] === "";
+    if (isCut) found.pop();
+    // A tag may be cut at the end, too. Elements with other names are not kept.
+    const end = last ? last.index + last[0].length : 0;
+    rest = boundRecord(1, text.slice(isCut ? last!.index : Math.max(end, text.lastIndexOf("<"))));
+    yield found.map(elementOf);
   }
-  if (rest.includes(`<${name} `)) throw new BrokenText(1, "the workbook ends inside of a tag");
+  if (isCut) throw new BrokenText(1, "the workbook ends inside of an element");
 }
 
-/** The elements in a text, and where the text after them starts that may begin another one. */
-export function elementsIn(name: string, text: string) {
-  const opening = new RegExp(`<${name}(?:\\s([^>]*))?/?>`, "g");
-  const closing = `</${name}>`;
-  const elements: Element[] = [];
-  let end = 0;
-  for (let match = opening.exec(text); match; match = opening.exec(text)) {
-    const [, attributes = ""] = match;
-    const from = opening.lastIndex;
-    const isEmpty = match[0].endsWith("/>");
-    const to = isEmpty ? from : text.indexOf(closing, from);
-    if (to < 0) return { elements, end: match.index };
-    elements.push({ attributes, content: text.slice(from, to) });
-    end = isEmpty ? from : to + closing.length;
-    opening.lastIndex = end;
-  }
-  // A tag may be cut at the end. Elements with other names are not kept.
-  return { elements, end: Math.max(end, text.lastIndexOf("<")) };
+/** The elements in a complete text. */
+export function elementsIn(pattern: RegExp, text: string): readonly Element[] {
+  return Array.from(text.matchAll(pattern), elementOf);
+}
+
+function elementOf([, attributes = "", content = ""]: RegExpMatchArray): Element {
+  return { attributes, content };
 }
 
 /** The value of an attribute. */
 export function attributeOf(attributes: string, name: string): string | undefined {
-  const match = new RegExp(`(?:^|[\\s:])${name}=(?:"([^"]*)"|'([^']*)')`).exec(attributes);
+  const match = new RegExp(`[\\s:]${name}=(?:"([^"]*)"|'([^']*)')`).exec(attributes);
   return match ? unescaped(match[1] ?? match[2]!) : undefined;
 }
 
@@ -62,8 +60,10 @@ const entities = new Map(Object.entries({ lt: "<", gt: ">", amp: "&", quot: '"',
 
 export function unescaped(text: string): string {
   if (!text.includes("&")) return text;
-  return text.replace(/&(?:#x([0-9a-f]{1,5})|#([0-9]{1,6})|(\w+));/gi, (_, hex, decimal, name) => {
-    const known = name ? entities.get(name) : String.fromCodePoint(Number(decimal ?? `0x${hex}`));
+  return text.replace(/&(?:#(x[0-9a-f]{1,5}|[0-9]{1,6})|(\w+));/gi, (_, code, name) => {
+    const known = code
+      ? String.fromCodePoint(Number(code.replace(/^x/i, "0x")))
+      : entities.get(name);
     if (known === undefined) throw new BrokenText(1, "the workbook has an unknown entity");
     return known;
   });

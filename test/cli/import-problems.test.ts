@@ -84,21 +84,8 @@ describe("an invalid row is a problem with its line, column, value and rule", ()
     ["csv", "petId,nickname\n5,Good\n", "1: unknown column 'nickname'; expected petId, name"],
     ["csv", "petId,nmae\n5,Good\n", "1: unknown column 'nmae'; did you mean name?"],
     ["csv", "petId,name,petId\n5,Good,5\n", "1: duplicate column 'petId'"],
-    [
-      "csv",
-      latin("petId,name\n5,Go\xE4\n6,Go\xC3\xA4"),
-      "3: the text is partly in UTF-8 and partly",
-    ],
-    [
-      "csv",
-      latin("petId,name\n5,Go\xC3\xA4\n6,G\xE4d\n"),
-      "3: the text is partly in UTF-8 and partly",
-    ],
-    [
-      "csv",
-      latin("\xEF\xBB\xBFpetId,name\n6,G\xE4d\n"),
-      "2: the text is partly in UTF-8 and partly",
-    ],
+    ["csv", latin("petId,name\n5,Go\xC3\xA4\n6,G\xE4d\n"), "3: the text is not UTF-8"],
+    ["csv", latin("\xEF\xBB\xBFpetId,name\n6,G\xE4d\n"), "2: the text is not UTF-8"],
     [
       "ndjson",
       latin(`${good}{"petId":6,"name":"G\xE4d"}\n`),
@@ -108,6 +95,7 @@ describe("an invalid row is a problem with its line, column, value and rule", ()
     ["csv", 'petId,name,quantity\n5,Good,"1,000"\n', "it can mean a fraction or thousands"],
     ["csv", "petId;name;quantity\n5;Good;1,000\n", "it can mean a fraction or thousands"],
     ["csv", "petId;name;quantity\n5;Good;3,5\n", "2: quantity '3.5' must be an integer"],
+    ["csv", `petId${",".repeat(1_000)}\n5\n`, "1: has more than 1000 columns"],
     ["csv", "petId;name;\n5;Good;lost\n", "2:  'lost' is not one of petId, name"],
     ["csv", "petId;name\n9,00719925474099E+15;Good\n", "a spreadsheet program may have changed"],
   ];
@@ -263,7 +251,7 @@ for (const engine of engines) {
           { petId: 3, field: "tags", from: null, to: ["b", "c"] },
         ],
         differenceCount: 3,
-        file: expect.objectContaining({ encoding: "UTF-8", delimiter: "comma" }),
+        columns: expect.arrayContaining([{ header: "quantity", field: "quantity" }]),
         ...{ created: 1, changed: 1, unchanged: 1 },
       });
       const few = [...words, "--differences", "2"];

@@ -8,7 +8,7 @@ async function decoded(...chunks: readonly Uint8Array[]): Promise<string> {
   async function* bytes() {
     yield* chunks;
   }
-  return (await Array.fromAsync(decodeText(bytes()))).join("");
+  return (await Array.fromAsync(decodeText(bytes(), false))).join("");
 }
 
 test("a text is the same wherever its chunks end, also inside a character", async () => {
@@ -38,18 +38,15 @@ test("a text of a spreadsheet program is read in its encoding, wherever its chun
   const codes: Record<string, number> = { "„": 0x84, "“": 0x93, "–": 0x96, "€": 0x80 };
   const files = {
     "Windows-1252": Uint8Array.from(german, (one) => codes[one] ?? one.charCodeAt(0)),
-    "UTF-16": Buffer.from(`\uFEFF${german}`, "utf16le"),
     "UTF-8": Buffer.from(`\uFEFF${german}`),
   };
-  for (const [encoding, bytes] of Object.entries(files)) {
+  for (const bytes of Object.values(files)) {
     for (let end = 0; end <= bytes.length; end++) {
-      const found = new Set<string>();
       async function* chunks() {
         yield bytes.subarray(0, end);
         yield bytes.subarray(end);
       }
-      const pieces = await Array.fromAsync(decodeText(chunks(), (name) => found.add(name)));
-      expect([pieces.join(""), [...found].at(-1)]).toEqual([german, encoding]);
+      expect((await Array.fromAsync(decodeText(chunks(), true))).join("")).toBe(german);
     }
   }
 });

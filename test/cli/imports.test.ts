@@ -40,7 +40,7 @@ test("a file of a spreadsheet program is imported with mapped headers", async ()
   const maps = ["Artikel=petId", "Name (neu=alt)=name", "Bestand=quantity", "Preis=ignore"];
   const words = ["pets", "import", "liste.csv", ...maps.flatMap((map) => ["--map", map])];
   const dry = await place.runHere([...words, "--dry-run"]);
-  expect(dry.out).toStartWith("Read as Windows-1252, with the delimiter semicolon.\npetId ");
+  expect(dry.out).toContain("name      -     Größe");
   expect((await place.runHere(words)).out).toContain("1 created");
   expect(jsonLines(await catalogue())).toMatchObject(
     jsonLines('{"petId":7,"name":"Größe","quantity":1234}'),

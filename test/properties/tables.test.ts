@@ -54,7 +54,7 @@ test("pets are the same after an export and an import, with every delimiter and 
     quantity: fc.nat(),
   });
   const delimiter = fc.constantFrom<Delimiter[]>("comma", "semicolon", "tab");
-  const encoding = fc.constantFrom<BufferEncoding[]>("utf8", "utf16le", "latin1");
+  const encoding = fc.constantFrom<BufferEncoding[]>("utf8", "latin1");
   const columns = petContent.columns;
   await fc.assert(
     fc.asyncProperty(
@@ -63,7 +63,7 @@ test("pets are the same after an export and an import, with every delimiter and 
       encoding,
       fc.boolean(),
       async (pets, name, code, hasMark) => {
-        const mark = hasMark && code !== "latin1" ? "\uFEFF" : code === "utf16le" ? "\uFEFF" : "";
+        const mark = hasMark && code !== "latin1" ? "\uFEFF" : "";
         const lines = pets.map((one) =>
           csvLine(columns, { photoUrls: [], status: "sold", ...one }, delimiters[name]),
         );

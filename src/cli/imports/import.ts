@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { type Config, readConfig } from "../../config.ts";
 import type {
   Batches,
-  FoundFile,
+  FoundColumn,
   Imported,
   ImportOrigin,
   ImportPreview,
@@ -12,12 +12,13 @@ import {
   type Problems,
   RejectedImport,
 } from "../../domain/catalogue/import-problems.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
 import { systemClock } from "../../engines.ts";
 import { importFormats } from "../../files/formats.ts";
-import { type Reading, readRecords } from "../../files/rows.ts";
+import { readRecords } from "../../files/rows.ts";
 import { spool } from "../../files/spool.ts";
-import { ignored } from "../../files/table.ts";
+import { type HeaderMap, headerMapRule, ignored, parseHeaderMap } from "../../files/table.ts";
 import type { Bytes } from "../../files/text.ts";
 import { print, printError } from "../../output.ts";
 import { findStore, openOrCreateStore, withEmptyStore, withStorePath } from "../../stores.ts";
@@ -36,7 +37,6 @@ import { createProgress } from "../progress.ts";
 import { isSpecial } from "../replacement.ts";
 import { printCreated } from "../store-command.ts";
 import { actorOf, reasonOf } from "./attribution.ts";
-import { parseMap } from "./headers.ts";
 import { type ImportKind, orders, pets } from "./kinds.ts";
 import { printPreview } from "./preview.ts";
 import { reportProblems } from "./report.ts";
@@ -53,7 +53,6 @@ const importFlags = {
     repeatable: true,
     description: `Field of a column with another name, or ${ignored} to leave it out. Can be repeated.`,
   },
-  sheet: { placeholder: "NAME", description: "Sheet of a workbook. Default: the first one." },
   "dry-run": { description: "Show what would change, and change nothing." },
   differences: {
     placeholder: "N",
@@ -111,15 +110,12 @@ function importCommand<T>(
           : parseInteger("--differences", flags.differences, 0);
       const reason = reasonOf(file, flags);
       const problems = createProblems();
-      const options: Reading = {
-        delimiter: parseDelimiter(flags.delimiter),
-        map: parseMap(flags.map, Object.keys(kind.rows.columns)),
-        sheet: flags.sheet,
-      };
-      let table: Partial<FoundFile> = {};
+      const delimiter = parseDelimiter(flags.delimiter);
+      const map = readMap(flags.map, Object.keys(kind.rows.columns));
+      let columns: FoundColumn[] = [];
       const recordsOf = (bytes: Bytes) => {
-        table = {};
-        return readRecords(bytes, format, kind.rows, problems, { ...options, found: table });
+        columns = [];
+        return readRecords(bytes, format, kind.rows, problems, { delimiter, map, found: columns });
       };
       await using opened = new AsyncDisposableStack();
       try {
@@ -135,7 +131,7 @@ function importCommand<T>(
               (take) => kind.preview(one, records, problems, take),
               differencesMax,
               flags.json,
-              table,
+              columns,
             );
           return await (found ? preview(found.catalogue) : withEmptyStore(config, preview));
         }
@@ -151,10 +147,16 @@ function importCommand<T>(
         printResult(kind.what, file, imported, flags.json);
       } catch (error) {
         if (!(error instanceof RejectedImport)) throw withStorePath(config, error);
-        return reportProblems(nameOf(file), error.problems, flags.json, table);
+        return reportProblems(nameOf(file), error.problems, flags.json, columns);
       }
     },
   });
+}
+
+function readMap(text: string | undefined, fields: readonly string[]): HeaderMap {
+  const map = text === undefined ? new Map() : parseHeaderMap(text, fields);
+  if (map) return map;
+  throw new ServiceError("invalid_request", `--map ${headerMapRule(fields)}, not '${text}'`);
 }
 
 /** Checks all rows before it creates the store, so that a bad file or a signal leaves none. */

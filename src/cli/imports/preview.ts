@@ -1,5 +1,5 @@
 import type {
-  FoundFile,
+  FoundColumn,
   ImportDifference,
   Imported,
   TakeDifferences,
@@ -23,10 +23,10 @@ export async function printPreview(
   preview: (take: TakeDifferences) => Promise<Imported>,
   listedMax: number | undefined,
   asJson: boolean,
-  found: Partial<FoundFile>,
+  found: readonly FoundColumn[],
 ): Promise<void> {
   if (asJson) await printJson(id, preview, listedMax ?? Infinity, found);
-  else await printText(what, id, preview, listedMax ?? differencesShownMax, found);
+  else await printText(what, id, preview, listedMax ?? differencesShownMax);
 }
 
 async function printText(
@@ -34,7 +34,6 @@ async function printText(
   id: string,
   preview: (take: TakeDifferences) => Promise<Imported>,
   listedMax: number,
-  found: Partial<FoundFile>,
 ): Promise<void> {
   const shown: ImportDifference[] = [];
   let count = 0;
@@ -42,8 +41,6 @@ async function printText(
     count += differences.length;
     shown.push(...differences.slice(0, listedMax - shown.length));
   });
-  const notes = fileNotes(found);
-  if (notes.length > 0) print(`Read ${notes.join(", ")}.`);
   if (shown.length > 0) await printTable(shown, columnsOf(id));
   if (count > shown.length) print(`${count - shown.length} more differences`);
   const counts = `${created} created, ${changed} changed, ${unchanged} unchanged`;
@@ -58,7 +55,7 @@ async function printJson(
   id: string,
   preview: (take: TakeDifferences) => Promise<Imported>,
   listedMax: number,
-  found: Partial<FoundFile>,
+  columns: readonly FoundColumn[],
 ): Promise<void> {
   const charactersMax = listedMax === Infinity ? Infinity : listedCharactersMax;
   let characters = 0;
@@ -79,25 +76,8 @@ async function printJson(
     separator = ",";
   });
   const start = separator === opening ? opening : "";
-  await writeToStdout(
-    `${start}],${JSON.stringify({ differenceCount, ...imported, ...fileOf(found) }).slice(1)}\n`,
-  );
-}
-
-/** What the JSON of a dry run says about a file with a table. */
-export function fileOf(found: Partial<FoundFile>): { readonly file?: Partial<FoundFile> } {
-  return found.columns || found.sheets ? { file: { fields: [], columns: [], ...found } } : {};
-}
-
-/** How a file was read, if another program might read it differently. */
-function fileNotes({ encoding, delimiter, sheets = [], sheet }: Partial<FoundFile>) {
-  return [
-    ...(encoding !== undefined && encoding !== "UTF-8" ? [`as ${encoding}`] : []),
-    ...(delimiter !== undefined && delimiter !== "comma"
-      ? [`with the delimiter ${delimiter}`]
-      : []),
-    ...(sheets.length > 1 ? [`the sheet '${sheet}' of ${sheets.length}`] : []),
-  ];
+  const end = JSON.stringify({ differenceCount, ...imported, columns });
+  await writeToStdout(`${start}],${end.slice(1)}\n`);
 }
 
 function differenceJson(idName: string, { id, field, from, to }: ImportDifference): string {

@@ -1,4 +1,4 @@
-import type { FoundFile } from "../../domain/catalogue/import-preview.ts";
+import type { FoundColumn } from "../../domain/catalogue/import-preview.ts";
 import {
   type Problem,
   type Problems,
@@ -6,14 +6,13 @@ import {
 } from "../../domain/catalogue/import-problems.ts";
 import { print, printDetail, printError } from "../../output.ts";
 import { counted } from "../paragraphs.ts";
-import { fileOf } from "./preview.ts";
 
 /** Prints the problems of a rejected import: the first ones, and how many more there are. */
 export function reportProblems(
   name: string,
   problems: Problems,
   asJson: boolean,
-  found: Partial<FoundFile>,
+  columns: readonly FoundColumn[],
 ): number {
   const count = problems.count();
   const listed = problems.list();
@@ -21,7 +20,7 @@ export function reportProblems(
     const rows = listed.map(({ line, column = null, value = null, rule, format }) => ({
       ...{ file: name, line, column, value, rule, format },
     }));
-    print(JSON.stringify({ problemCount: count, problems: rows, ...fileOf(found) }));
+    print(JSON.stringify({ problemCount: count, problems: rows, columns }));
   } else {
     for (const problem of listed) printDetail(`${name}:${problem.line}: ${problemLine(problem)}`);
     if (count > listed.length) printDetail(`${name}: ${count - listed.length} more problems`);

@@ -474,24 +474,6 @@ export interface ImportColumn {
   readonly header: string;
   /** The field that it is imported as, or `ignore`. Null if it is unknown. */
   readonly field: string | null;
-  /** Its values in the first rows, shortened. */
-  readonly samples: readonly string[];
-}
-
-/** How a file with a table was read. */
-export interface ImportFile {
-  /** The encoding of a CSV file. */
-  readonly encoding: string | null;
-  /** The delimiter of a CSV file: comma, semicolon or tab. */
-  readonly delimiter: string | null;
-  /** The visible sheets of a workbook. */
-  readonly sheets: readonly string[];
-  /** The sheet that was read. */
-  readonly sheet: string | null;
-  /** The fields that a column can be imported as. */
-  readonly fields: readonly string[];
-  /** The columns, in the order of the file. */
-  readonly columns: readonly ImportColumn[];
 }
 
 /** The result of an import, or of its dry run. */
@@ -508,8 +490,8 @@ export interface Import {
   readonly problems: ImportProblems;
   /** Only a dry run lists differences. */
   readonly differences: ImportDifferences;
-  /** Only of a dry run of a CSV file or a workbook. */
-  readonly file: ImportFile | null;
+  /** Only a dry run of CSV or a workbook lists columns. */
+  readonly columns: readonly ImportColumn[];
 }
 
 export type WebhookFilterCauses = "api" | "import" | "undo" | "console" | "count";

@@ -6,7 +6,7 @@ import { ButtonGroup } from "../parts/choices.tsx";
 import { FieldError } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { checkFile, chooseFile, importKind, resetImport } from "./state.ts";
-import { formatNames, formats, type ImportKind } from "./upload.ts";
+import { examples, formatNames, formats, type ImportKind } from "./upload.ts";
 
 const kinds = [
   ["pets", "Pets"],
@@ -67,10 +67,7 @@ export function DropZone() {
         <p class="small muted">
           Excel (.xlsx), CSV, JSON or NDJSON. The file is checked first, and you see every
           difference before anything changes.{" "}
-          <a
-            href={`/admin/${importKind.value}/export?format=csv&example=true&bom=true`}
-            download=""
-          >
+          <a href={exampleOf(importKind.value)} download={`${importKind.value}-example.csv`}>
             Download an example
           </a>
         </p>
@@ -86,6 +83,13 @@ const columnsOf: Record<ImportKind, string> = {
   orders:
     "Columns: id, petId, quantity and status, and any of shipDate and complete. Orders that are not in the file stay as they are.",
 };
+
+/** The address of a CSV file with one row. */
+function exampleOf(kind: ImportKind): string {
+  const fields = examples[kind];
+  const text = [Object.keys(fields), Object.values(fields)].join("\n");
+  return `data:text/csv,${encodeURIComponent(text)}`;
+}
 
 /** Asks for the format of a file whose name does not show it. */
 export function FormatChoice({ file }: { readonly file: File }) {

@@ -1,27 +1,21 @@
 import { useSignal } from "@preact/signals";
-import { useId } from "preact/hooks";
 import { Card } from "../parts/card.tsx";
-import { Select } from "../parts/choices.tsx";
+import { SelectField } from "../parts/choices.tsx";
 import { formatNames, formats, type ImportKind } from "./upload.ts";
 
 const exportFormats = formats.filter((format) => format !== "xlsx");
-
-const delimiters = [
-  ["comma", "commas"],
-  ["semicolon", "semicolons"],
-  ["tab", "tabs"],
+/** The parameters of a CSV file. Excel knows UTF-8 by a mark at the start (BOM). */
+const csvChoices = [
+  ["", "with commas"],
+  ["&bom=true", "with commas, for Excel"],
+  ["&bom=true&delimiter=semicolon", "with semicolons, for Excel"],
+  ["&bom=true&delimiter=tab", "with tabs, for Excel"],
 ] as const;
 const kinds: readonly ImportKind[] = ["pets", "orders"];
 
 /** Links to files with all pets or all orders. */
 export function Exports() {
-  const delimiter = useSignal<"comma" | "semicolon" | "tab">("comma");
-  const hasMark = useSignal(false);
-  const id = useId();
-  const queryOf = (format: string) => {
-    const csv = { delimiter: delimiter.value, bom: `${hasMark.value}` };
-    return new URLSearchParams({ format, ...(format === "csv" ? csv : {}) });
-  };
+  const csv = useSignal<(typeof csvChoices)[number][0]>("");
   return (
     <Card title="Export" class="stack exports">
       <p class="muted">
@@ -35,7 +29,7 @@ export function Exports() {
               <dd key={format}>
                 <a
                   class="button small"
-                  href={`/admin/${kind}/export?${queryOf(format)}`}
+                  href={`/admin/${kind}/export?format=${format}${format === "csv" ? csv.value : ""}`}
                   download=""
                   aria-label={`Export ${kind} as ${formatNames[format]}`}
                 >
@@ -46,24 +40,12 @@ export function Exports() {
           </div>
         ))}
       </dl>
-      <div class="row">
-        <label for={id}>CSV separated by</label>
-        <Select
-          id={id}
-          choices={delimiters}
-          value={delimiter.value}
-          choose={(name) => (delimiter.value = name)}
-        />
-        <label class="choice">
-          <input
-            class="checkbox"
-            type="checkbox"
-            checked={hasMark.value}
-            onChange={(event) => (hasMark.value = event.currentTarget.checked)}
-          />
-          <span class="choice-text">With a mark for Excel (BOM)</span>
-        </label>
-      </div>
+      <SelectField
+        label="CSV"
+        choices={csvChoices}
+        value={csv.value}
+        choose={(chosen) => (csv.value = chosen)}
+      />
     </Card>
   );
 }

@@ -4,7 +4,7 @@ import { Button, LinkButton } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { clockTime } from "../texts/times.ts";
-import { FoundColumns } from "./columns.tsx";
+import { ColumnFields } from "./columns.tsx";
 import { FileName } from "./progress.tsx";
 import { applyImport, checkAgain, type Done, resetImport } from "./state.ts";
 import { DifferenceTable, ProblemTable } from "./tables.tsx";
@@ -12,15 +12,15 @@ import type { Upload } from "./upload.ts";
 
 /** What the check found: problems, or what the import would change. */
 export function Checked({ upload, result, at }: Done) {
-  const { problems, differences, created, changed, file } = result;
-  const columns = file && <FoundColumns upload={upload} file={file} />;
-  if (file?.columns.some(({ field }) => field === null)) {
+  const { problems, differences, created, changed, columns } = result;
+  const fields = <ColumnFields upload={upload} columns={columns} />;
+  if (columns.some(({ field }) => field === null)) {
     return (
       <section class="stack" aria-label="Columns of the file">
         <p>
-          <FileName upload={upload} /> was read. Nothing has changed yet.
+          <FileName upload={upload} /> has columns with names that are not known here.
         </p>
-        {columns}
+        {fields}
         <Actions upload={upload} />
       </section>
     );
@@ -35,7 +35,7 @@ export function Checked({ upload, result, at }: Done) {
           </p>
           {problems.hint && <p>{problems.hint}</p>}
         </div>
-        {columns}
+        {fields}
         <ProblemTable {...problems} />
         <Actions upload={upload} />
       </section>
@@ -48,7 +48,7 @@ export function Checked({ upload, result, at }: Done) {
       <p>
         <FileName upload={upload} /> was checked at {clockTime(at)}. Nothing has changed yet.
       </p>
-      {columns}
+      {fields}
       <Counts {...result} />
       {count === 0 ? (
         <p class="notice">

@@ -47,17 +47,20 @@ export function checkFile(file: File, format: Format): Promise<void> {
 }
 
 /** As many as the service takes. The oldest are forgotten first. */
-const headersMax = 100;
+const mapCharactersMax = 4_000;
 const storageName = (what: ImportKind) => `petstore-import-${what}`;
 
 /** Keeps the fields of columns in this browser, so that the next file of the same kind needs no work. */
-export function rememberHeaders(what: ImportKind, map: Upload["map"]): void {
-  const kept = Object.fromEntries(Object.entries(map).slice(-headersMax));
+export function rememberHeaders(what: ImportKind, map: Upload["map"]): Upload["map"] {
+  const pairs = Object.entries(map);
+  while (pairs.join().length > mapCharactersMax) pairs.shift();
+  const kept = Object.fromEntries(pairs);
   try {
     window.localStorage.setItem(storageName(what), JSON.stringify(kept));
   } catch {
     // A browser without storage: every file is mapped anew.
   }
+  return kept;
 }
 
 function rememberedHeaders(what: ImportKind): Upload["map"] {

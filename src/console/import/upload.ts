@@ -1,6 +1,6 @@
 import { ApiError, toError } from "../client/api.ts";
 import { parseExactly } from "../client/exact-json.ts";
-import type { Import } from "../client/types.ts";
+import type { Import, Order, petChangeFields } from "../client/types.ts";
 
 export type ImportKind = "pets" | "orders";
 export type Format = "xlsx" | "csv" | "json" | "ndjson";
@@ -11,6 +11,24 @@ export const formatNames: Readonly<Record<Format, string>> = {
   ndjson: "NDJSON",
 };
 export const formats = Object.keys(formatNames) as readonly Format[];
+
+type PetColumn = (typeof petChangeFields)[number]["name"] | "petId" | "status" | "quantity";
+
+/** The fields of a file, each with an example. */
+export const examples: {
+  readonly pets: Readonly<Record<PetColumn, string>>;
+  readonly orders: Readonly<Record<keyof Order, string>>;
+} = {
+  pets: {
+    ...{ petId: "1", name: "Biscuit", category: "Dogs", tags: "small|house-trained" },
+    ...{ photoUrls: "https://photos.example/biscuit.jpg", barcode: "4006381333931" },
+    ...{ lowStockAt: "3", status: "available", quantity: "12" },
+  },
+  orders: {
+    ...{ id: "1", petId: "1", quantity: "2", shipDate: "2026-05-01T12:00:00Z" },
+    ...{ status: "placed", complete: "false" },
+  },
+};
 
 /** The format that the name of a file stands for. */
 export function formatOf(name: string): Format | undefined {
@@ -26,8 +44,6 @@ export interface Upload {
   readonly format: Format;
   /** The fields of columns that are not named like a field. */
   readonly map: Readonly<Record<string, string>>;
-  /** The sheet of a workbook. Undefined for the first one. */
-  readonly sheet?: string | undefined;
   readonly isDryRun: boolean;
 }
 
@@ -36,13 +52,13 @@ export interface Upload {
  * Only an XMLHttpRequest reports this in all browsers.
  */
 export function sendFile(
-  { what, file, format, map, sheet, isDryRun }: Upload,
+  { what, file, format, map, isDryRun }: Upload,
   sent: (part: number) => void,
   signal: AbortSignal,
 ): Promise<Import> {
   const query = new URLSearchParams({ format, dryRun: `${isDryRun}`, name: file.name });
-  if (Object.keys(map).length > 0) query.set("map", JSON.stringify(map));
-  if (sheet !== undefined) query.set("sheet", sheet);
+  const lines = Object.entries(map).map((pair) => pair.join("="));
+  if (lines.length > 0) query.set("map", lines.join("\n"));
   const { promise, resolve, reject } = Promise.withResolvers<Import>();
   const upload = new XMLHttpRequest();
   upload.open("POST", `/admin/${what}/import?${query}`);

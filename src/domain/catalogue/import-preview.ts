@@ -32,25 +32,11 @@ export interface ImportDifference {
   readonly to: unknown;
 }
 
-/** What was found in a file with a table: CSV, or a sheet of a workbook. */
-export interface FoundFile {
-  /** Of a text. */
-  encoding?: string;
-  delimiter?: "comma" | "semicolon" | "tab";
-  /** The visible sheets of a workbook, and the one that was read. */
-  sheets?: readonly string[];
-  sheet?: string;
-  /** The fields that a column can stand for. */
-  fields: readonly string[];
-  columns: readonly FoundColumn[];
-}
-
+/** A column of a file with a table: CSV, or a sheet of a workbook. */
 export interface FoundColumn {
   readonly header: string;
   /** Null if the header is unknown. `ignore` if the column is left out. */
   readonly field: string | null;
-  /** The values in the first rows, shortened. */
-  readonly samples: string[];
 }
 
 export type Batches<T> = AsyncIterable<readonly T[]>;

@@ -1,15 +1,14 @@
 import type { Actor } from "../audit/audit.ts";
-import type { FoundFile, ImportDifference, Imported } from "./import-preview.ts";
+import type { FoundColumn, ImportDifference, Imported } from "./import-preview.ts";
 import type { Problem } from "./import-problems.ts";
 
 /** An import that the service makes for an operator. */
 export interface ImportRun {
   readonly what: "pets" | "orders";
   readonly format: string;
-  /** How to read a table: the delimiter, the sheet, and fields by header. */
+  /** How to read a table: the delimiter, and lines of `HEADER=FIELD`. */
   readonly delimiter: string | undefined;
-  readonly sheet: string | undefined;
-  readonly map: ReadonlyMap<string, string>;
+  readonly map: string | undefined;
   /** Shows what would change, and changes nothing. */
   readonly isDryRun: boolean;
   /** What the ledger and the audit log call the file. */
@@ -23,14 +22,14 @@ export type ImportOutcome =
       readonly counts: Imported;
       /** Only of a dry run. */
       readonly differences: ListedDifferences | undefined;
-      readonly file: FoundFile | undefined;
+      readonly columns: readonly FoundColumn[];
     }
   | {
       /** Nothing was imported. The first problems, and how many there are. */
       readonly kind: "rejected";
       readonly problems: readonly Problem[];
       readonly total: number;
-      readonly file: FoundFile | undefined;
+      readonly columns: readonly FoundColumn[];
     }
   | { readonly kind: "failed"; readonly reason: string }
   /** Another import is being made. */

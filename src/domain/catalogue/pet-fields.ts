@@ -127,10 +127,13 @@ const codeRule: Rule<string> = {
       : undefined,
 };
 
+/** A fraction, or thousands. */
+export const ambiguousNumber = /^-?[1-9][0-9]{0,2}[.,][0-9]{3}$/;
+
 export const integerRule: Rule<number> = {
   text: quantityRule,
   advice: (value) =>
-    typeof value === "string" && /^-?[1-9][0-9]{0,2}[.,][0-9]{3}$/.test(value)
+    typeof value === "string" && ambiguousNumber.test(value)
       ? "; it can mean a fraction or thousands, so write it without the mark"
       : "",
   read: readQuantity,

@@ -4,7 +4,6 @@ import { ServiceError } from "../../domain/running/errors.ts";
 import {
   type Content,
   csvLine,
-  exampleContent,
   exportText,
   orderContent,
   petContent,
@@ -34,16 +33,12 @@ export const importFormatParameter = choiceParameter(
 export const delimiterParameter = choiceParameter(
   "delimiter",
   delimiterNames,
-  "What stands between the cells of a CSV file.",
+  "What stands between the cells of a CSV file. By default, an export has commas, and an import finds it in the header.",
   "semicolon",
 );
 const markParameter = flagParameter(
   "bom",
   "Whether a CSV file starts with the mark by which spreadsheet programs know UTF-8.",
-);
-const exampleParameter = flagParameter(
-  "example",
-  "If true, the file has one made-up row, to show what an import reads.",
 );
 
 /** The format of a file, by the parameter or by the extension of the file's name. */
@@ -75,7 +70,6 @@ async function exportFile<Row>(
 ): Promise<Reply> {
   const query = queryOf(call.request);
   const format = readFormat(query, formatParameter);
-  const isExample = readParameter(query, exampleParameter) ?? false;
   const layout = {
     delimiter: readParameter(query, delimiterParameter),
     hasMark: readParameter(query, markParameter),
@@ -83,11 +77,10 @@ async function exportFile<Row>(
   const date = new Date(clock.now()).toISOString().slice(0, 10);
   const headers = {
     "Content-Type": mediaTypeOf[format],
-    "Content-Disposition": `attachment; filename="${what}-${isExample ? "example" : date}.${format}"`,
+    "Content-Disposition": `attachment; filename="${what}-${date}.${format}"`,
   };
-  const rows = isExample ? exampleContent(content) : content;
   const body = await snapshots.open(call, async () =>
-    encoded(exportText(store.catalogue, rows, format, pageRows, layout)),
+    encoded(exportText(store.catalogue, content, format, pageRows, layout)),
   );
   return { status: 200, body, headers };
 }
@@ -120,12 +113,7 @@ function exportOperation<Row>(
     contract: {
       summary: `Export ${what}`,
       description: `Returns all ${what} as a file, in the columns that an import reads. Rows are read while the file is sent, so a change made during that time may or may not be in it. \`petstore ${what} export\` writes all rows as of one moment.${what === "pets" ? formulaNote : ""}`,
-      parameters: [
-        { ...formatParameter, required: true },
-        { ...delimiterParameter, schema: { ...delimiterParameter.schema, default: "comma" } },
-        markParameter,
-        exampleParameter,
-      ],
+      parameters: [{ ...formatParameter, required: true }, delimiterParameter, markParameter],
       success: {
         200: {
           description: "The file.",

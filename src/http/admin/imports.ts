@@ -1,4 +1,3 @@
-import type { FoundFile } from "../../domain/catalogue/import-preview.ts";
 import {
   type Problem,
   problemsListedMax,
@@ -18,8 +17,7 @@ import {
   type RowKind,
 } from "../../domain/catalogue/imports.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { isJsonObject, parseJson } from "../../domain/values/json.ts";
-import { ignored } from "../../files/table.ts";
+import { headerMapRule, ignored, parseHeaderMap } from "../../files/table.ts";
 import { json } from "../api/contract/operation.ts";
 import {
   count,
@@ -28,7 +26,6 @@ import {
   integer,
   listOf,
   named,
-  nullable,
   responseObject,
   type Schema,
   text,
@@ -36,7 +33,6 @@ import {
 } from "../api/contract/schema.ts";
 import {
   flagParameter,
-  patternParameter,
   queryOf,
   queryParameter,
   readParameter,
@@ -57,22 +53,17 @@ const exampleProblem = {
   rule: "must be an integer from 0 to 9007199254740991",
 };
 const exampleDifference = { id: 7, field: "quantity", from: 3, to: 5 };
-const exampleColumn = { header: "Artikel", field: "petId", samples: ["7", "8", "9"] };
-const exampleFile = {
-  ...{ encoding: null, delimiter: null, sheets: ["Bestand"], sheet: "Bestand" },
-  fields: Object.keys(petRows.columns),
-  columns: [exampleColumn],
-};
+const exampleColumn = { header: "Artikel", field: "petId" };
 const exampleImport = {
   dryRun: true,
-  file: exampleFile,
+  columns: [exampleColumn],
   ...{ created: 0, changed: 1, unchanged: 2 },
   problems: { total: 0, rows: [], hint: null },
   differences: { total: 1, rows: [exampleDifference] },
 };
 const exampleRejected = {
   dryRun: true,
-  file: null,
+  columns: [],
   ...{ created: 0, changed: 0, unchanged: 0 },
   problems: { total: 1, rows: [exampleProblem], hint: null },
   differences: { total: 0, rows: [] },
@@ -88,10 +79,6 @@ const formatNames: Readonly<Record<string, string>> = {
 function formatHint(format: string): string {
   return `The file looks like ${formatNames[format]}. Import it with the format ${format}.`;
 }
-
-const texts = (description: string): Schema => ({
-  ...{ type: "array", items: { type: "string" }, description },
-});
 
 export const importSchemas: Readonly<Record<string, Schema>> = {
   ImportProblem: responseObject(
@@ -150,21 +137,8 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
     {
       header: text("Its header."),
       field: textOrNull("The field that it is imported as, or `ignore`. Null if it is unknown."),
-      samples: texts("Its values in the first rows, shortened."),
     },
     exampleColumn,
-  ),
-  ImportFile: responseObject(
-    "How a file with a table was read.",
-    {
-      encoding: textOrNull("The encoding of a CSV file."),
-      delimiter: textOrNull("The delimiter of a CSV file: comma, semicolon or tab."),
-      sheets: texts("The visible sheets of a workbook."),
-      sheet: textOrNull("The sheet that was read."),
-      fields: texts("The fields that a column can be imported as."),
-      columns: listOf("ImportColumn", "The columns, in the order of the file."),
-    },
-    exampleFile,
   ),
   Import: responseObject(
     "The result of an import, or of its dry run.",
@@ -175,7 +149,7 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
       unchanged: count("How many existing ones stay the same."),
       problems: named("ImportProblems", "If there is a problem, no row is imported."),
       differences: named("ImportDifferences", "Only a dry run lists differences."),
-      file: nullable("ImportFile", "Only of a dry run of a CSV file or a workbook."),
+      columns: listOf("ImportColumn", "Only a dry run of CSV or a workbook lists columns."),
     },
     exampleImport,
   ),
@@ -198,42 +172,18 @@ const fileName = (what: ImportRun["what"]) =>
     parse: (text) => (importReasonOf(text) === undefined ? undefined : text),
   });
 
-const sheet = patternParameter(
-  "sheet",
-  "^[^\\u0000-\\u001f\\u007f]{1,100}$",
-  "must have 1 to 100 characters and no control characters",
-  "The name of the sheet of a workbook. By default, the first one.",
-  "Bestand",
-);
-
-const headersMax = 100;
-
-/** Pairs of header and field as JSON, because a header can have any character. */
 const headerMap = (fields: readonly string[]) =>
   queryParameter({
     name: "map",
-    description: `A JSON object with the field of each column that is not named like a field, or \`${ignored}\` to leave it out. A header that the file does not have is ignored.`,
-    schema: { type: "string" },
-    example: '{"Artikel":"petId","Preis":"ignore"}',
-    rule: `must be a JSON object of at most ${headersMax} headers without control characters, whose values are fields of the import or '${ignored}'`,
-    parse(text) {
-      const pairs = entriesOf(text);
-      const isValid = ([header, field]: readonly [string, unknown]) =>
-        /^\P{Cc}+$/u.test(header) && (field === ignored || fields.includes(field as string));
-      return pairs && pairs.length <= headersMax && pairs.every(isValid)
-        ? new Map(pairs as [string, string][])
-        : undefined;
-    },
+    description: `The field of each column that is not named like a field, or \`${ignored}\` to leave it out: a line of \`HEADER=FIELD\` for each. A header that the file does not have is ignored.`,
+    schema: { type: "string", maxLength: mapCharactersMax },
+    example: "Artikel=petId\nPreis=ignore",
+    rule: `${headerMapRule(fields)}, in lines of together at most ${mapCharactersMax} characters`,
+    parse: (text) =>
+      text.length <= mapCharactersMax && parseHeaderMap(text, fields) ? text : undefined,
   });
-
-function entriesOf(text: string): readonly (readonly [string, unknown])[] | undefined {
-  try {
-    const value = parseJson(text);
-    return isJsonObject(value) ? Object.entries(value) : undefined;
-  } catch {
-    return undefined;
-  }
-}
+/** The rest of the address has to fit, too. */
+const mapCharactersMax = 4_000;
 
 async function importFile(
   what: ImportRun["what"],
@@ -262,8 +212,7 @@ function readRun(what: ImportRun["what"], columns: object, call: Call): ImportRu
   return {
     ...{ what, format, isDryRun, name, actor: actorOf(call) },
     delimiter: readParameter(query, delimiterParameter),
-    sheet: readParameter(query, sheet),
-    map: readParameter(query, headerMap(Object.keys(columns))) ?? new Map(),
+    map: readParameter(query, headerMap(Object.keys(columns))),
   };
 }
 
@@ -275,28 +224,18 @@ function importOf({ isDryRun: dryRun }: ImportRun, outcome: ImportOutcome) {
     case "failed":
       throw new ServiceError("unavailable", sentence(`The import failed: ${outcome.reason}`));
     case "rejected": {
-      const { problems, total, file } = outcome;
+      const { problems, total, columns } = outcome;
       if (!dryRun) throw new ServiceError("invalid_request", rejectedMessage(problems, total));
       const counts = { created: 0, changed: 0, unchanged: 0 };
-      return {
-        dryRun,
-        ...counts,
-        problems: problemsOf(problems, total),
-        ...noDifferences,
-        ...fileOf(file),
-      };
+      const found = { problems: problemsOf(problems, total), ...noDifferences };
+      return { dryRun, ...counts, ...found, columns };
     }
     case "imported": {
-      const { counts, differences, file } = outcome;
+      const { counts, differences, columns } = outcome;
       const found = differences ? { differences } : noDifferences;
-      return { dryRun, ...counts, problems: problemsOf([], 0), ...found, ...fileOf(file) };
+      return { dryRun, ...counts, problems: problemsOf([], 0), ...found, columns };
     }
   }
-}
-
-function fileOf(found: FoundFile | undefined) {
-  const none = { encoding: null, delimiter: null, sheets: [], sheet: null };
-  return { file: found ? { ...none, ...found } : null };
 }
 
 const noDifferences = { differences: { total: 0, rows: [] } };
@@ -339,17 +278,12 @@ Each instance runs one import at a time. If the connection ends before the whole
         importFormatParameter,
         dryRun,
         fileName(what),
-        {
-          ...delimiterParameter,
-          description:
-            "What stands between the cells of a CSV file. By default, found by the header.",
-        },
+        delimiterParameter,
         headerMap(columns),
-        sheet,
       ],
       body: {
         description:
-          "The file, not compressed. A text is in UTF-8, and CSV also in UTF-16 with a mark or in Windows-1252. Its media type is ignored. It can have up to 64 MiB, unless the service is configured differently.",
+          "The file, not compressed. A text is in UTF-8, and CSV may be in Windows-1252. Of a workbook, the first sheet is read. Its media type is ignored. It can have up to 64 MiB, unless the service is configured differently.",
         others: {
           "application/octet-stream": {
             schema: text("The bytes of the file."),
@@ -364,7 +298,7 @@ Each instance runs one import at a time. If the connection ends before the whole
             problem: { summary: "A dry run of a file with a problem", value: exampleRejected },
             imported: {
               summary: "An import",
-              value: { ...exampleImport, dryRun: false, differences: { total: 0, rows: [] } },
+              value: { ...exampleImport, dryRun: false, columns: [], ...noDifferences },
             },
           },
         }),
