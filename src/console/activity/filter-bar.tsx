@@ -55,22 +55,18 @@ export function FilterBar({ filter }: { readonly filter: ChangeFilter }) {
   );
 }
 
-/** Offered for one key between two times: what a broken integration did. */
-function UndoFilter({
-  filter: { keyId, since: from, until: to, petId, cause },
-}: {
-  readonly filter: ChangeFilter;
-}) {
+/** Offered for a request, and from a time on: what a broken integration did. */
+function UndoFilter({ filter }: { readonly filter: ChangeFilter }) {
   const isOpen = useSignal(false);
-  if (!may("clerk") || keyId === "" || from === "" || to === "" || petId + cause !== "")
-    return null;
+  const hasStart = filter.requestId + filter.since !== "";
+  if (!may("clerk") || !hasStart || filter.petId !== "") return null;
   return (
     <>
       <Button icon="undo" onClick={() => (isOpen.value = true)}>
         Undo what this filter shows
       </Button>
       {isOpen.value && (
-        <UndoTogether selection={{ keyId, from, to }} close={() => (isOpen.value = false)} />
+        <UndoTogether query={filterQuery(filter)} close={() => (isOpen.value = false)} />
       )}
     </>
   );
@@ -129,21 +125,15 @@ function PetField({ filter, apply }: FieldProps) {
 
 /** The periods that people ask for most. Their times are in the address, so a link shows the same. */
 function PeriodField({ filter, apply }: FieldProps) {
-  const periods = commonPeriods();
-  const chosen = periods.find(
-    ({ since, until }) => since === filter.since && until === filter.until,
-  );
+  const { since, until } = filter;
   return (
     <SelectField
       id="filter-period"
       label="When"
-      choices={[
-        ["", filter.since + filter.until === "" ? "Any time" : "From and to"],
-        ...periods.map(({ name }) => [name, name] as const),
-      ]}
-      value={chosen?.name ?? ""}
-      choose={(name) => {
-        const { since = "", until = "" } = periods.find((period) => period.name === name) ?? {};
+      choices={[["", since + until === "" ? "Any time" : "From and to"], ...commonPeriods()]}
+      value={`${since} ${until}`.trim()}
+      choose={(period) => {
+        const [since = "", until = ""] = period.split(" ");
         apply({ since, until });
       }}
     />
