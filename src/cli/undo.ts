@@ -80,17 +80,14 @@ function readTime(flag: string, text: string | undefined): number | undefined {
 /** Stores any number of rows in one transaction, as an import does. */
 export async function storeAsImport(
   catalogue: Pick<CatalogueStore, "importPets">,
-  { changes, keyId, requestId }: Unit,
+  { changes, ...actor }: Unit,
   undoAsOf: number,
-): Promise<boolean> {
+) {
   async function* records() {
-    yield changes.map(({ petId, amount: quantity, status }) => ({
-      ...{ line: 0, petId, quantity, status },
-    }));
+    yield changes.map((change) => ({ ...change, line: 0, quantity: change.amount }));
   }
-  const origin = { actor: { keyId, requestId }, reason: changes[0]!.reason!, undoAsOf };
-  await catalogue.importPets(records(), origin);
-  return true;
+  await catalogue.importPets(records(), { actor, reason: changes[0]!.reason!, undoAsOf });
+  return { kind: "stored" } as const;
 }
 
 function printUndone({ rows, undone, changed, leftOut, pets }: Undone, isDryRun: boolean): void {

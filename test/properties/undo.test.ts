@@ -56,7 +56,7 @@ test("after an undo of a request or of a period with nothing after it, the stock
         const submit = async (unit: Unit, asOf: number) =>
           isImport
             ? storeAsImport(catalogue, unit, asOf)
-            : (await inventory.commit([unit])).outcomes[0]!.kind === "stored";
+            : (await inventory.commit([unit])).outcomes[0]!;
         await undoTogether({ inventory, history, submit }, selection, {
           ...{ isDryRun: false, force: false, petsMax: 9 },
           actor: { keyId: null, requestId: "req_undo" },

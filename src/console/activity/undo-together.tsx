@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { ApiError, type RequestOptions, request } from "../client/api.ts";
+import { type RequestOptions, request } from "../client/api.ts";
 import type { Undone } from "../client/types.ts";
 import { announce, showSuccess } from "../page/messages.ts";
 import { ChoiceList } from "../parts/choices.tsx";
@@ -18,7 +18,6 @@ interface Props {
 
 /** Shows what an undo of many changes would do, and asks. */
 export function UndoTogether({ query, close }: Props) {
-  const hasChanged = useSignal(false);
   const force = useSignal(false);
   const undo = (parameters: string, options: RequestOptions) =>
     request<Undone>(`/changes/undo${query}&${parameters}`, { method: "POST", ...options });
@@ -36,9 +35,9 @@ export function UndoTogether({ query, close }: Props) {
       showSuccess(text);
       close();
     } catch (failure) {
-      if (!(failure instanceof ApiError && failure.code === "version_conflict")) throw failure;
-      hasChanged.value = true;
-      await source.reload();
+      // A pet may have changed since the preview.
+      void source.reload();
+      throw failure;
     }
   }
   return (
@@ -50,9 +49,6 @@ export function UndoTogether({ query, close }: Props) {
       action={count === 0 ? "Close" : `Undo ${countOf(count, "pet")}`}
       isDangerous={force.value}
     >
-      {hasChanged.value && (
-        <p role="alert">A pet has changed in the meantime. Nothing was undone. Look again.</p>
-      )}
       <WhenLoaded source={source}>
         {({ rows, leftOut, pets }) => (
           <>

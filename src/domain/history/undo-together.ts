@@ -1,19 +1,18 @@
-import type { Actor } from "../audit/audit.ts";
+import { commandLine } from "../audit/audit.ts";
 import { isQuantity } from "../ledger/append.ts";
 import { epochOf } from "../ledger/epochs.ts";
 import type { Stock } from "../ledger/inventory.ts";
-import type { Cause, LedgerRow, Unit } from "../ledger/ledger.ts";
-import type { InventoryReader, LedgerParts } from "../ledger/store.ts";
+import type { LedgerRow, Outcome, Unit } from "../ledger/ledger.ts";
+import type { LedgerParts, RowFilter } from "../ledger/store.ts";
 import { yieldToEventLoop } from "../running/background.ts";
 import { InvalidField, ServiceError } from "../running/errors.ts";
 import { exactInteger } from "../values/json.ts";
 import { isReason, reasonRule } from "../values/texts.ts";
+import type { UndoOptions } from "./undo.ts";
 
 /** Which ledger rows to undo: those that match all that is given. */
-export interface Selection {
+export interface Selection extends Pick<RowFilter, "keyId" | "cause"> {
   readonly requestId?: string | undefined;
-  readonly keyId?: string | undefined;
-  readonly cause?: Cause | undefined;
   /** Rows at `from` are included, rows at `to` are not. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
@@ -51,23 +50,19 @@ export interface Undone {
 /** How many pets are listed. */
 export const petsListedMax = 200;
 
-export interface TogetherOptions {
+/** With `force`, pets that were changed since are undone, too. */
+export interface TogetherOptions extends UndoOptions {
   /** Shows what would be undone, and changes nothing. */
   readonly isDryRun: boolean;
-  /** Also undoes pets that were changed since. */
-  readonly force: boolean;
   /** The `asOf` of a dry run. The undo is refused if one of its pets has changed later. */
   readonly asOf?: number | undefined;
-  readonly reason?: string | undefined;
-  readonly actor: Actor;
   /** No limit unless given. */
   readonly petsMax?: number;
 }
 
-interface TogetherStore extends Pick<LedgerParts, "history"> {
-  readonly inventory: Pick<InventoryReader, "listEpochs" | "ledgerAfter">;
-  /** Returns false and stores nothing if one of the pets has changed after row `asOf`. */
-  submit(unit: Unit, asOf: number): Promise<boolean>;
+interface TogetherStore extends Pick<LedgerParts, "inventory" | "history"> {
+  /** Stores nothing if one of the pets has changed after row `asOf`. */
+  submit(unit: Unit, asOf: number): Promise<Pick<Outcome, "kind">>;
 }
 
 /** Rows that are read in one turn of the event loop. */
@@ -75,7 +70,7 @@ const rowsAtOnce = 1_000;
 
 export const nothingFound = "No change was found.";
 export const changedMeanwhile =
-  "A pet has changed in the meantime. Nothing was undone. Look at a dry run again.";
+  "A pet has changed in the meantime. Nothing was undone. Look at what would be undone now.";
 
 export function tooManyPets(petsMax: number): string {
   return `These changes concern more than ${petsMax.toLocaleString("en")} pets. Undo them with the command petstore undo.`;
@@ -91,7 +86,7 @@ export async function undoTogether(
   options: TogetherOptions,
 ): Promise<Undone> {
   const { requestId, keyId = "a period" } = selection;
-  const { actor, reason = `undo of ${requestId ?? keyId}`, petsMax = Infinity } = options;
+  const { reason = `undo of ${requestId ?? keyId}`, petsMax = Infinity } = options;
   if (!isReason(reason)) throw new InvalidField("reason", reasonRule);
   // Read before the rows. If the store is replaced in between, the epochs of the rows no longer match.
   const epochs = await store.inventory.listEpochs();
@@ -114,7 +109,8 @@ export async function undoTogether(
       const expected = [{ seq, epoch: epochOf(epochs, seq) }];
       return { petId, kind: "set", amount, status, expected, reason } as const;
     });
-    if (!(await store.submit({ changes, cause: "undo", ...actor }, end))) throw meanwhile;
+    const unit = { changes, cause: "undo", ...(options.actor ?? commandLine) } as const;
+    if ((await store.submit(unit, end)).kind !== "stored") throw meanwhile;
   }
   return {
     ...{ asOf, rows, undone: undone.length, changed: changed.length, leftOut: leftOut.length },

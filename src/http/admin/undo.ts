@@ -34,6 +34,7 @@ import {
   readParameter,
   seqBounds,
 } from "../api/parameters.ts";
+import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { conflictMessage, exampleConflict } from "./conflicts.ts";
 import { exampleUndo } from "./contract/stock-schemas.ts";
@@ -90,11 +91,9 @@ const undoChange: AdminDeclaration = {
       version_conflict: { version_conflict: exampleConflict },
     },
   },
-  async handle({ store: { inventory, history }, committer }, call) {
+  async handle(context, call) {
     const seq = readRowNumber(call);
-    const { request, trace } = call;
-    const submit = (unit: Unit) => committer.submit(unit, request.signal, trace);
-    const outcome = await undoRow({ inventory, history, submit }, seq, await readOptions(call));
+    const outcome = await undoRow(partsOf(context, call), seq, await readOptions(call));
     if (outcome.kind === "undone") return { status: 200, body: ledgerRowJson(outcome.row) };
     if (outcome.kind === "changed_since") {
       throw new ServiceError("version_conflict", conflictMessage(outcome.latest));
@@ -117,6 +116,11 @@ function readRowNumber({ request }: Call): number {
   const seq = /^[1-9][0-9]{0,15}$/.test(text) ? Number(text) : Number.NaN;
   if (!(seq <= seqMax)) throw new ServiceError("invalid_request", rowNumberRule);
   return seq;
+}
+
+function partsOf({ store, committer }: Context, { request, trace }: Call) {
+  const submit = (unit: Unit) => committer.submit(unit, request.signal, trace);
+  return { inventory: store.inventory, history: store.history, submit };
 }
 
 async function readOptions(call: Call) {
@@ -148,12 +152,7 @@ const asOf = integerParameter(
   1207,
 );
 
-const examplePet = {
-  petId: 7,
-  before: { quantity: 50, status: "available" },
-  after: { quantity: 5, status: "available" },
-  why: null,
-};
+const examplePet = { petId: 7, before: exampleRow.after, after: exampleRow.before, why: null };
 
 export const undoSchemas: Readonly<Record<string, Schema>> = {
   UndonePet: responseObject(
@@ -211,8 +210,8 @@ Send a dry run first. Then send the same with its \`asOf\`: if one of the pets h
       version_conflict: { version_conflict: changedMeanwhile },
     },
   },
-  async handle({ store: { inventory, history }, committer, admin }, call) {
-    const { request, connections, trace } = call;
+  async handle(context, call) {
+    const { request, connections } = call;
     const query = queryOf(request);
     const selection = {
       requestId: readParameter(query, requestParameter),
@@ -230,15 +229,13 @@ Send a dry run first. Then send the same with its \`asOf\`: if one of the pets h
       asOf: readParameter(query, asOf),
       petsMax,
     };
-    const submit = async (unit: Unit) =>
-      (await committer.submit(unit, request.signal, trace)).kind === "stored";
     // An old request is far from the end of the ledger.
     connections.setIdleTimeout(request, 0);
     try {
-      const undone = await undoTogether({ inventory, history, submit }, selection, options);
+      const undone = await undoTogether(partsOf(context, call), selection, options);
       return { status: 200, body: undoneJson(undone) };
     } finally {
-      connections.setIdleTimeout(request, admin.idleTimeoutSeconds);
+      connections.setIdleTimeout(request, context.admin.idleTimeoutSeconds);
     }
   },
 };
