@@ -102,7 +102,7 @@ describe.each(engines)("an undo of several changes on %s", (engine) => {
     const path = `~/admin/changes/undo?request=${request}`;
     const as = async (role: "clerk" | "viewer") =>
       service.call("POST", path, { key: (await issueOperator(service, role, "production", role)).text });
-    expectError(await as("viewer"), "forbidden");
+    expectError(await as("viewer"), "insufficient_scope");
     expect((await as("clerk")).status).toBe(200);
     expect(await quantities()).toEqual([2, 18]);
   });

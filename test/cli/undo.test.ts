@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { storeAsImport } from "../../src/cli/undo.ts";
 import type { Ran } from "../support/process.ts";
 import { engines, startTestService } from "../support/service.ts";
-import { setUnit } from "../support/units.ts";
+import { setUnit, unitOf } from "../support/units.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
 import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.ts";
 
@@ -126,6 +127,14 @@ for (const engine of engines) {
       const ofKey = await place.runHere(["undo", "--key", keyId, ...period, "--dry-run"]);
       expect(ofKey.out).toStartWith("1 change found, 0 pets would be undone, ");
       expect((await place.runHere(["verify"])).code).toBe(0);
+    });
+
+    test("of several changes stores nothing if one of the pets changes meanwhile", async () => {
+      const unit = unitOf({ petId: BigInt(largest), amount: 9, reason: "undo" });
+      await place.withStore(async ({ catalogue }) => {
+        await expect(storeAsImport(catalogue, unit, 1)).rejects.toThrow("Nothing was undone");
+      });
+      expect(await place.rows("ledger")).toHaveLength(2);
     });
 
     if (engine === "sqlite")
