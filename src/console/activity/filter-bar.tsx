@@ -50,6 +50,7 @@ export function FilterBar({ filter }: { readonly filter: ChangeFilter }) {
           </LinkButton>
         )}
         <UndoFilter filter={filter} />
+        {filter.requestId !== "" && <p class="small muted">Only request {filter.requestId}</p>}
       </search>
     </details>
   );

@@ -4,7 +4,6 @@ import {
   nothingFound,
   petsListedMax,
   tooManyPets,
-  type Undone,
   undoneJson,
   undoTogether,
 } from "../../domain/history/undo-together.ts";
@@ -177,7 +176,7 @@ export const undoSchemas: Readonly<Record<string, Schema>> = {
         "UndonePet",
         `The first ${petsListedMax} pets. Those that are changed or left out come first.`,
       ),
-    } satisfies Record<keyof Undone, Schema>,
+    },
     { asOf: 1207, rows: 1, undone: 1, changed: 0, leftOut: 0, pets: [examplePet] },
   ),
 };
