@@ -78,7 +78,7 @@ interface FieldProps {
   readonly apply: (changed: Partial<ChangeFilter>) => void;
 }
 
-/** Takes an id, or a part of a name that only one pet has. Offers the pets that match. */
+/** Takes an id, a barcode, or a part of a name that only one pet has. Offers the pets that match. */
 function PetField({ filter, apply }: FieldProps) {
   const typed = useSignal(filter.petId);
   const error = useSignal("");
@@ -90,8 +90,11 @@ function PetField({ filter, apply }: FieldProps) {
   const text = typed.value.trim();
   const found = text === "" ? [] : findRows(text);
   const submit = () => {
-    const isId = text === "" || isPetId(text);
-    const [petId, ...others] = isId ? [text] : found.map((row) => table.value.ids[row]!);
+    const scanned = table.value.findScanned(text);
+    const rows = scanned === undefined ? found : [scanned];
+    // The changes of a pet that was removed are found by its id.
+    const isId = text === "" || (scanned === undefined && isPetId(text));
+    const [petId, ...others] = isId ? [text] : rows.map((row) => table.value.ids[row]!);
     if (petId !== undefined && others.length === 0) apply({ petId });
     else if (loadState.value.kind !== "ready") error.value = "Names are being loaded. Try again.";
     else error.value = petId === undefined ? "No pet matches." : "Choose one from the list.";
@@ -127,12 +130,13 @@ function PetField({ filter, apply }: FieldProps) {
 /** The periods that people ask for most. Their times are in the address, so a link shows the same. */
 function PeriodField({ filter, apply }: FieldProps) {
   const { since, until } = filter;
+  const periods = commonPeriods();
   return (
     <SelectField
       id="filter-period"
       label="When"
-      choices={[["", since + until === "" ? "Any time" : "From and to"], ...commonPeriods()]}
-      value={`${since} ${until}`.trim()}
+      choices={[["", since + until === "" ? "Any time" : "From and to"], ...periods]}
+      value={periods.find(([period]) => period === `${since} ${until}`)?.[0] ?? ""}
       choose={(period) => {
         const [since = "", until = ""] = period.split(" ");
         apply({ since, until });
