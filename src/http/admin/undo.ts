@@ -132,10 +132,10 @@ async function readOptions(call: Call) {
 }
 
 /**
- * A service makes the rows of its PostgreSQL store between requests, which must not wait for long, and
- * a unit must fit into the queue.
+ * A service makes the rows of its PostgreSQL store between requests, which must not wait for long: with
+ * 4,000 pets, they waited for 95 ms on a busy machine.
  */
-const petsMax = 4_000;
+const petsMax = 2_000;
 
 const requestParameter = patternParameter(
   "request",
