@@ -1,16 +1,9 @@
 import { newCommand } from "../domain/audit/audit.ts";
+import type { CatalogueStore } from "../domain/catalogue/store.ts";
 import { type UndoOutcome, undoRow, undoStore } from "../domain/history/undo.ts";
-import {
-  type Mark,
-  marks,
-  petsUndoneMax,
-  type Selection,
-  togetherJson,
-  type UndoneTogether,
-  undoTogether,
-} from "../domain/history/undo-together.ts";
+import { type Undone, undoneJson, undoTogether } from "../domain/history/undo-together.ts";
 import type { Stock } from "../domain/ledger/inventory.ts";
-import { ledgerRowJson, type NamedRow, stockJson } from "../domain/ledger/ledger.ts";
+import { ledgerRowJson, type NamedRow, type Unit } from "../domain/ledger/ledger.ts";
 import { InvalidField, ServiceError } from "../domain/running/errors.ts";
 import { print, printError } from "../output.ts";
 import { json } from "./command.ts";
@@ -32,40 +25,42 @@ export const undoCommand = storeCommand({
       placeholder: "ID",
       description: "Undo all changes of this request, such as a batch or an import.",
     },
-    key: { placeholder: "ID", description: "Undo the changes of this key. Needs --from and --to." },
-    from: { placeholder: "TIME", description: "With --key: changes at this time or later." },
-    to: { placeholder: "TIME", description: "With --key: changes before this time." },
-    "dry-run": { description: "Show what would be undone, and change nothing." },
+    key: { placeholder: "ID", description: "Undo the changes of this key. Needs --from." },
+    from: { placeholder: "TIME", description: "Undo changes at this time or later." },
+    to: { placeholder: "TIME", description: "Undo changes before this time." },
+    "dry-run": { description: "Show what would be undone, and change nothing. Not with SEQ." },
     force: {
       description:
-        "Undo also where the pet was changed since. SEQ overwrites those changes; --request and --key keep them.",
+        "Undo also where the pet was changed since. SEQ overwrites those changes, the other ways keep them.",
     },
     reason: { placeholder: "TEXT", description: "Reason for the new rows. Default: undo of SEQ." },
     json,
   },
   changes: true,
   async run({ flags, operands: [text], store }) {
-    const selection = readSelection(text, flags);
-    const options = { isDryRun: flags["dry-run"], reason: flags.reason || undefined };
-    if (selection) {
-      const undone = await undoTogether(undoStore(store), selection, {
-        ...options,
-        includesChanged: flags.force,
-        petsMax: petsUndoneMax.command,
-        actor: newCommand(),
-      });
-      if (flags.json) print(togetherJson(undone));
-      else printTogether(undone);
+    const { request: requestId, key: keyId, "dry-run": isDryRun, force } = flags;
+    const [from, to] = [readTime("from", flags.from), readTime("to", flags.to)];
+    const reason = flags.reason || undefined;
+    const isTogether = requestId !== undefined || from !== undefined;
+    const hasOthers = isDryRun || isTogether || keyId !== undefined || to !== undefined;
+    if (text === "" ? !isTogether : hasOthers) {
+      const rule = "give either SEQ, or --request, or --from with or without --key and --to";
+      throw new ServiceError("invalid_request", `${rule}; see petstore help undo`);
+    }
+    if (isTogether) {
+      const { inventory, history, catalogue } = store;
+      const submit = (unit: Unit, asOf: number) => storeAsImport(catalogue, unit, asOf);
+      const undone = await undoTogether(
+        { inventory, history, submit },
+        { requestId, keyId, from, to },
+        { isDryRun, force, reason, actor: newCommand() },
+      );
+      if (flags.json) print(undoneJson(undone));
+      else printUndone(undone, isDryRun);
       return undone.undone === 0 ? 1 : 0;
     }
     const seq = parseInteger("SEQ", text, 1);
-    const outcome = await undoRow(undoStore(store), seq, { ...options, force: flags.force });
-    if (outcome.kind === "previewed") {
-      const { petId, before, after } = outcome;
-      const change = `{"petId":${petId},"before":${stockJson(before)},"after":${stockJson(after)}}`;
-      print(flags.json ? change : `Pet ${petId} would change: ${changeText(outcome)}.`);
-      return 0;
-    }
+    const outcome = await undoRow(undoStore(store), seq, { force, reason });
     if (outcome.kind !== "undone") {
       printError(refusal(seq, outcome));
       return 1;
@@ -76,58 +71,44 @@ export const undoCommand = storeCommand({
   },
 });
 
-type SelectionFlags = Readonly<Record<"request" | "key" | "from" | "to", string | undefined>>;
-
-/** Undefined if one row is undone. */
-function readSelection(seq: string, flags: SelectionFlags): Selection | undefined {
-  const { request, key, from, to } = flags;
-  const isOne = [seq || undefined, request, key].filter((way) => way !== undefined).length === 1;
-  const hasTimes = from !== undefined || to !== undefined;
-  if (!isOne || (key === undefined && hasTimes)) {
-    const rule = "give either SEQ, or --request, or --key with --from and --to";
-    throw new ServiceError("invalid_request", `${rule}; see petstore help undo`);
-  }
-  if (request !== undefined) return { requestId: request };
-  if (key === undefined) return undefined;
-  return { keyId: key, from: readTime("from", from), to: readTime("to", to) };
-}
-
-function readTime(flag: string, text: string | undefined): number {
-  const time = parseTime(text) ?? Number.NaN;
+function readTime(flag: string, text: string | undefined): number | undefined {
+  const time = parseTime(text);
   if (!Number.isNaN(time)) return time;
   throw new InvalidField(flag, "must be a time such as 2026-11-15T10:00:00Z");
 }
 
-/** The counts, and the pets of a dry run. */
-function printTogether({ isDryRun, rows, undone, counts, pets }: UndoneTogether): void {
-  const result = `${counted(undone, "pet")} ${isDryRun ? "would be undone" : "undone"}`;
-  print(`${counted(rows, "change")} found, ${result}.`);
-  for (const [mark, text] of Object.entries(marks) as [Mark, string][]) {
-    if (counts[mark] > 0) print(`${counted(counts[mark], "pet")} ${mark}: ${text}.`);
+/** Stores any number of rows in one transaction, as an import does. */
+export async function storeAsImport(
+  catalogue: Pick<CatalogueStore, "importPets">,
+  { changes, ...actor }: Unit,
+  undoAsOf: number,
+) {
+  async function* records() {
+    yield changes.map((change) => ({ ...change, line: 0, quantity: change.amount }));
   }
-  for (const { petId, mark, from, to } of isDryRun ? pets : []) {
-    print(
-      `Pet ${petId} (${mark}): ${to ? changeText({ before: from, after: to }) : stockText(from)}`,
-    );
+  await catalogue.importPets(records(), { actor, reason: changes[0]!.reason!, undoAsOf });
+  return { kind: "stored" } as const;
+}
+
+function printUndone({ rows, undone, changed, leftOut, pets }: Undone, isDryRun: boolean): void {
+  const result = `${counted(undone, "pet")} ${isDryRun ? "would be undone" : "undone"}`;
+  const others = `${counted(changed, "pet")} changed since, ${leftOut} left out`;
+  print(`${counted(rows, "change")} found, ${result}, ${others}.`);
+  for (const { petId, before, after, why } of pets) {
+    const stock = after ? `${stockText(before)} → ${stockText(after)}` : stockText(before);
+    print(`Pet ${petId}: ${stock}${why ? ` (${why})` : ""}`);
   }
 }
 
 function summary({ seq, petId, before, after }: NamedRow): string {
-  return `Pet ${petId}: ${changeText({ before, after })} (row ${seq}).`;
-}
-
-function changeText({ before, after }: Pick<NamedRow, "before" | "after">): string {
-  return `${stockText(before)} → ${stockText(after)}`;
+  return `Pet ${petId}: ${stockText(before)} → ${stockText(after)} (row ${seq}).`;
 }
 
 function stockText(stock: Stock | null): string {
   return stock ? `${stock.quantity} ${stock.status}` : "nothing";
 }
 
-function refusal(
-  seq: number,
-  outcome: Exclude<UndoOutcome, { kind: "undone" | "previewed" }>,
-): string {
+function refusal(seq: number, outcome: Exclude<UndoOutcome, { kind: "undone" }>): string {
   if (outcome.kind === "creates_entry") {
     return `row ${seq} cannot be undone, because it created pet ${outcome.petId}`;
   }

@@ -14,6 +14,9 @@ import {
 import { missingField, notUnique } from "../domain/catalogue/imports.ts";
 import type { OrderRecord } from "../domain/catalogue/orders.ts";
 import type { PetRecord } from "../domain/catalogue/pets.ts";
+import { changedMeanwhile } from "../domain/history/undo-together.ts";
+import type { Cause } from "../domain/ledger/ledger.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 import { note } from "./audit.ts";
 import {
   comparedFields,
@@ -186,15 +189,24 @@ export function* applyOrders(staged: number): Script<Imported> {
   return { created: different - changed, changed, unchanged: staged - different };
 }
 
-/** Records an import in the audit log. */
-export function noteImport(
+/** The cause of the rows of an import. Throws if it is an undo, and a pet has changed since. */
+export function* causeOf({ undoAsOf }: ImportOrigin): Script<Cause> {
+  if (undoAsOf === undefined) return "import";
+  const changed = `SELECT 1 FROM ledger JOIN staged_pets USING (pet_id) WHERE seq > $1::int8 LIMIT 1`;
+  if ((yield* run(changed, [undoAsOf])).length === 0) return "undo";
+  throw new ServiceError("version_conflict", changedMeanwhile);
+}
+
+/** Records an import in the audit log. The ledger has all that is known about an undo. */
+export function* noteImport(
   dialect: Dialect,
   action: "pets.imported" | "orders.imported",
-  { actor, reason }: ImportOrigin,
+  { actor, reason, undoAsOf }: ImportOrigin,
   imported: Imported,
   now: number,
 ): Script<void> {
-  return note(dialect, auditEntry({ actor, now }, action, null, { reason, ...imported }));
+  if (undoAsOf !== undefined) return;
+  yield* note(dialect, auditEntry({ actor, now }, action, null, { reason, ...imported }));
 }
 
 /** Passes on the differences, and counts new and changed rows. `staged` is the number of all rows. */

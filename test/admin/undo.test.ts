@@ -4,10 +4,7 @@ import { expectError } from "../support/responses.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
 
 interface Undone {
-  readonly asOf: string;
-  readonly rows: number;
-  readonly undone: number;
-  readonly counts: Readonly<Record<string, number>>;
+  readonly asOf: number;
   readonly pets: readonly object[];
 }
 
@@ -23,9 +20,13 @@ describe.each(engines)("an undo of several changes on %s", (engine) => {
   });
   afterAll(() => service.stop());
 
-  const undo = (body: object) =>
-    service.call("POST", "~/admin/changes/undo", { key: operator, body: JSON.stringify(body) });
-  const undone = async (body: object) => (await undo(body)).json as unknown as Undone;
+  const undo = (query: Record<string, string>, body: object = {}) =>
+    service.call("POST", `~/admin/changes/undo?${new URLSearchParams(query)}`, {
+      key: operator,
+      body: JSON.stringify(body),
+    });
+  const undone = async (...args: Parameters<typeof undo>) =>
+    (await undo(...args)).json as unknown as Undone;
   const quantities = async () =>
     (
       (await service.call("GET", "/inventory", { key: till.text })).json as { quantity: number }[]
@@ -39,60 +40,70 @@ describe.each(engines)("an undo of several changes on %s", (engine) => {
   }
 
   test("is shown first, and refused once if a pet changes before it is applied", async () => {
-    const requestId = await change(
+    const request = await change(
       { petId: 1, delta: 5 },
       { petId: 2, delta: 5 },
       { petId: 1, delta: 1 },
     );
-    const preview = await undone({ requestId, dryRun: true });
-    expect(preview).toMatchObject({ isDryRun: true, rows: 3, undone: 2, counts: { unchanged: 2 } });
+    const preview = await undone({ request, dryRun: "true" });
+    expect(preview).toMatchObject({ rows: 3, undone: 2, changed: 0, leftOut: 0 });
     await change({ petId: 2, delta: -3 });
-    expectError(await undo({ requestId, asOf: preview.asOf }), "version_conflict");
+    expectError(await undo({ request, asOf: `${preview.asOf}` }), "version_conflict");
     expect(await quantities()).toEqual([16, 22]);
-    const again = await undone({ requestId, dryRun: true });
-    expect(again.pets).toEqual([
-      expect.objectContaining({
-        petId: 2,
-        mark: "changed",
-        to: { quantity: 17, status: "available" },
-      }),
-      expect.objectContaining({
-        petId: 1,
-        mark: "unchanged",
-        to: { quantity: 10, status: "available" },
-      }),
-    ]);
-    const body = { requestId, asOf: again.asOf, include: "all" };
-    expect(await undone(body)).toMatchObject({ isDryRun: false, undone: 2 });
+    const again = await undone({ request, dryRun: "true" });
+    expect(again).toMatchObject({
+      ...{ undone: 1, changed: 1 },
+      pets: [
+        { petId: 2, after: { quantity: 17, status: "available" }, why: expect.any(String) },
+        { petId: 1, after: { quantity: 10, status: "available" }, why: null },
+      ],
+    });
+    const asOf = `${again.asOf}`;
+    expect(await undone({ request, asOf }, { force: true })).toMatchObject({ undone: 2 });
     expect(await quantities()).toEqual([10, 17]);
     // The same request again, as after a lost response.
-    expectError(await undo(body), "version_conflict");
-    expect(await undone({ requestId, include: "all" })).toMatchObject({ undone: 0 });
+    expectError(await undo({ request, asOf }, { force: true }), "version_conflict");
+    expect(await undone({ request }, { force: true })).toMatchObject({ undone: 0, leftOut: 2 });
     expect(await quantities()).toEqual([10, 17]);
   });
 
   test("takes the changes of one key between two times", async () => {
     service.clock.advance(60_000);
-    const from = new Date(service.clock.now()).toISOString();
+    const since = new Date(service.clock.now()).toISOString();
     await change({ petId: 1, quantity: 0 });
     service.clock.advance(60_000);
     await change({ petId: 1, quantity: 99 }, { petId: 2, quantity: 98 });
     service.clock.advance(60_000);
-    const to = new Date(service.clock.now()).toISOString();
+    const until = new Date(service.clock.now()).toISOString();
     await change({ petId: 2, delta: 1 });
-    const period = { keyId: till.id, from, to };
-    expect(await undone({ ...period, dryRun: true })).toMatchObject({ rows: 3, undone: 1 });
-    expect(await undone({ ...period, include: "all", reason: "broken" })).toMatchObject({
-      undone: 2,
-    });
+    const period = { key: till.id, since, until };
+    expect(await undone({ ...period, dryRun: "true" })).toMatchObject({ rows: 3, undone: 1 });
+    expectError(await undo({ ...period, cause: "import" }), "not_found");
+    const body = { force: true, reason: "broken" };
+    expect(await undone(period, body)).toMatchObject({ undone: 2 });
     expect(await quantities()).toEqual([10, 18]);
   });
 
   test("leaves out what cannot be taken back", async () => {
-    const requestId = await change({ petId: 1, delta: 5 }, { petId: 2, quantity: 18 });
+    const request = await change({ petId: 1, delta: 5 }, { petId: 2, quantity: 18 });
     await change({ petId: 1, quantity: 2 });
-    const { counts } = await undone({ requestId, include: "all" });
-    expect(counts).toMatchObject({ negative: 1, same: 1 });
+    expect(await undone({ request }, { force: true })).toMatchObject({
+      ...{ undone: 0, leftOut: 2 },
+      pets: [
+        { why: expect.stringContaining("too little") },
+        { why: expect.stringContaining("as it was") },
+      ],
+    });
+    expect(await quantities()).toEqual([2, 18]);
+  });
+
+  test("is for clerks, and not for viewers", async () => {
+    const request = await change({ petId: 1, delta: 1 });
+    const path = `~/admin/changes/undo?request=${request}`;
+    const as = async (role: "clerk" | "viewer") =>
+      service.call("POST", path, { key: (await issueOperator(service, role, "production", role)).text });
+    expectError(await as("viewer"), "insufficient_scope");
+    expect((await as("clerk")).status).toBe(200);
     expect(await quantities()).toEqual([2, 18]);
   });
 });

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { storeAsImport } from "../../src/cli/undo.ts";
 import type { Ran } from "../support/process.ts";
 import { engines, startTestService } from "../support/service.ts";
-import { setUnit } from "../support/units.ts";
+import { setUnit, unitOf } from "../support/units.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
 import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.ts";
 
@@ -108,25 +109,32 @@ for (const engine of engines) {
       const [row] = await place.rows<{ requestId: string }>("ledger", "--after", "2");
       const undo = (...flags: string[]) =>
         place.runHere(["undo", "--request", row!.requestId, ...flags]);
-      expect((await undo("--dry-run")).out).toContain(`Pet ${largest} (unchanged): 50 pending → 4`);
+      expect((await undo("--dry-run")).out).toEndWith(`Pet ${largest}: 50 pending → 4 pending\n`);
       const sale = setUnit(BigInt(largest), 48, { keyId, requestId: "req_sale" });
       await place.withStore(({ inventory }) => inventory.commit([sale]));
       const left = await undo();
       expect(left).toMatchObject({ code: 1, err: "" });
-      expect(left.out).toStartWith("2 changes found, 0 pets undone.\n1 pet changed: ");
+      expect(left.out).toStartWith(
+        "2 changes found, 0 pets undone, 1 pet changed since, 1 left out.\n",
+      );
       expect((await undo("--force", "--json")).out).toContain('"undone":1,');
       expect(await place.rows<object>("ledger", "--after", "5")).toMatchObject([
-        { cause: "undo", after: { quantity: 2 }, reason: `undo of request ${row!.requestId}` },
+        { cause: "undo", after: { quantity: 2 }, reason: `undo of ${row!.requestId}` },
       ]);
       // A second undo would count the changes twice.
-      expect((await undo("--force")).out).toContain("1 pet undone: left out");
+      expect((await undo("--force")).out).toContain("0 pets undone, 0 pets changed since, 2 left");
       const period = ["--from", "2020-01-01", "--to", "2100-01-01"];
       const ofKey = await place.runHere(["undo", "--key", keyId, ...period, "--dry-run"]);
-      expect(ofKey.out).toStartWith("1 change found, 0 pets would be undone.\n");
-      expect((await place.runHere(["undo", "6", "--dry-run"])).out).toBe(
-        `Pet ${largest} would change: 2 pending → 48 pending.\n`,
-      );
+      expect(ofKey.out).toStartWith("1 change found, 0 pets would be undone, ");
       expect((await place.runHere(["verify"])).code).toBe(0);
+    });
+
+    test("of several changes stores nothing if one of the pets changes meanwhile", async () => {
+      const unit = unitOf({ petId: BigInt(largest), amount: 9, reason: "undo" });
+      await place.withStore(async ({ catalogue }) => {
+        await expect(storeAsImport(catalogue, unit, 1)).rejects.toThrow("Nothing was undone");
+      });
+      expect(await place.rows("ledger")).toHaveLength(2);
     });
 
     if (engine === "sqlite")
@@ -152,11 +160,11 @@ for (const engine of engines) {
           [["1e3"], `${rule} '1e3'`],
           [["2.0"], rule],
           [["02"], rule],
-          [[""], "give either SEQ, or --request, or --key with --from and --to"],
-          [[], "give either SEQ, or --request, or --key with --from and --to"],
+          [[""], "give either SEQ, or --request, or --from"],
+          [[], "give either SEQ, or --request, or --from"],
           [["2", "--request", "req_1"], "give either SEQ"],
-          [["2", "--from", "2026-11-15"], "give either SEQ"],
-          [["--key", "key_1", "--to", "2026-11-15"], "--from must be a time"],
+          [["2", "--dry-run"], "give either SEQ"],
+          [["--key", "key_1", "--to", "2026-11-15"], "give either SEQ"],
           [["--key", "key_1", "--from", "soon", "--to", "2026-11-15"], "--from must be a time"],
           [["--request", "req_none"], "no change was found"],
           [["2", "--reason", "a\tb"], "--reason must have at most 200 characters"],

@@ -216,8 +216,10 @@ test("a wrong import is found and undone, and what was sold since is kept if the
   await page.keyboard.press("Enter");
   await page.waitForURL(/pet=2$/);
   await page.getByText("Clear").click();
-  await rowOf(last).getByText("Undo all of this request").click();
-  const dialog = page.locator("dialog", { hasText: "2 changes of 2 pets" });
+  await rowOf(last).getByText("All that belongs to it").click();
+  await page.waitForURL(/request=req_/);
+  await page.getByText("Undo what this filter shows").click();
+  const dialog = page.locator("dialog", { hasText: "2 changes found" });
   await dialog.waitFor();
   expect(await dialog.textContent()).toContain(`79 → ${luna!.quantity - 1}`);
   expect(await seriousFindings(page)).toEqual([]);

@@ -9,6 +9,7 @@ export interface ChangeFilter {
   /** Times as in the API. Changes at `since` are included, changes at `until` are not. */
   readonly since: string;
   readonly until: string;
+  readonly requestId: string;
 }
 
 export const noFilter = {
@@ -17,6 +18,7 @@ export const noFilter = {
   cause: "",
   since: "",
   until: "",
+  requestId: "",
 } satisfies ChangeFilter;
 
 export const isPetId = (text: string) => /^-?\d{1,19}$/.test(text);
@@ -29,6 +31,7 @@ const rules: Record<keyof ChangeFilter, readonly [string, (text: string) => bool
   cause: ["cause", isCause],
   since: ["since", isTime],
   until: ["until", isTime],
+  requestId: ["request", (text) => /^[\w-]{1,64}$/.test(text)],
 };
 const fields = Object.keys(rules) as (keyof ChangeFilter)[];
 
@@ -55,12 +58,13 @@ export function isFiltered(filter: ChangeFilter): boolean {
 }
 
 export function matchesFilter(filter: ChangeFilter, row: LedgerRow): boolean {
-  const { petId, keyId, cause, since, until } = filter;
+  const { petId, keyId, cause, since, until, requestId } = filter;
   const at = Date.parse(row.at);
   return (
     (petId === "" || row.petId === petId) &&
     (keyId === "" || row.keyId === keyId) &&
     (cause === "" || row.cause === cause) &&
+    (requestId === "" || row.requestId === requestId) &&
     (since === "" || at >= Date.parse(since)) &&
     (until === "" || at < Date.parse(until))
   );

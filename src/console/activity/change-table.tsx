@@ -10,7 +10,6 @@ import { Time } from "../parts/time.tsx";
 import { changeNumber } from "../texts/formats.ts";
 import { StockChange } from "./stock-change.tsx";
 import { UndoDialog } from "./undo-dialog.tsx";
-import { UndoTogether } from "./undo-together.tsx";
 
 interface Props {
   /** What the rows are, for screen readers. */
@@ -20,13 +19,21 @@ interface Props {
   readonly newAfter: number;
   /** True for the history of one pet. It names no pets, but links to the whole inventory then. */
   readonly isOnePet?: boolean;
+  /** True if all rows are of one request. */
+  readonly isOneRequest?: boolean;
 }
 
 /** Changes with all that the ledger knows about them. */
 export function ChangeTable(props: Props) {
   const { caption, rows, newAfter, isOnePet = false } = props;
   const undoing = useSignal<LedgerRow | undefined>(undefined);
-  const undoingRequest = useSignal<string | undefined>(undefined);
+  // The newest of several rows of a request links to all of them, where they can be undone together.
+  const newest = new Set(
+    rows.filter(({ requestId }, at) => {
+      const [newer, older] = [rows[at - 1]?.requestId, rows[at + 1]?.requestId];
+      return requestId !== null && newer !== requestId && older === requestId;
+    }),
+  );
   const columns: readonly Column<LedgerRow>[] = [
     {
       title: "When",
@@ -45,33 +52,26 @@ export function ChangeTable(props: Props) {
       title: "Actions",
       isTitleHidden: true,
       class: "change-actions",
-      cell: (row) =>
-        may("clerk") && (
-          <>
-            {isUndoable(row) && (
-              <Button
-                kind="quiet"
-                isSmall
-                icon="undo"
-                label={`Undo change ${changeNumber(row.seq)}`}
-                onClick={() => (undoing.value = row)}
-              >
-                Undo
-              </Button>
-            )}
-            {!isOnePet && isNewestOfRequest(row, rows) && (
-              <Button
-                kind="quiet"
-                isSmall
-                icon="undo"
-                label={`Undo all changes of the request of change ${changeNumber(row.seq)}`}
-                onClick={() => (undoingRequest.value = row.requestId!)}
-              >
-                Undo all of this request
-              </Button>
-            )}
-          </>
-        ),
+      cell: (row) => (
+        <>
+          {may("clerk") && isUndoable(row) && (
+            <Button
+              kind="quiet"
+              isSmall
+              icon="undo"
+              label={`Undo change ${changeNumber(row.seq)}`}
+              onClick={() => (undoing.value = row)}
+            >
+              Undo
+            </Button>
+          )}
+          {!isOnePet && !props.isOneRequest && newest.has(row) && (
+            <a class="small" href={hrefOf(`/activity?request=${row.requestId}`)}>
+              All that belongs to it
+            </a>
+          )}
+        </>
+      ),
     },
   ];
   return (
@@ -86,12 +86,6 @@ export function ChangeTable(props: Props) {
       />
       {undoing.value && (
         <UndoDialog row={undoing.value} close={() => (undoing.value = undefined)} />
-      )}
-      {undoingRequest.value !== undefined && (
-        <UndoTogether
-          selection={{ requestId: undoingRequest.value }}
-          close={() => (undoingRequest.value = undefined)}
-        />
       )}
     </>
   );
@@ -133,11 +127,4 @@ function Who({ row }: { readonly row: LedgerRow }) {
 /** A new pet has no earlier stock, and the details of a removed one are gone. */
 function isUndoable({ before, after }: LedgerRow): boolean {
   return before !== null && after !== null;
-}
-
-/** The rows of a request follow each other. The newest of several offers to undo them all. */
-function isNewestOfRequest({ seq, requestId }: LedgerRow, rows: readonly LedgerRow[]): boolean {
-  const at = rows.findIndex((row) => row.seq === seq);
-  const isOfRequest = (row: LedgerRow | undefined) => row?.requestId === requestId;
-  return requestId !== null && !isOfRequest(rows[at - 1]) && isOfRequest(rows[at + 1]);
 }

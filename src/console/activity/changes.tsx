@@ -35,6 +35,7 @@ export function Changes({ list, caption, isOnePet = false }: Props) {
           rows={rows}
           newAfter={list.range.value.high - 1}
           isOnePet={isOnePet}
+          isOneRequest={list.filter.requestId !== ""}
         />
       )}
       {rows.length === 0 && list.isEnd && <Nothing list={list} isOnePet={isOnePet} />}

@@ -50,27 +50,24 @@ export function FilterBar({ filter }: { readonly filter: ChangeFilter }) {
           </LinkButton>
         )}
         <UndoFilter filter={filter} />
+        {filter.requestId !== "" && <p class="small muted">Only request {filter.requestId}</p>}
       </search>
     </details>
   );
 }
 
-/** Offered for one key between two times: what a broken integration did. */
-function UndoFilter({
-  filter: { keyId, since: from, until: to, petId, cause },
-}: {
-  readonly filter: ChangeFilter;
-}) {
+/** Offered for a request, and from a time on: what a broken integration did. */
+function UndoFilter({ filter }: { readonly filter: ChangeFilter }) {
   const isOpen = useSignal(false);
-  if (!may("clerk") || keyId === "" || from === "" || to === "" || petId + cause !== "")
-    return null;
+  const hasStart = filter.requestId + filter.since !== "";
+  if (!may("clerk") || !hasStart || filter.petId !== "") return null;
   return (
     <>
       <Button icon="undo" onClick={() => (isOpen.value = true)}>
         Undo what this filter shows
       </Button>
       {isOpen.value && (
-        <UndoTogether selection={{ keyId, from, to }} close={() => (isOpen.value = false)} />
+        <UndoTogether query={filterQuery(filter)} close={() => (isOpen.value = false)} />
       )}
     </>
   );
@@ -81,7 +78,7 @@ interface FieldProps {
   readonly apply: (changed: Partial<ChangeFilter>) => void;
 }
 
-/** Takes an id, or a part of a name that only one pet has. Offers the pets that match. */
+/** Takes an id, a barcode, or a part of a name that only one pet has. Offers the pets that match. */
 function PetField({ filter, apply }: FieldProps) {
   const typed = useSignal(filter.petId);
   const error = useSignal("");
@@ -93,8 +90,11 @@ function PetField({ filter, apply }: FieldProps) {
   const text = typed.value.trim();
   const found = text === "" ? [] : findRows(text);
   const submit = () => {
-    const isId = text === "" || isPetId(text);
-    const [petId, ...others] = isId ? [text] : found.map((row) => table.value.ids[row]!);
+    const scanned = table.value.findScanned(text);
+    const rows = scanned === undefined ? found : [scanned];
+    // The changes of a pet that was removed are found by its id.
+    const isId = text === "" || (scanned === undefined && isPetId(text));
+    const [petId, ...others] = isId ? [text] : rows.map((row) => table.value.ids[row]!);
     if (petId !== undefined && others.length === 0) apply({ petId });
     else if (loadState.value.kind !== "ready") error.value = "Names are being loaded. Try again.";
     else error.value = petId === undefined ? "No pet matches." : "Choose one from the list.";
@@ -129,21 +129,16 @@ function PetField({ filter, apply }: FieldProps) {
 
 /** The periods that people ask for most. Their times are in the address, so a link shows the same. */
 function PeriodField({ filter, apply }: FieldProps) {
+  const { since, until } = filter;
   const periods = commonPeriods();
-  const chosen = periods.find(
-    ({ since, until }) => since === filter.since && until === filter.until,
-  );
   return (
     <SelectField
       id="filter-period"
       label="When"
-      choices={[
-        ["", filter.since + filter.until === "" ? "Any time" : "From and to"],
-        ...periods.map(({ name }) => [name, name] as const),
-      ]}
-      value={chosen?.name ?? ""}
-      choose={(name) => {
-        const { since = "", until = "" } = periods.find((period) => period.name === name) ?? {};
+      choices={[["", since + until === "" ? "Any time" : "From and to"], ...periods]}
+      value={periods.find(([period]) => period === `${since} ${until}`)?.[0] ?? ""}
+      choose={(period) => {
+        const [since = "", until = ""] = period.split(" ");
         apply({ since, until });
       }}
     />

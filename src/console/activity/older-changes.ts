@@ -21,7 +21,7 @@ export interface LedgerRange {
 /** The API examines this many rows for one page. */
 const rowsExaminedMax = 10_000;
 const pageRowsMax = 1_000;
-/** With a rare key or cause, the search stops here and the person decides whether to go on. */
+/** With a rare key, cause or request, the search stops here and the person decides whether to go on. */
 const stepsMax = 12;
 
 /** Finds the rows between the times of a filter. */
@@ -50,7 +50,7 @@ export async function listOlder(
   count: number,
   signal: AbortSignal,
 ): Promise<OlderChanges> {
-  const isNarrow = filter.keyId !== "" || filter.cause !== "";
+  const isNarrow = filter.keyId + filter.cause + filter.requestId !== "";
   const rows: LedgerRow[] = [];
   let before = high;
   let size = isNarrow ? pageRowsMax : count;
@@ -61,6 +61,8 @@ export async function listOlder(
         : await listOfPet(filter, { low, high: before }, count, signal);
     rows.push(...found.rows);
     before = found.before;
+    // The rows of a request follow each other, so nothing of it comes before another row.
+    if (filter.requestId !== "" && (rows.at(-1)?.seq ?? 0) > before) return { rows, before: low };
     size = Math.min(rowsExaminedMax, size * 2);
   }
   return { rows, before };
@@ -68,19 +70,19 @@ export async function listOlder(
 
 /** All changes of a range that match. */
 async function listRange(
-  { keyId, cause }: ChangeFilter,
+  filter: ChangeFilter,
   { low, high }: LedgerRange,
   signal: AbortSignal,
 ): Promise<OlderChanges> {
   const query = new URLSearchParams({ after: `${low - 1}`, before: `${high}` });
   query.set("limit", `${pageRowsMax}`);
-  if (keyId !== "") query.set("key", keyId);
-  if (cause !== "") query.set("cause", cause);
+  if (filter.keyId !== "") query.set("key", filter.keyId);
+  if (filter.cause !== "") query.set("cause", filter.cause);
   const rows: LedgerRow[] = [];
   let path: string | undefined = `/changes?${query}`;
   while (path !== undefined) {
     const page: PageOf<LedgerRow> = await requestPage(path, signal);
-    rows.push(...page.items);
+    rows.push(...page.items.filter((row) => matchesFilter(filter, row)));
     path = page.next;
   }
   return { rows: rows.reverse(), before: low };

@@ -805,11 +805,11 @@ export const petChangeFields = [
   { name: "lowStockAt", label: "Low stock at", kind: "number", isRequired: false },
 ] as const;
 
-/** How to undo a change. Unknown fields are rejected. */
+/** How to undo changes. Unknown fields are rejected. */
 export interface Undo {
-  /** Why the change is undone. The ledger keeps it. */
+  /** Why it is undone. The ledger keeps it. */
   readonly reason?: string;
-  /** Whether to overwrite later changes to the same pet. False by default. */
+  /** Whether to undo also if the pet has changed since. False by default. */
   readonly force?: boolean;
 }
 
@@ -855,72 +855,30 @@ export interface CountedPets {
   readonly pets?: readonly string[];
 }
 
-/** `all` includes pets that other changes followed. */
-export type UndoRequestInclude = "unchanged" | "all";
-
-/** Which changes to undo: those of one request, or those of one key between two times. Unknown fields are rejected. */
-export interface UndoRequest {
-  /** The `requestId` of the changes. */
-  readonly requestId?: string;
-  /** The ID of the key. Needs `from` and `to`. */
-  readonly keyId?: string;
-  /** With `keyId`: changes at this time or later. */
-  readonly from?: string;
-  /** With `keyId`: changes before this time. */
-  readonly to?: string;
-  /** If true, nothing is changed. False by default. */
-  readonly dryRun?: boolean;
-  readonly include?: UndoRequestInclude;
-  /** The `asOf` of a dry run. If a pet has changed after it, nothing is undone. */
-  readonly asOf?: string;
-  /** Why the changes are undone. */
-  readonly reason?: string;
-}
-
 /** What an undo does with the stock of one pet. */
 export interface UndonePet {
   /** The ID of the pet. */
   readonly petId: string;
-  /** What becomes of the pet: `changed`, `negative`, `undone`, `created`, `removed`, `unchanged`, `same`. */
-  readonly mark: string;
-  /** The same as a text for people. */
-  readonly why: string;
   /** The stock without the undo, or null if the pet was removed. */
-  readonly from: Stock | null;
-  /** The stock with the undo, or null if the pet cannot be undone. */
-  readonly to: Stock | null;
-}
-
-/** How many pets have each mark. */
-export interface UndoCounts {
-  /** Pets with this mark. */
-  readonly changed: number;
-  /** Pets with this mark. */
-  readonly negative: number;
-  /** Pets with this mark. */
-  readonly undone: number;
-  /** Pets with this mark. */
-  readonly created: number;
-  /** Pets with this mark. */
-  readonly removed: number;
-  /** Pets with this mark. */
-  readonly unchanged: number;
-  /** Pets with this mark. */
-  readonly same: number;
+  readonly before: Stock | null;
+  /** The stock with the undo, or null if the pet is left out. */
+  readonly after: Stock | null;
+  /** Why the pet is left out or needs `force`, or null. For people. */
+  readonly why: string | null;
 }
 
 /** What was undone, or what a dry run found. */
-export interface UndoneChanges {
-  /** True if nothing was changed. */
-  readonly isDryRun: boolean;
-  /** The end of the ledger that this includes. Send it with the undo. */
-  readonly asOf: string;
+export interface Undone {
+  /** The last change that this includes. Send it with the undo. */
+  readonly asOf: number;
   /** How many changes were found. */
   readonly rows: number;
   /** How many pets get a new row in the ledger. */
   readonly undone: number;
-  /** How many pets have each mark. */
-  readonly counts: UndoCounts;
-  /** The first 200 pets, by mark. */
+  /** How many pets were changed since. They are undone only with `force`. */
+  readonly changed: number;
+  /** How many pets cannot be undone. */
+  readonly leftOut: number;
+  /** The first 200 pets. Those that are changed or left out come first. */
   readonly pets: readonly UndonePet[];
 }

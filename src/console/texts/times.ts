@@ -80,17 +80,14 @@ export function readLocalInput(value: string): string {
   return Number.isNaN(at) ? "" : new Date(at).toISOString();
 }
 
-/** Today, yesterday and this week, which starts on Monday, in the time zone of the person. */
+/** Today, yesterday and this week, which starts on Monday: the start and the end, and the name. */
 export function commonPeriods(now = new Date()) {
   const midnight = (days: number) =>
     new Date(now.getFullYear(), now.getMonth(), now.getDate() + days).toISOString();
-  const period = (name: string, from: number, to: number) => ({
-    ...{ name, since: midnight(from), until: midnight(to) },
-  });
   const monday = -((now.getDay() + 6) % 7);
   return [
-    period("Today", 0, 1),
-    period("Yesterday", -1, 0),
-    period("This week", monday, monday + 7),
-  ];
+    [`${midnight(0)} ${midnight(1)}`, "Today"],
+    [`${midnight(-1)} ${midnight(0)}`, "Yesterday"],
+    [`${midnight(monday)} ${midnight(monday + 7)}`, "This week"],
+  ] as const;
 }

@@ -8,6 +8,11 @@ export interface ImportOrigin {
   readonly actor: Actor;
   /** Such as `import of pets.csv`. In the ledger rows and in the audit log. */
   readonly reason: string;
+  /**
+   * Only of an undo of many changes, which is stored like an import: the last row of the ledger that it
+   * has seen. If one of the pets has changed after it, nothing is stored.
+   */
+  readonly undoAsOf?: number;
 }
 
 /** The origin of an import by a command. */

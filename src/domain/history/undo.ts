@@ -1,6 +1,6 @@
 import { type Actor, commandLine } from "../audit/audit.ts";
 import { epochOf } from "../ledger/epochs.ts";
-import { type Entry, petNotFound } from "../ledger/inventory.ts";
+import { petNotFound } from "../ledger/inventory.ts";
 import type { NamedRow, Outcome, Unit } from "../ledger/ledger.ts";
 import type { InventoryStore, LedgerParts } from "../ledger/store.ts";
 import { InvalidField, ServiceError } from "../running/errors.ts";
@@ -9,8 +9,6 @@ import { isReason, reasonRule } from "../values/texts.ts";
 /** What became of an undo. A refusal changes nothing. */
 export type UndoOutcome =
   | { readonly kind: "undone"; readonly row: NamedRow }
-  /** What a dry run would have changed. */
-  | ({ readonly kind: "previewed" } & Pick<NamedRow, "petId" | "before" | "after">)
   /** The row created the entry, so there is no earlier stock. */
   | { readonly kind: "creates_entry"; readonly petId: bigint }
   /** The row removed the pet, whose name and other details are gone. */
@@ -21,8 +19,6 @@ export type UndoOutcome =
 export interface UndoOptions {
   /** Also undoes a row that is no longer the last one of its pet. */
   readonly force?: boolean | undefined;
-  /** Shows what would be undone, and changes nothing. */
-  readonly isDryRun?: boolean | undefined;
   readonly reason?: string | undefined;
   /** Who undoes the row. A command unless given. */
   readonly actor?: Actor | undefined;
@@ -30,7 +26,7 @@ export interface UndoOptions {
 
 /** What an undo needs of a store. `submit` stores a unit: at once, or with others in a group. */
 export interface UndoStore extends Pick<LedgerParts, "history"> {
-  readonly inventory: Pick<InventoryStore, "listEpochs" | "ledgerAfter">;
+  readonly inventory: Pick<InventoryStore, "listEpochs">;
   submit(unit: Unit): Promise<Outcome>;
 }
 
@@ -54,7 +50,7 @@ export function undoStore({
 export async function undoRow(
   { inventory, history, submit }: UndoStore,
   seq: number,
-  { force = false, isDryRun, reason = `undo of ${seq}`, actor = commandLine }: UndoOptions = {},
+  { force = false, reason = `undo of ${seq}`, actor = commandLine }: UndoOptions = {},
 ): Promise<UndoOutcome> {
   if (!isReason(reason)) throw new InvalidField("reason", reasonRule);
   // Read before the row. If the store is replaced in between, the epoch of the row no longer matches.
@@ -64,12 +60,6 @@ export async function undoRow(
   const { petId, before, after } = row;
   if (!after) return { kind: "removes_entry", petId };
   if (!before) return { kind: "creates_entry", petId };
-  if (isDryRun) {
-    const current = (await history.findEntry(petId))?.entry;
-    const isLeft = current && (force || current.version === seq);
-    if (isLeft) return { kind: "previewed", petId, before: current, after: before };
-    return changedSince(history, petId, current);
-  }
   const expected = force ? undefined : [{ seq, epoch }];
   const { quantity: amount, status } = before;
   const outcome = await submit({
@@ -82,15 +72,7 @@ export async function undoRow(
     const added = await history.petRows(petId, outcome.entries[0]!.version, 1);
     return { kind: "undone", row: added[0]! };
   }
-  return changedSince(history, petId, outcome.current);
-}
-
-async function changedSince(
-  history: UndoStore["history"],
-  petId: bigint,
-  current: Entry | undefined,
-): Promise<UndoOutcome> {
-  if (!current) throw new ServiceError("not_found", petNotFound);
-  const [latest] = await history.petRows(petId, current.version, 1);
+  if (!outcome.current) throw new ServiceError("not_found", petNotFound);
+  const [latest] = await history.petRows(petId, outcome.current.version, 1);
   return { kind: "changed_since", latest: latest! };
 }

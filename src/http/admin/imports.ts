@@ -157,7 +157,7 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
 
 const importRunning = "Another import is being made. Try again when it has ended.";
 
-const dryRun = flagParameter(
+export const dryRun = flagParameter(
   "dryRun",
   "If true, nothing is changed, and the response lists what would change.",
 );

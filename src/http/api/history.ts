@@ -107,7 +107,7 @@ const limit = integerParameter(
   "The maximum number of changes on the page.",
   100,
 );
-const until = instantParameter(
+export const until = instantParameter(
   "until",
   "Only changes before this time. A change at exactly this time is not included, so the end of one period can be the start of the next.",
   "2026-11-16T00:00:00Z",

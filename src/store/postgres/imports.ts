@@ -2,11 +2,12 @@ import type { Batches, Imported, ImportOrigin } from "../../domain/catalogue/imp
 import { type Problems, rejectProblems } from "../../domain/catalogue/import-problems.ts";
 import type { OrderRecord } from "../../domain/catalogue/orders.ts";
 import { newPetStock, type PetRecord } from "../../domain/catalogue/pets.ts";
-import type { Tip } from "../../domain/ledger/ledger.ts";
+import type { Cause, Tip } from "../../domain/ledger/ledger.ts";
 import { assignImported, freeReplaced, insertStaged, petDiffers } from "../pet-rows.ts";
 import { entryColumns, storedLedgerColumns } from "../rows.ts";
 import {
   applyOrders,
+  causeOf,
   checkStaged,
   noteImport,
   orderStaging,
@@ -42,7 +43,8 @@ export async function importPets(
   await applyCatalogue(session);
   const { timeline, ...tip } = await takeHead(session, now);
   const { seq } = tip;
-  const rows = await applyStock(session, origin, tip);
+  const cause = await runScript(query, causeOf(origin));
+  const rows = await applyStock(session, { ...origin, cause }, tip);
   if (rows > 0) await epochs.record(query, timeline, seq);
   const [counts] = await query(
     `SELECT (SELECT count(*) FROM ledger WHERE seq > $1::int8 AND quantity_before IS NULL),
@@ -88,9 +90,9 @@ const addRows = `
   added AS (
     INSERT INTO ledger (${storedLedgerColumns})
     SELECT seq, pet_id, quantity_before, quantity_after, status_before, status_after, previous,
-           'import', $7::text, $8::text, $4::text, $5::int8,
+           $9::text, $7::text, $8::text, $4::text, $5::int8,
            decode(petstore_chain($6::text, petstore_row_text(
-             seq, pet_id, quantity_before, status_before, quantity_after, status_after, 'import',
+             seq, pet_id, quantity_before, status_before, quantity_after, status_after, $9::text,
              $7::text, $8::text, $4::text, $5::int8)) OVER (ORDER BY seq), 'hex')
     FROM fresh ORDER BY seq
     RETURNING seq, hash)
@@ -99,7 +101,7 @@ const addRows = `
 /** Adds ledger rows for new and changed stock, and returns how many. */
 async function applyStock(
   { query }: Session,
-  { actor, reason }: ImportOrigin,
+  { actor, reason, cause }: ImportOrigin & { readonly cause: Cause },
   { seq, at, hash }: Tip,
 ): Promise<number> {
   const [added] = await query(addRows, [
@@ -111,6 +113,7 @@ async function applyStock(
     hash,
     actor.keyId,
     actor.requestId,
+    cause,
   ]);
   const [rows, lastHash] = [Number(added![0]), added![1]];
   if (rows === 0) return 0;

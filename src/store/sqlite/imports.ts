@@ -10,6 +10,7 @@ import { assignImported, freeReplaced, insertStaged, petDiffers } from "../pet-r
 import { tipColumns, toTip } from "../rows.ts";
 import {
   applyOrders,
+  causeOf,
   checkStaged,
   noteImport,
   orderStaging,
@@ -124,12 +125,11 @@ const stocksText = `s.pet_id || ',' || coalesce(i.quantity || ',"' || i.status |
  * of the ledger. SQLite makes the rows and numbers them, and calls a function for each hash: reading
  * and writing a million rows from here would hold the lock for longer.
  */
-function addRows(
-  database: Database,
-  { seq, hash, at }: Tip,
-  { actor: { keyId, requestId }, reason }: ImportOrigin,
-): Tip {
-  const source = `${sourceText("import", keyId, requestId, reason)},${at}]`;
+function addRows(database: Database, { seq, hash, at }: Tip, origin: ImportOrigin): Tip {
+  const { actor, reason } = origin;
+  const { keyId, requestId } = actor;
+  const cause = createRunner(database)(causeOf(origin));
+  const source = `${sourceText(cause, keyId, requestId, reason)},${at}]`;
   database.function("next_hash", { directOnly: true }, (stocks: string) => {
     seq += 1;
     hash = hashText(hash, `[${seq},${stocks},${source}`);
@@ -141,13 +141,13 @@ function addRows(
       `INSERT INTO ledger (pet_id, quantity_before, quantity_after, status_before, status_after,
                            previous, cause, key_id, request_id, reason, at, hash)
        SELECT s.pet_id, i.quantity, ${afterImport.quantity}, i.status, ${afterImport.status},
-              coalesce(i.version, r.version), 'import', ?1, ?2, ?3, ?4, next_hash(${stocksText})
+              coalesce(i.version, r.version), ?5, ?1, ?2, ?3, ?4, next_hash(${stocksText})
        FROM staged_pets s LEFT JOIN inventory i USING (pet_id)
          LEFT JOIN removed_pets r USING (pet_id)
        WHERE i.pet_id IS NULL OR ${stockDiffers}
        ORDER BY s.pet_id`,
     )
-    .run(keyId, requestId, reason, at);
+    .run(keyId, requestId, reason, at, cause);
   if (changes > 0 && Number(lastInsertRowid) !== seq) {
     throw new Error("the ledger does not end at its head; run petstore verify");
   }

@@ -82,32 +82,13 @@ export const stockExamples = {
     prepare: aChange,
   },
   undoChanges: {
-    good: { path: "/changes/undo", body: '{"requestId":"{requestId}","dryRun":true}' },
+    good: { path: "/changes/undo?request={requestId}&dryRun=true" },
     bad: [
-      { path: "/changes/undo", code: "invalid_request" },
-      { path: "/changes/undo", body: "{}", code: "invalid_request" },
-      {
-        path: "/changes/undo",
-        body: '{"requestId":"{requestId}","keyId":"key_1"}',
-        code: "invalid_request",
-      },
-      {
-        path: "/changes/undo",
-        body: '{"requestId":"{requestId}","include":"some"}',
-        code: "invalid_request",
-      },
-      {
-        path: "/changes/undo",
-        body: '{"requestId":"{requestId}","asOf":"7"}',
-        code: "invalid_request",
-      },
-      {
-        path: "/changes/undo",
-        body: '{"requestId":"{requestId}","asOf":"gone-1"}',
-        code: "version_conflict",
-      },
-      { path: "/changes/undo", body: '{"requestId":"req_none"}', code: "not_found" },
-      { path: "/changes/undo", ...tooLong },
+      { path: "/changes/undo?key=key_1", code: "invalid_request" },
+      { path: "/changes/undo?request={requestId}&asOf=last", code: "invalid_request" },
+      { path: "/changes/undo?request={requestId}&asOf=9999999", code: "version_conflict" },
+      { path: "/changes/undo?request=req_none", code: "not_found" },
+      { path: "/changes/undo?request={requestId}", ...tooLong },
     ],
     prepare: aChange,
   },

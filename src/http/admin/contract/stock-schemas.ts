@@ -170,13 +170,13 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
     { name: "Pepper", category: null },
   ),
   Undo: requestObject(
-    "How to undo a change.",
+    "How to undo changes.",
     {
       reason: {
         ...changeFields.reason,
-        description: "Why the change is undone. The ledger keeps it.",
+        description: "Why it is undone. The ledger keeps it.",
       },
-      force: flag("Whether to overwrite later changes to the same pet. False by default."),
+      force: flag("Whether to undo also if the pet has changed since. False by default."),
     },
     exampleUndo,
   ),
