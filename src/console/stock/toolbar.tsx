@@ -29,13 +29,23 @@ import {
   visible,
 } from "./state.ts";
 
+/** What to do with the list. */
 export function Actions() {
-  if (!may("clerk")) return null;
-  if (isCounting.value) {
-    return <LinkButton to={`/stock${stockQuery.value}`}>Stop counting</LinkButton>;
-  }
   return (
     <div class="row">
+      {visible.value.length > 0 && <Outputs />}
+      {isCounting.value ? (
+        <LinkButton to={`/stock${stockQuery.value}`}>Stop counting</LinkButton>
+      ) : (
+        may("clerk") && <Changes />
+      )}
+    </div>
+  );
+}
+
+function Changes() {
+  return (
+    <>
       <LinkButton icon="import" to="/stock/delivery">
         Receive delivery
       </LinkButton>
@@ -45,11 +55,11 @@ export function Actions() {
       <Button kind="primary" icon="plus" onClick={() => openPetDialog(undefined)}>
         Add pet
       </Button>
-    </div>
+    </>
   );
 }
 
-/** The search, the filters, how many rows are shown, and what to do with them. */
+/** The search, the filters, and how many rows are shown. */
 export function Toolbar() {
   void revision.value;
   const field = useRef<HTMLInputElement>(null);
@@ -88,7 +98,6 @@ export function Toolbar() {
           ? countOf(total, "entry", "entries")
           : `${formatCount(shown)} of ${formatCount(total)} entries`}
       </span>
-      {shown > 0 && <Outputs />}
     </div>
   );
 }
