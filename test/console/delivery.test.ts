@@ -109,7 +109,7 @@ describe.each(engines)("a delivery on %s", (engine) => {
     await total("5 kinds, 35 pieces");
     // Rows of a sheet. What cannot be added is listed.
     await paste("1\t1\n".repeat(1_001));
-    await page.getByText("These are 1,001 lines.").waitFor();
+    await page.getByText("Paste at most 1,000 lines").waitFor();
     await total("5 kinds, 35 pieces");
     await paste(
       "Artikel\tMenge\n3\t3,0\r\n4;4\n0005,5\nbird f\t6\n7\t7\n8\t8\n9\t9\nTwin\t1\n99\t1\n1\t1,5\n1\t1.000",
@@ -173,8 +173,10 @@ describe.each(engines)("a delivery on %s", (engine) => {
       await changeQuantity(service, till, 4, 11);
       return route.fallback();
     });
+    const refused = page.waitForResponse((response) => response.status() === 409);
     await record.click();
-    await page.getByText(/\(pet 4\)/).waitFor();
+    await refused;
+    await page.getByText("Bird D: Only 11 in stock.").waitFor();
     await page.unroute("**/admin/changes");
     await has("3", "2");
     await amountOf("4").fill("4");

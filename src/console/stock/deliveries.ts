@@ -93,17 +93,18 @@ export function scan(code: string, row = table.value.findScanned(code)): void {
   announce(`${table.value.names[row]}: ${amount}`);
 }
 
-/** Adds the rows of a sheet, and lists what cannot be added. */
-export function paste(text: string): void {
+/** Adds the rows of a sheet, and lists what cannot be added. Other texts go into the field. */
+export function paste(event: ClipboardEvent): void {
+  const text = event.clipboardData?.getData("text") ?? "";
+  if (!/[\t;,\r\n]/.test(text)) return;
+  event.preventDefault();
   const pasted = text.split(/[\r\n]+/).filter((line) => line.trim() !== "");
   if (pasted.length > batchSizeMax) {
-    const rule = `Paste at most ${formatCount(batchSizeMax)} at a time, or import the file.`;
-    showError(`These are ${countOf(pasted.length, "line")}. ${rule}`);
+    showError("Paste at most 1,000 lines at a time, or import the file.");
     return;
   }
   const { rowsById, foldedNames, isRemoved, ids } = table.value;
-  const known = rowsById.filter((row) => !isRemoved[row]);
-  const named = Map.groupBy(known, (row) => foldedNames[row]!);
+  const named = Map.groupBy(rowsById, (row) => (isRemoved[row] ? undefined : foldedNames[row]!));
   const amounts = new Map(draft.value.lines);
   const problems = [...draft.value.problems];
   for (const [index, line] of pasted.entries()) {

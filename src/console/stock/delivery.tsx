@@ -86,14 +86,8 @@ function Finder() {
       document.querySelector<HTMLElement>(".delivery-finder button")!.focus();
     } else if (typed !== "") add(row);
   }
-  function paste(event: ClipboardEvent): void {
-    const pasted = event.clipboardData?.getData("text") ?? "";
-    if (!/[\t;,\r\n]/.test(pasted)) return;
-    event.preventDefault();
-    deliveries.paste(pasted);
-  }
   return (
-    <form class="row delivery-finder" novalidate onSubmit={enter} onPaste={paste}>
+    <form class="row delivery-finder" novalidate onSubmit={enter} onPaste={deliveries.paste}>
       <SearchField
         label="Scan, search or paste"
         placeholder={last ? `Amount of ${last}, or the next pet` : "Id, name or barcode"}
@@ -119,6 +113,7 @@ function Finder() {
 function Line({ line }: { readonly line: deliveries.Line }) {
   const [petId, amount] = line;
   const { name, now, delta, fault } = deliveries.resultOf(line);
+  const remove = () => changeDraft({ lines: draft.value.lines.filter((one) => one !== line) });
   return (
     <div class="row">
       <PetName petId={petId} />
@@ -131,7 +126,6 @@ function Line({ line }: { readonly line: deliveries.Line }) {
         class="input number delivery-amount"
         inputMode="numeric"
         autocomplete="off"
-        placeholder="0"
         aria-label={`Amount of ${name}`}
         aria-invalid={fault !== ""}
         value={amount}
@@ -139,13 +133,7 @@ function Line({ line }: { readonly line: deliveries.Line }) {
         onKeyDown={({ key }) => key === "Enter" && focusFinder()}
         onInput={(event) => deliveries.setAmount(petId, event.currentTarget.value)}
       />
-      <Button
-        kind="quiet"
-        icon="close"
-        label={`Remove ${name}`}
-        isDisabled={isSent.value}
-        onClick={() => changeDraft({ lines: draft.value.lines.filter(([one]) => one !== petId) })}
-      />
+      <Button kind="quiet" icon="close" label={`Remove ${name}`} onClick={remove} />
     </div>
   );
 }

@@ -19,6 +19,7 @@ interface Props {
 export function EditFields({ edit, index }: Props) {
   const { base, quantity, status, reason, isSaving, error } = edit;
   const delta = parseAddition(quantity);
+  const note = error || (delta !== undefined && `= ${formatCount(base.quantity + delta)}`);
   const field = useRef<HTMLInputElement & HTMLSelectElement>(null);
   // Before the next key is pressed. Fields that come back with their row leave the focus where it is.
   useLayoutEffect(() => {
@@ -43,14 +44,9 @@ export function EditFields({ edit, index }: Props) {
           disabled={isSaving}
           onInput={(event) => changeEditing({ quantity: event.currentTarget.value })}
         />
-        {error === "" && delta !== undefined && (
-          <p class="hint edit-error" role="status">
-            = {formatCount(base.quantity + delta)}
-          </p>
-        )}
-        {error !== "" && (
-          <p class="field-error edit-error" id="edit-error" role="alert">
-            {error}
+        {note && (
+          <p class={`edit-error ${error ? "field-error" : "hint"}`} id="edit-error" role="alert">
+            {note}
           </p>
         )}
       </div>

@@ -34,11 +34,8 @@ export function Actions() {
   return (
     <div class="row">
       {visible.value.length > 0 && <Outputs />}
-      {isCounting.value ? (
-        <LinkButton to={`/stock${stockQuery.value}`}>Stop counting</LinkButton>
-      ) : (
-        may("clerk") && <Changes />
-      )}
+      {isCounting.value && <LinkButton to={`/stock${stockQuery.value}`}>Stop counting</LinkButton>}
+      {!isCounting.value && may("clerk") && <Changes />}
     </div>
   );
 }
@@ -131,17 +128,12 @@ function Counted({ text, count }: { readonly text: string; readonly count: numbe
 
 /** Prints or exports what is shown. */
 function Outputs() {
-  const isExporting = useSignal(false);
+  const isOpen = useSignal(false);
   return (
     <>
       <Button kind="quiet" icon="print" label="Print" onClick={printStock} />
-      <Button
-        kind="quiet"
-        icon="import"
-        label="Export"
-        onClick={() => (isExporting.value = true)}
-      />
-      {isExporting.value && <ExportDialog close={() => (isExporting.value = false)} />}
+      <Button kind="quiet" icon="import" label="Export" onClick={() => (isOpen.value = true)} />
+      {isOpen.value && <ExportDialog close={() => (isOpen.value = false)} />}
     </>
   );
 }
