@@ -45,9 +45,10 @@ export function Delivery() {
       )}
       {problems.length > 0 && (
         <section class="notice warning spread" aria-label="Lines that were not added">
-          <strong>Not added, because they are not one pet and a whole number:</strong>
+          <pre>
+            {["Not added, because not one pet and a whole number:", ...problems].join("\n")}
+          </pre>
           <Button onClick={() => changeDraft({ problems: [] })}>Dismiss</Button>
-          <pre>{problems.join("\n")}</pre>
         </section>
       )}
       {lines.toReversed().map((line) => (

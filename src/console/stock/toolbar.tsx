@@ -43,7 +43,7 @@ export function Actions() {
 function Changes() {
   return (
     <>
-      <LinkButton icon="import" to="/stock/delivery">
+      <LinkButton icon="stock" to="/stock/delivery">
         Receive delivery
       </LinkButton>
       <LinkButton icon="count" to={`/stock/count${stockQuery.value}`}>

@@ -174,9 +174,8 @@ export function callerOf(key: Key, secret: Secret, now: number): Caller | undefi
 
 /** The scopes of a key. An operator has those of the lower roles, too. */
 function grantedScopes(key: Key): readonly GrantedScope[] {
-  const role = roleOf(key);
-  if (!role) return key.scopes;
-  return roles.slice(0, roles.indexOf(role) + 1).map((one) => roleScopes[one]);
+  if (kindOf(key) === "api") return key.scopes;
+  return roles.slice(0, roles.indexOf(roleOf(key)!) + 1).map((role) => roleScopes[role]);
 }
 
 /** CRC-32 of the text in six base-62 digits. */
