@@ -22,7 +22,8 @@ const headerLine = /^(\P{Cc}+)=(\w+)$/u;
 /** Reads lines of `HEADER=FIELD`. */
 export function parseHeaderMap(text: string, fields: readonly string[]): HeaderMap | undefined {
   const pairs = text.split("\n").map((line) => headerLine.exec(line)?.slice(1) ?? []);
-  const isKnown = ([, field = ""]) => field === ignored || fields.includes(field);
+  const isKnown = ([, field = ""]: readonly string[]) =>
+    field === ignored || fields.includes(field);
   return pairs.every(isKnown) ? new Map(pairs as [string, string][]) : undefined;
 }
 

@@ -101,7 +101,9 @@ describe.each(engines)("an undo of several changes on %s", (engine) => {
     const request = await change({ petId: 1, delta: 1 });
     const path = `~/admin/changes/undo?request=${request}`;
     const as = async (role: "clerk" | "viewer") =>
-      service.call("POST", path, { key: (await issueOperator(service, role, "production", role)).text });
+      service.call("POST", path, {
+        key: (await issueOperator(service, role, "production", role)).text,
+      });
     expectError(await as("viewer"), "insufficient_scope");
     expect((await as("clerk")).status).toBe(200);
     expect(await quantities()).toEqual([2, 18]);

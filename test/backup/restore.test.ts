@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import type { Store } from "../../src/domain/store.ts";
+import { issueOperator } from "../support/admin/operators.ts";
 import { anEntry } from "../support/audit.ts";
 import { pairsOf, startUpdates } from "../support/backup-trial.ts";
 import { until } from "../support/instances/fleet.ts";
@@ -39,6 +40,7 @@ for (const engine of engines) {
     const service = await startTestService(engine);
     await service.addPets(...pairsOf(pairs));
     const { text: key } = await service.issueKey({ limits: unlimited });
+    const { text: clerk } = await issueOperator(service, "Carl", "production", "clerk");
     const updates = startUpdates(service.baseUrl, key, pairs, 2);
     await until(() => updates.acknowledged.length > 40, 20_000, "updates");
     const file = place.path(`${engine}.petstore`);
@@ -81,6 +83,8 @@ for (const engine of engines) {
       const continued = await again.store.inventory.readHead();
       expect(continued.seq).toBe(seq + 2 * more.acknowledged.length);
       expect(continued.epoch).not.toBe(head.epoch);
+      const session = await again.call("GET", "~/admin/session", { key: clerk });
+      expect(session.json).toMatchObject({ operator: { name: "Carl", role: "clerk" } });
       await again.stop();
     }
   });

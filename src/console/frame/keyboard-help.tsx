@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { may } from "../client/session.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import type { Shortcut, View } from "../parts/view.ts";
 
@@ -18,7 +19,7 @@ export function KeyboardHelp({ view, close }: Props) {
   const here = useSignal<readonly Shortcut[]>([]);
   useEffect(() => {
     void view?.load().then(({ shortcuts = [] }) => {
-      here.value = shortcuts;
+      here.value = shortcuts.filter(([, , role = "viewer"]) => may(role));
     });
   }, [view, here]);
   return (

@@ -108,6 +108,7 @@ function KeyFacts({ entry }: { readonly entry: Key }) {
   const { id, kind, role, plan, limits, scopes, createdAt, expiresAt, revokedAt, lastUsedAt } =
     entry;
   const isOperator = kind === "operator";
+  const ownRole = roleChoices.find(([name]) => name === role);
   const planText = (
     <>
       {planTitle(plan)}
@@ -120,13 +121,7 @@ function KeyFacts({ entry }: { readonly entry: Key }) {
         ["Id", <span class="mono">{id}</span>],
         ["Plan", planText],
         isOperator
-          ? [
-              "Role",
-              roleChoices
-                .find(([name]) => name === role)
-                ?.slice(1)
-                .join(": "),
-            ]
+          ? ["Role", ownRole?.slice(1).join(": ")]
           : ["Scopes", <ScopeBadges scopes={scopes} />],
         ["Last use", lastUsedAt ? <Time at={lastUsedAt} isRelative /> : "Never used"],
         ["Created", <Time at={createdAt} />],

@@ -56,8 +56,9 @@ function Hinted({ title, hint }: { readonly title: string; readonly hint: string
   );
 }
 
-interface TermsProps extends Partial<Pick<Key, "limits" | "scopes">> {
+interface TermsProps extends Partial<Pick<Key, "limits">> {
   readonly plan?: Plan;
+  readonly scopes?: readonly string[];
 }
 
 /** Plan, limits and scopes of an API key. */
@@ -89,7 +90,7 @@ export function TermsFields({ plan = "free", limits, scopes }: TermsProps) {
             {meaning} <code class="muted small">{name}</code>
           </>,
         ])}
-        isChosen={(name) => scopes === undefined || scopes.some((one) => one === name)}
+        isChosen={(name) => scopes?.includes(name) ?? true}
       />
     </>
   );

@@ -29,19 +29,19 @@ export const keyUses: readonly Choice[] = [
   ["other", "Something else", "you choose plan and scopes"],
 ];
 
-/** The plan and the scopes that fit a use. The person can change them. Without scopes: all. */
-export const usualTerms: Readonly<
-  Record<string, { readonly plan: Plan; readonly scopes?: readonly NewKeyScopes[] }>
-> = {
-  "web-shop": {
-    plan: "business",
-    scopes: ["inventory:read", "inventory:write", "pets:read", "orders:read"],
-  },
-  till: { plan: "pro", scopes: ["inventory:read", "inventory:write", "pets:read"] },
-  "read-only": {
-    plan: "free",
-    scopes: ["inventory:read", "pets:read", "orders:read", "history:read"],
-  },
+interface Terms {
+  readonly plan: Plan;
+  readonly scopes: readonly string[];
+}
+
+const tillScopes = ["inventory:read", "inventory:write", "pets:read"];
+const readScopes = Object.keys(scopeMeanings).filter((scope) => scope.endsWith(":read"));
+
+/** The plan and the scopes that fit a use. The person can change them. Otherwise all scopes. */
+export const usualTerms: Readonly<Record<string, Terms>> = {
+  "web-shop": { plan: "business", scopes: [...tillScopes, "orders:read"] },
+  till: { plan: "pro", scopes: tillScopes },
+  "read-only": { plan: "free", scopes: readScopes },
 };
 
 /** True if the limits of a plan are set per key. */

@@ -3,14 +3,17 @@ import { request } from "../client/api.ts";
 import { isOwnKey } from "../client/session.ts";
 import type { Key, Service } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
+import { readStored, store } from "../page/storage.ts";
 import { Button } from "../parts/button.tsx";
 import { Card } from "../parts/card.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useLoaded } from "../parts/loaded.tsx";
 
+const storageName = "petstore-first-steps";
+
 /** What the owner of a new store does first, until all of it is done or the person hides it. */
 export function FirstSteps({ facts }: { readonly facts: Service }) {
-  const isHidden = useSignal(readHidden());
+  const isHidden = useSignal(readStored(storageName) !== undefined);
   const source = useLoaded(async (signal) =>
     isHidden.value ? undefined : request<readonly Key[]>("/keys", { signal }),
   );
@@ -21,24 +24,18 @@ export function FirstSteps({ facts }: { readonly facts: Service }) {
   if (done === steps.length) return null;
   const hide = () => {
     isHidden.value = true;
-    hideForGood();
+    store(storageName, "hidden");
   };
-  const button = (
-    <Button kind="quiet" isSmall onClick={hide}>
-      Hide
-    </Button>
-  );
   return (
-    <Card title={`First steps: ${done} of ${steps.length} done`} class="first-steps" aside={button}>
-      <ol>
-        {steps.map(([isDone, to, title, text]) => (
-          <li key={to} class="row">
-            <Icon name={isDone ? "check" : "plus"} />
-            {isDone ? <s>{title}</s> : <a href={hrefOf(to)}>{title}</a>}
-            <span class="small muted">{isDone ? "Done" : text}</span>
-          </li>
-        ))}
-      </ol>
+    <Card title={`First steps: ${done} of ${steps.length} done`} class="stack">
+      {steps.map(([isDone, to, title, text]) => (
+        <p key={to} class="row">
+          <Icon name={isDone ? "check" : "plus"} />
+          {isDone ? <s>{title}</s> : <a href={hrefOf(to)}>{title}</a>}
+          <span class="small muted">{isDone ? "Done" : text}</span>
+        </p>
+      ))}
+      <Button onClick={hide}>Hide</Button>
     </Card>
   );
 }
@@ -57,22 +54,4 @@ function stepsOf({ stock, backup }: Service, all: readonly Key[]): readonly Step
     [backup !== null, "/backups", "Make a backup", "A copy of the whole store."],
     [hasColleague, `${newKey}colleague`, "Invite a colleague", "Every change then has a name."],
   ];
-}
-
-const storageName = "petstore-first-steps";
-
-function readHidden(): boolean {
-  try {
-    return window.localStorage.getItem(storageName) !== null;
-  } catch {
-    return false;
-  }
-}
-
-function hideForGood(): void {
-  try {
-    window.localStorage.setItem(storageName, "hidden");
-  } catch {
-    // A browser without storage shows the steps again after a reload.
-  }
 }

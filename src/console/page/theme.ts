@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { readStored, store } from "./storage.ts";
 
 export type Theme = "light" | "dark";
 
@@ -24,11 +25,7 @@ export function startTheme(): void {
 export function switchTheme(): void {
   chosen.value = currentTheme() === "dark" ? "light" : "dark";
   apply();
-  try {
-    window.localStorage.setItem(storageName, chosen.value);
-  } catch {
-    // A browser without storage forgets the choice. Nothing depends on it.
-  }
+  store(storageName, chosen.value);
 }
 
 function apply(): void {
@@ -36,10 +33,6 @@ function apply(): void {
 }
 
 function readChosen(): Theme | undefined {
-  try {
-    const value = window.localStorage.getItem(storageName);
-    return value === "light" || value === "dark" ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = readStored(storageName);
+  return value === "light" || value === "dark" ? value : undefined;
 }

@@ -11,14 +11,7 @@ interface Props {
 }
 
 /** Finds pets while the person types. */
-export function SearchField(props: Props) {
-  const {
-    label,
-    placeholder = "Search by id, name or barcode",
-    value,
-    search,
-    field = null,
-  } = props;
+export function SearchField({ label, placeholder, value, search, field = null }: Props) {
   return (
     <div class="search-field">
       <Icon name="search" />
@@ -26,7 +19,7 @@ export function SearchField(props: Props) {
         ref={field}
         class="input"
         type="search"
-        placeholder={placeholder}
+        placeholder={placeholder ?? "Search by id, name or barcode"}
         maxLength={500}
         aria-label={label}
         autocomplete="off"

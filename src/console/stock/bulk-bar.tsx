@@ -1,8 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { may } from "../client/session.ts";
 import type { PetStatus } from "../client/types.ts";
-import { navigate } from "../page/router.ts";
-import { Button } from "../parts/button.tsx";
+import { Button, LinkButton } from "../parts/button.tsx";
 import { Select } from "../parts/choices.tsx";
 import { FieldError } from "../parts/fields.tsx";
 import { ReasonInput } from "../parts/reason-field.tsx";
@@ -12,7 +11,6 @@ import { batchSizeMax, countChanges } from "./batches.ts";
 import { applyToSelected, bulk, sendBulk } from "./bulk.ts";
 import { parseDelta, parseQuantity, quantityRule } from "./quantities.ts";
 import { clearSelection, selected } from "./selection.ts";
-import { table } from "./state.ts";
 
 /**
  * Changes all selected rows. What is left after the connection was lost comes first, also when the
@@ -49,14 +47,6 @@ const kinds = [
   ["delta", "Add to the quantity"],
   ["status", "Set the status to"],
 ] as const;
-
-/** Each selected row gets its own amount. */
-async function receiveSelected(): Promise<void> {
-  const petIds = [...selected.value].reverse().map((row) => table.value.ids[row]!);
-  (await import("./deliveries.ts")).addRows(petIds);
-  clearSelection();
-  navigate("/stock/delivery");
-}
 
 function BulkForm() {
   const kind = useSignal<(typeof kinds)[number][0]>("quantity");
@@ -118,9 +108,7 @@ function BulkForm() {
       <button type="submit" class="button primary" disabled={progress !== undefined}>
         {progress ? `${formatCount(progress.applied)} of ${formatCount(progress.total)}` : "Apply"}
       </button>
-      <Button isDisabled={!!progress || count > batchSizeMax} onClick={receiveSelected}>
-        Receive…
-      </Button>
+      {count <= batchSizeMax && <LinkButton to="/stock/delivery">Receive…</LinkButton>}
       <Button isDisabled={progress !== undefined} onClick={clearSelection}>
         Clear
       </Button>

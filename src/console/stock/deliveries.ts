@@ -1,27 +1,31 @@
 import { computed, effect, signal } from "@preact/signals";
 import { createIdempotencyKey, request } from "../client/api.ts";
-import { session } from "../client/session.ts";
 import type { LedgerRow } from "../client/types.ts";
-import { announce, showSuccess } from "../page/messages.ts";
+import { announce, showError, showSuccess } from "../page/messages.ts";
 import { navigate } from "../page/router.ts";
-import { countOf } from "../texts/formats.ts";
-import { Sending } from "./batches.ts";
+import { readStored, store } from "../page/storage.ts";
+import { countOf, formatCount } from "../texts/formats.ts";
+import { batchSizeMax, Sending } from "./batches.ts";
 import { repeatMsMax } from "./count-storage.ts";
+import { counter } from "./counting.ts";
 import { amountRule, parseAmount, parseLine } from "./delivery-lines.ts";
-import { table } from "./state.ts";
+import { clearSelection, selected } from "./selection.ts";
+import { revision, table } from "./state.ts";
 import { foldCase } from "./table.ts";
 
 /** What is recorded. A loss is taken away, the others are added. */
 export const kinds = ["Delivery", "Return", "Loss"] as const;
+
+/** A pet, and its amount as it was typed. */
+export type Line = readonly [petId: string, amount: string];
 
 const emptyDraft = () => ({
   /** The idempotency key. Another window that sends the same draft adds nothing. */
   key: createIdempotencyKey(),
   kind: "Delivery" as (typeof kinds)[number],
   reference: "",
-  /** Amounts as they were typed. */
-  rows: [] as readonly (readonly [petId: string, amount: string])[],
-  /** Pasted lines that were not added, and why. */
+  lines: [] as readonly Line[],
+  /** Pasted lines that were not added. */
   problems: [] as readonly string[],
   /** In milliseconds since 1970. 0 if it was not sent, or was refused. */
   sentAt: 0,
@@ -31,41 +35,47 @@ type Draft = Readonly<ReturnType<typeof emptyDraft>>;
 /** The delivery, return or loss that is being put together. */
 export const draft = signal<Draft>(emptyDraft());
 export const sending = new Sending();
-/** Why the draft was not recorded, and because of which pet. */
-export const failure = signal({ message: "", petId: "" });
-/** The pet whose amount is to get the focus. A new object for each scan. */
-export const scanned = signal({ petId: "" });
+/** The pet that was scanned last, until its amount is known. */
+export const added = signal("");
 /** What was scanned and is no pet. Scans are ignored until the person has seen it. */
 export const unknownCode = signal("");
 /** What was sent may be recorded. It stays as it is until the service says so. */
 export const isSent = computed(() => draft.value.sentAt > 0);
-export const sign = computed(() => (draft.value.kind === "Loss" ? -1 : 1));
-export const total = computed(() => {
-  const amounts = draft.value.rows.map(([, amount]) => parseAmount(amount) ?? 0);
-  const pieces = amounts.reduce((sum, amount) => sum + amount, 0);
-  return { kinds: amounts.filter((amount) => amount > 0).length, pieces };
-});
 
 export function changeDraft(fields: Partial<Omit<Draft, "key" | "sentAt">>): void {
   if (isSent.value) return;
   keep({ ...draft.value, ...fields });
-  fail("");
+  sending.clear();
+}
+
+/** What a line adds to what is in stock now, and why that cannot be recorded. */
+export function resultOf([petId, amount]: Line) {
+  void revision.value;
+  const row = table.value.findRow(petId) ?? -1;
+  const { [row]: name = petId } = table.value.names;
+  const { [row]: now = 0 } = table.value.quantities;
+  const pieces = parseAmount(amount);
+  const delta = (draft.value.kind === "Loss" ? -1 : 1) * (pieces ?? 0);
+  const shortage = now + delta < 0 ? `Only ${formatCount(now)} in stock.` : "";
+  return { name, now, delta, fault: pieces === undefined ? amountRule : shortage };
 }
 
 export function setAmount(petId: string, amount: string): void {
-  changeDraft({ rows: [...new Map(draft.value.rows).set(petId, amount)] });
+  changeDraft({ lines: [...new Map(draft.value.lines).set(petId, amount)] });
 }
 
 function plus(amount: string | undefined, pieces: number): string {
   return String((parseAmount(amount ?? "") ?? 0) + pieces || "");
 }
 
-/** Adds rows without an amount, unless they are there. */
-export function addRows(petIds: readonly string[]): void {
-  const { rows } = draft.value;
-  const added = petIds.map((petId) => [petId, ""] as const);
-  // The first one says where a row is, the last one what its amount is.
-  changeDraft({ rows: [...new Map([...rows, ...added, ...rows])] });
+/** Adds the selected pets without an amount, unless they are there. */
+export function addSelected(): void {
+  const { lines } = draft.value;
+  const added = [...selected.value].reverse().map((row) => [table.value.ids[row]!, ""] as const);
+  // The first one says where a line is, the last one what its amount is.
+  if (added.length <= batchSizeMax)
+    changeDraft({ lines: [...new Map([...lines, ...added, ...lines])] });
+  clearSelection();
 }
 
 /** Adds one of the pet with this code, as a scan does. */
@@ -77,54 +87,59 @@ export function scan(code: string, row = table.value.findScanned(code)): void {
     return;
   }
   const petId = table.value.ids[row]!;
-  const amount = plus(new Map(draft.value.rows).get(petId), 1);
+  const amount = plus(new Map(draft.value.lines).get(petId), 1);
   setAmount(petId, amount);
-  scanned.value = { petId };
+  added.value = petId;
   announce(`${table.value.names[row]}: ${amount}`);
 }
 
-/** Adds the rows of a sheet, and lists what cannot be added. */
-export function addLines(text: string): void {
+/** Adds the rows of a sheet, and lists what cannot be added. Other texts go into the field. */
+export function paste(event: ClipboardEvent): void {
+  const text = event.clipboardData?.getData("text") ?? "";
+  if (!/[\t;,\r\n]/.test(text)) return;
+  event.preventDefault();
+  const pasted = text.split(/[\r\n]+/).filter((line) => line.trim() !== "");
+  if (pasted.length > batchSizeMax) {
+    showError("Paste at most 1,000 lines at a time, or import the file.");
+    return;
+  }
   const { rowsById, foldedNames, isRemoved, ids } = table.value;
-  const known = rowsById.filter((row) => !isRemoved[row]);
-  const named = Map.groupBy(known, (row) => foldedNames[row]!);
-  const amounts = new Map(draft.value.rows);
+  const named = Map.groupBy(rowsById, (row) => (isRemoved[row] ? undefined : foldedNames[row]!));
+  const amounts = new Map(draft.value.lines);
   const problems = [...draft.value.problems];
-  for (const line of text.split(/[\r\n]+/).filter((one) => one.trim() !== "")) {
+  for (const [index, line] of pasted.entries()) {
     const { code = "", pieces = 0 } = parseLine(line) ?? {};
     const row = table.value.findScanned(code);
     const rows = row === undefined ? (named.get(foldCase(code)) ?? []) : [row];
     const petId = ids[rows[0]!]!;
     if (rows.length === 1) amounts.set(petId, plus(amounts.get(petId), pieces));
-    else if (code === "") problems.push(`${line}: not a pet and a whole number`);
-    else problems.push(`${line}: ${rows.length || "no"} pets have this id, barcode or name`);
+    // The first line of a sheet may be its header.
+    else if (index > 0 || /\d/.test(line)) problems.push(line);
   }
-  changeDraft({ rows: [...amounts], problems });
+  changeDraft({ lines: [...amounts], problems });
 }
 
 export function discardDraft(): void {
   const { value: discarded } = draft;
   keep(emptyDraft());
-  fail("");
+  sending.clear();
   showSuccess("Discarded", { label: "Undo", run: () => keep(discarded) });
 }
 
 /** Sends the draft as one batch, again after the connection was lost. It is never recorded twice. */
 export async function recordDraft(event: Event): Promise<void> {
   event.preventDefault();
-  const { key, kind, reference, rows, problems, sentAt } = draft.value;
-  const wrong = rows.find(([, amount]) => parseAmount(amount) === undefined);
-  if (wrong) return fail(amountRule, wrong[0]);
+  const { key, kind, reference, lines, problems, sentAt } = draft.value;
   if (isSent.value && Date.now() - sentAt > repeatMsMax) {
     keep({ ...draft.value, key: createIdempotencyKey(), sentAt: 0 });
-    return fail("This was sent too long ago to be sent again. Discard it if Activity shows it.");
+    sending.error.value =
+      "This was sent too long ago to be sent again. Discard it if Activity shows it.";
+    return;
   }
   const reason = [kind, reference.trim()].filter(Boolean).join(": ");
-  const changes = rows
-    .map(([petId, amount]) => ({ petId, delta: sign.value * parseAmount(amount)!, reason }))
+  const changes = lines
+    .map((line) => ({ petId: line[0], delta: resultOf(line).delta, reason }))
     .filter(({ delta }) => delta !== 0);
-  const size = `${countOf(total.value.kinds, "kind")}, ${countOf(total.value.pieces, "piece")}`;
-  fail("");
   keep({ ...draft.value, sentAt: sentAt || Date.now() });
   let seq = 0;
   const isRecorded = await sending.send([{ key, changes }], (_, [entry]) => {
@@ -136,44 +151,25 @@ export async function recordDraft(event: Event): Promise<void> {
     const path = `/changes?after=${seq - 1}&limit=1`;
     const [row] = await request<readonly LedgerRow[]>(path).catch(() => []);
     const show = () => navigate(`/activity?request=${row?.requestId ?? ""}`);
-    showSuccess(`${reason}. ${size}.`, { label: "Show in Activity", run: show });
-  } else if (sending.error.value !== "") {
+    showSuccess(`${reason}. ${countOf(changes.length, "kind")}.`, {
+      label: "Show in Activity",
+      run: show,
+    });
     // A refused draft can be corrected.
-    if (sending.rest.value.length === 0) keep({ ...draft.value, sentAt: 0 });
-    const { value: message } = sending.error;
-    const [, petId, why] = /^Change \d+ \(pet (-?\d+)\): (.*)$/.exec(message) ?? [];
-    fail(why?.replace(/^A delta .* negative\. .* (\d+)\.$/, "Only $1 in stock.") ?? message, petId);
-  }
-}
-
-function fail(message: string, petId = ""): void {
-  failure.value = { message, petId };
-  if (petId !== "") scanned.value = { petId };
+  } else if (sending.rest.value.length === 0) keep({ ...draft.value, sentAt: 0 });
 }
 
 /** Every operator key has its own draft: the service knows a repeated request only by the same key. */
-const storageName = computed(() => {
-  const { value } = session;
-  return `petstore-delivery-${value.kind === "in" ? value.session.operator.id : ""}`;
-});
+const storageName = computed(() => `petstore-delivery-${counter.value}`);
 
 /** A reload, or a laptop that is closed, loses nothing. */
 function keep(changed: Draft): void {
   draft.value = changed;
-  try {
-    window.localStorage.setItem(storageName.value, JSON.stringify(changed));
-  } catch {
-    // The draft is still on the page. Only a reload would lose it.
-  }
+  store(storageName.value, JSON.stringify(changed));
 }
 
 function restore(): void {
-  try {
-    const text = window.localStorage.getItem(storageName.value);
-    draft.value = { ...emptyDraft(), ...JSON.parse(text ?? "{}") };
-  } catch {
-    draft.value = emptyDraft();
-  }
+  draft.value = { ...emptyDraft(), ...JSON.parse(readStored(storageName.value) ?? "{}") };
 }
 
 effect(restore);

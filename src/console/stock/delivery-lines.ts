@@ -22,9 +22,10 @@ export function parseLine(line: string): { code: string; pieces: number } | unde
 const scannedMsMax = 30;
 
 /**
- * Whether a text in the field of an amount is a scan of the next pet. What cannot be an amount is one.
- * A short number is one if a pet has this code and all of it came as fast as from a scanner.
+ * Whether a text after a scan is its amount, and not the scan of the next pet. A short number is a scan if
+ * a pet has this code and all of it came as fast as from a scanner.
  */
-export function isScan(text: string, typedMs: number, isCode: boolean): boolean {
-  return parseAmount(text) === undefined || (isCode && typedMs < scannedMsMax * text.length);
+export function isAmount(text: string, typedMs: number, isCode: boolean): boolean {
+  const isFast = typedMs < scannedMsMax * text.length;
+  return text !== "" && parseAmount(text) !== undefined && !(isCode && isFast);
 }

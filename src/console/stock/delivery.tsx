@@ -11,11 +11,11 @@ import { countOf, formatCount } from "../texts/formats.ts";
 import { batchSizeMax } from "./batches.ts";
 import { CountStop } from "./count-stop.tsx";
 import * as deliveries from "./deliveries.ts";
-import { isScan, parseAmount } from "./delivery-lines.ts";
-import { searchRows, sortRows } from "./order.ts";
-import { revision, table } from "./state.ts";
+import { isAmount } from "./delivery-lines.ts";
+import { findRows } from "./find-rows.ts";
+import { table } from "./state.ts";
 
-const { draft, failure, isSent, scanned, sending, sign, total, unknownCode } = deliveries;
+const { added, changeDraft, draft, isSent, sending, unknownCode } = deliveries;
 
 function focusFinder(): void {
   unknownCode.value = "";
@@ -24,8 +24,10 @@ function focusFinder(): void {
 
 /** Each pet gets its own amount, by scan, search or paste. Then all of them are recorded at once. */
 export function Delivery() {
-  const { kind, rows, problems } = draft.value;
+  const { kind, lines, problems } = draft.value;
   const unknown = `No pet has the id, barcode or name ${unknownCode.value}.`;
+  useLayoutEffect(focusFinder, [lines.length === 0]);
+  useLayoutEffect(deliveries.addSelected, []);
   return (
     <div class="stack">
       <ViewHead title={`Record a ${kind.toLowerCase()}`}>
@@ -35,7 +37,7 @@ export function Delivery() {
         label="What to record"
         choices={deliveries.kinds.map((one) => [one, one])}
         isChosen={(one) => one === kind}
-        choose={(one) => deliveries.changeDraft({ kind: one })}
+        choose={(one) => changeDraft({ kind: one })}
       />
       <Finder />
       {unknownCode.value && (
@@ -43,61 +45,60 @@ export function Delivery() {
       )}
       {problems.length > 0 && (
         <section class="notice warning spread" aria-label="Lines that were not added">
-          <pre>{problems.join("\n")}</pre>
-          <Button onClick={() => deliveries.changeDraft({ problems: [] })}>Dismiss</Button>
+          <pre>
+            {["Not added, because not one pet and a whole number:", ...problems].join("\n")}
+          </pre>
+          <Button onClick={() => changeDraft({ problems: [] })}>Dismiss</Button>
         </section>
       )}
-      <ul class="delivery-rows">
-        {rows.toReversed().map(([petId, amount]) => (
-          <Row key={petId} petId={petId} amount={amount} />
-        ))}
-      </ul>
-      {rows.length > 0 && <Finish />}
+      {lines.toReversed().map((line) => (
+        <Line key={line[0]} line={line} />
+      ))}
+      {lines.length > 0 && <Finish />}
     </div>
   );
 }
 
 const suggestionsMax = 8;
 
-function suggest(text: string): readonly number[] {
-  if (text.trim() === "") return [];
-  const rows = sortRows(table.value, { column: "name", isDescending: false });
-  return [...searchRows(table.value, rows, text).subarray(0, suggestionsMax)];
-}
-
-/** Takes scans, searches and pasted rows. */
+/** Takes scans, searches, amounts and pasted rows. */
 function Finder() {
   const text = useSignal("");
-  useLayoutEffect(focusFinder, []);
+  /** When the text was empty last. */
+  const since = useRef(0);
+  const typed = text.value.trim();
+  const found = typed === "" ? [] : findRows(typed).slice(0, suggestionsMax);
+  const last = table.value.names[table.value.findRow(added.value) ?? -1];
   function add(row?: number): void {
-    const typed = text.value.trim();
     text.value = "";
+    focusFinder();
     deliveries.scan(typed, row);
   }
   function enter(event: Event): void {
     event.preventDefault();
-    const typed = text.value.trim();
-    const found = suggest(typed);
+    const scanned = table.value.findScanned(typed);
     // A number that is only a part of an id is not the pet that was meant.
-    const isName = found.length > 0 && /\D/.test(typed);
-    const only = isName && found.length === 1 ? found[0] : undefined;
-    const row = table.value.findScanned(typed) ?? only;
-    if (row !== undefined || (typed !== "" && !isName)) add(row);
-  }
-  function paste(event: ClipboardEvent): void {
-    const pasted = event.clipboardData?.getData("text") ?? "";
-    if (!/[\t;,\r\n]/.test(pasted)) return;
-    event.preventDefault();
-    deliveries.addLines(pasted);
+    const matches = /\D/.test(typed) ? found : [];
+    const row = scanned ?? (matches.length === 1 ? matches[0] : undefined);
+    if (last && isAmount(typed, event.timeStamp - since.current, scanned !== undefined)) {
+      deliveries.setAmount(added.value, typed);
+      added.value = text.value = "";
+    } else if (row === undefined && matches.length > 0) {
+      document.querySelector<HTMLElement>(".delivery-finder button")!.focus();
+    } else if (typed !== "") add(row);
   }
   return (
-    <form class="row delivery-finder" novalidate onSubmit={enter} onPaste={paste}>
+    <form class="row delivery-finder" novalidate onSubmit={enter} onPaste={deliveries.paste}>
       <SearchField
         label="Scan, search or paste"
+        placeholder={last ? `Amount of ${last}, or the next pet` : "Id, name or barcode"}
         value={text.value}
-        search={(typed) => (text.value = typed)}
+        search={(value) => {
+          if (typed === "") since.current = performance.now();
+          text.value = value;
+        }}
       />
-      {suggest(text.value).map((row) => (
+      {found.map((row) => (
         <Button key={row} icon="plus" onClick={() => add(row)}>
           <bdi>{table.value.names[row]}</bdi> {table.value.ids[row]}
         </Button>
@@ -110,82 +111,54 @@ function Finder() {
   );
 }
 
-interface RowProps {
-  readonly petId: string;
-  readonly amount: string;
-}
-
-/** After a scan, its field has the focus: a number replaces the amount, the next scan adds its pet. */
-function Row({ petId, amount }: RowProps) {
-  void revision.value;
-  const field = useRef<HTMLInputElement>(null);
-  /** The amount before somebody began to type, and when the first key was pressed. */
-  const typing = useRef({ before: "", since: 0 });
-  const begin = () => {
-    typing.current = { before: field.current!.value, since: 0 };
-    field.current!.select();
-  };
-  useLayoutEffect(() => {
-    if (scanned.value.petId !== petId) return;
-    field.current!.focus();
-    begin();
-  }, [scanned.value]);
-  function press({ key, timeStamp }: KeyboardEvent): void {
-    const { before, since } = typing.current;
-    if (key !== "Enter") typing.current.since ||= timeStamp;
-    else if (isScan(amount, timeStamp - since, table.value.findScanned(amount) !== undefined)) {
-      deliveries.setAmount(petId, before);
-      deliveries.scan(amount.trim());
-    } else focusFinder();
-  }
-  const row = table.value.findRow(petId) ?? -1;
-  const now = table.value.quantities[row] ?? 0;
-  const then = now + sign.value * (parseAmount(amount) ?? 0);
+function Line({ line }: { readonly line: deliveries.Line }) {
+  const [petId, amount] = line;
+  const { name, now, delta, fault } = deliveries.resultOf(line);
+  const remove = () => changeDraft({ lines: draft.value.lines.filter((one) => one !== line) });
   return (
-    <li class="row">
+    <div class="row">
       <PetName petId={petId} />
-      <span class="number">
-        {formatCount(now)} → <span class={then < 0 ? "badge danger" : ""}>{formatCount(then)}</span>
+      <span class="spacer" />
+      <span class={fault ? "badge danger" : ""}>
+        {formatCount(now)} → {formatCount(now + delta)}
       </span>
       <input
-        ref={field}
         id={`amount-${petId}`}
-        class="input number"
+        class="input number delivery-amount"
         inputMode="numeric"
         autocomplete="off"
-        placeholder="0"
-        aria-label={`Amount of ${table.value.names[row] ?? petId}`}
-        aria-invalid={parseAmount(amount) === undefined || failure.value.petId === petId}
+        aria-label={`Amount of ${name}`}
+        aria-invalid={fault !== ""}
         value={amount}
         disabled={isSent.value}
-        onFocus={begin}
-        onKeyDown={press}
+        onKeyDown={({ key }) => key === "Enter" && focusFinder()}
         onInput={(event) => deliveries.setAmount(petId, event.currentTarget.value)}
       />
-    </li>
+      <Button kind="quiet" icon="close" label={`Remove ${name}`} onClick={remove} />
+    </div>
   );
 }
 
 /** The total, the reference, and the end of it. */
 function Finish() {
-  const { kind, reference } = draft.value;
-  const { kinds, pieces } = total.value;
-  const { message, petId } = failure.value;
+  const { kind, lines, reference } = draft.value;
+  const results = lines.map(deliveries.resultOf).filter(({ delta, fault }) => delta !== 0 || fault);
+  const pieces = results.reduce((sum, { delta }) => sum + Math.abs(delta), 0);
   const isSending = sending.progress.value !== undefined;
   const isLost = isSent.value && !isSending;
-  const isReady = !isSending && kinds > 0 && kinds <= batchSizeMax;
-  const name = table.value.names[table.value.findRow(petId) ?? -1] ?? petId;
+  const wrong = isSent.value ? undefined : results.find(({ fault }) => fault);
+  const isReady = !isSending && !wrong && pieces > 0 && results.length <= batchSizeMax;
   return (
     <form class="bulk-bar" aria-label="Record" novalidate onSubmit={deliveries.recordDraft}>
       <strong class="bulk-count" role="status">
-        {countOf(kinds, "kind")}, {countOf(pieces, "piece")}
+        {countOf(results.length, "kind")}, {countOf(pieces, "piece")}
       </strong>
       <ReasonInput
         class="bulk-reason"
         label="Reference, such as delivery note 4711"
         value={reference}
         isDisabled={isSent.value}
-        change={(text) => deliveries.changeDraft({ reference: text })}
+        change={(text) => changeDraft({ reference: text })}
       />
       <Button isDisabled={isSending} onClick={deliveries.discardDraft}>
         Discard
@@ -194,10 +167,9 @@ function Finish() {
         {isSending ? "Recording…" : isLost ? "Send again" : `Record ${kind.toLowerCase()}`}
       </button>
       <FieldError>
-        {name && `${name}: `}
-        {message}
+        {wrong ? `${wrong.name}: ${wrong.fault}` : sending.error.value}
         {isLost && " It may not be recorded yet. Send it again: nothing is recorded twice."}
-        {kinds > batchSizeMax && `At most ${formatCount(batchSizeMax)} kinds are recorded at once.`}
+        {results.length > batchSizeMax && " At most 1,000 kinds are recorded at once."}
       </FieldError>
     </form>
   );

@@ -8,6 +8,7 @@ import { countedBy } from "./colleagues.ts";
 import { counts, isCounting } from "./counting.ts";
 import { cancelEditing, changeEditing, type Editing, saveEditing } from "./editing.ts";
 import { cellId } from "./focus.ts";
+import { parseAddition } from "./quantities.ts";
 
 interface Props {
   readonly edit: Editing;
@@ -17,6 +18,8 @@ interface Props {
 /** The cells of a row that is being edited: quantity, status and reason. */
 export function EditFields({ edit, index }: Props) {
   const { base, quantity, status, reason, isSaving, error } = edit;
+  const delta = parseAddition(quantity);
+  const note = error || (delta !== undefined && `= ${formatCount(base.quantity + delta)}`);
   const field = useRef<HTMLInputElement & HTMLSelectElement>(null);
   // Before the next key is pressed. Fields that come back with their row leave the focus where it is.
   useLayoutEffect(() => {
@@ -41,9 +44,9 @@ export function EditFields({ edit, index }: Props) {
           disabled={isSaving}
           onInput={(event) => changeEditing({ quantity: event.currentTarget.value })}
         />
-        {error !== "" && (
-          <p class="field-error edit-error" id="edit-error" role="alert">
-            {error}
+        {note && (
+          <p class={`edit-error ${error ? "field-error" : "hint"}`} id="edit-error" role="alert">
+            {note}
           </p>
         )}
       </div>

@@ -1,6 +1,6 @@
 import { exactCode, exactId, neutralised } from "../../domain/values/spreadsheet-text.ts";
 import { pause } from "../client/retries.ts";
-import { ChoiceList, type Choices, SelectField } from "../parts/choices.tsx";
+import { type Choices, SelectField } from "../parts/choices.tsx";
 import { FormDialog } from "../parts/dialog-form.tsx";
 import { countOf } from "../texts/formats.ts";
 import { table, visible } from "./state.ts";
@@ -18,9 +18,11 @@ const columns = {
 } as const satisfies Partial<Record<keyof Entry, (text: string) => string>>;
 const names = Object.keys(columns) as (keyof typeof columns)[];
 const delimiters: Choices<string> = Object.entries({ ",": "Comma", ";": "Semicolon", "\t": "Tab" });
-const marks: Choices<string> = [
-  ["yes", "Begin with the mark of UTF-8 (BOM), so that Excel reads it"],
-];
+/** What the file begins with. Excel reads UTF-8 only after its mark. */
+const beginnings: Choices<string> = Object.entries({
+  "\ufeff": "UTF-8 for Excel (BOM)",
+  "": "UTF-8",
+});
 /** So many rows are written at once, in a few milliseconds. */
 const sliceRows = 5_000;
 
@@ -30,7 +32,7 @@ export function ExportDialog({ close }: { readonly close: () => void }) {
   async function submit(form: FormData): Promise<void> {
     const entries = table.value;
     const delimiter = form.get("delimiter") as string;
-    const pieces = [form.has("mark") ? "\ufeff" : "", `${names.join(delimiter)}\n`];
+    const pieces = [`${form.get("beginning")}${names.join(delimiter)}\n`];
     for (let start = 0; start < rows.length; start += sliceRows) {
       const slice = [...rows.subarray(start, start + sliceRows)];
       const lines = slice.map((row) => `${cellsOf(entries.entryAt(row)).join(delimiter)}\n`);
@@ -45,13 +47,7 @@ export function ExportDialog({ close }: { readonly close: () => void }) {
     <FormDialog title="Export the list" action="Download" close={close} submit={submit}>
       <p>A CSV file with {size}: what the list shows, in its order. It can be imported again.</p>
       <SelectField label="Between the columns" name="delimiter" choices={delimiters} />
-      <ChoiceList
-        legend="Encoding"
-        type="checkbox"
-        name="mark"
-        choices={marks}
-        isChosen={() => true}
-      />
+      <SelectField label="Encoding" name="beginning" choices={beginnings} />
     </FormDialog>
   );
 }
@@ -66,10 +62,8 @@ function cellsOf(entry: Entry): readonly string[] {
 }
 
 function download(file: Blob): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(file);
-  link.download = "stock.csv";
-  link.click();
+  const href = URL.createObjectURL(file);
+  Object.assign(document.createElement("a"), { href, download: "stock.csv" }).click();
   // The browser has read it by then.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }

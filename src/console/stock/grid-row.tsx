@@ -118,7 +118,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
           aria-label={`Details of ${name}`}
           onClick={() => openPetDialog(petId)}
         >
-          <Icon name="edit" />
+          <Icon name={may("clerk") ? "edit" : "audit"} />
         </button>
       </div>
     </div>

@@ -21,17 +21,14 @@ export async function printStock(): Promise<void> {
     return;
   }
   const list = document.createElement("table");
+  list.className = "table";
   const headings = ["Id", "Name", "Category", "Quantity", isCount ? "Counted" : "Status"];
-  list
-    .createTHead()
-    .insertRow()
-    .append(...elements("th", headings));
+  list.createTHead().append(line("th", headings));
   const body = list.createTBody();
   for (let start = 0; start < rows.length; start += sliceRows) {
     for (const row of rows.subarray(start, start + sliceRows)) {
       const { petId, name, category, quantity, status } = entries.entryAt(row);
-      const texts = [petId, name, category ?? "", formatCount(quantity), isCount ? "" : status];
-      body.insertRow().append(...elements("td", texts));
+      body.append(line("td", [petId, name, category, formatCount(quantity), !isCount && status]));
     }
     await pause(0);
   }
@@ -39,20 +36,23 @@ export async function printStock(): Promise<void> {
   const now = new Date().toLocaleString(undefined, { dateStyle: "long", timeStyle: "short" });
   const size = countOf(rows.length, "entry", "entries");
   const facts = [now, size, query.value.trim(), ...statusFilter.value, category];
-  const sheet = document.createElement("section");
+  const sheet = element("section", "");
   sheet.className = "print-sheet";
-  sheet.append(...elements("h1", [isCount ? "Count list" : "Stock"]));
-  sheet.append(...elements("p", [facts.filter(Boolean).join(" · ")]), list);
+  const title = element("h1", isCount ? "Count list" : "Stock");
+  sheet.append(title, element("p", facts.filter(Boolean).join(" · ")), list);
   document.querySelector(".print-sheet")?.remove();
   document.body.append(sheet);
   window.addEventListener("afterprint", () => sheet.remove(), { once: true });
   window.print();
 }
 
-function elements(kind: "h1" | "p" | "th" | "td", texts: readonly string[]): HTMLElement[] {
-  return texts.map((text) => {
-    const element = document.createElement(kind);
-    element.textContent = text;
-    return element;
-  });
+function line(kind: "th" | "td", texts: readonly (string | null | false)[]): HTMLElement {
+  const row = element("tr", "");
+  row.append(...texts.map((text) => element(kind, text || "")));
+  row.children[3]!.className = "number";
+  return row;
+}
+
+function element(kind: string, text: string): HTMLElement {
+  return Object.assign(document.createElement(kind), { textContent: text });
 }

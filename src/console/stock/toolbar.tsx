@@ -29,14 +29,20 @@ import {
   visible,
 } from "./state.ts";
 
+/** What to do with the list. */
 export function Actions() {
-  if (!may("clerk")) return null;
-  if (isCounting.value) {
-    return <LinkButton to={`/stock${stockQuery.value}`}>Stop counting</LinkButton>;
-  }
   return (
     <div class="row">
-      <LinkButton icon="import" to="/stock/delivery">
+      {isCounting.value && <LinkButton to={`/stock${stockQuery.value}`}>Stop counting</LinkButton>}
+      {!isCounting.value && may("clerk") && <Changes />}
+    </div>
+  );
+}
+
+function Changes() {
+  return (
+    <>
+      <LinkButton icon="stock" to="/stock/delivery">
         Receive delivery
       </LinkButton>
       <LinkButton icon="count" to={`/stock/count${stockQuery.value}`}>
@@ -45,7 +51,7 @@ export function Actions() {
       <Button kind="primary" icon="plus" onClick={() => openPetDialog(undefined)}>
         Add pet
       </Button>
-    </div>
+    </>
   );
 }
 
@@ -128,17 +134,12 @@ const counted = (text: string, count: number) => (
 
 /** Prints or exports what is shown. */
 function Outputs() {
-  const isExporting = useSignal(false);
+  const isOpen = useSignal(false);
   return (
     <>
       <Button kind="quiet" icon="print" label="Print" onClick={printStock} />
-      <Button
-        kind="quiet"
-        icon="import"
-        label="Export"
-        onClick={() => (isExporting.value = true)}
-      />
-      {isExporting.value && <ExportDialog close={() => (isExporting.value = false)} />}
+      <Button kind="quiet" icon="import" label="Export" onClick={() => (isOpen.value = true)} />
+      {isOpen.value && <ExportDialog close={() => (isOpen.value = false)} />}
     </>
   );
 }

@@ -175,8 +175,7 @@ export function callerOf(key: Key, secret: Secret, now: number): Caller | undefi
 /** The scopes of a key. An operator has those of the lower roles, too. */
 function grantedScopes(key: Key): readonly GrantedScope[] {
   if (kindOf(key) === "api") return key.scopes;
-  const role = roleOf(key);
-  return roles.filter((one) => role && rolesFrom(one).includes(role)).map((one) => roleScopes[one]);
+  return roles.slice(0, roles.indexOf(roleOf(key)!) + 1).map((role) => roleScopes[role]);
 }
 
 /** CRC-32 of the text in six base-62 digits. */
