@@ -38,7 +38,7 @@ const diskReasons: readonly (string | undefined)[] = [
   "damaged",
 ];
 
-/** Why the disk refused, in words for the operator. Clients get a more general message. */
+/** What is wrong with the disk or a file, in words for the operator. Clients get a more general message. */
 export function causeOf({ reason, cause }: ServiceError): string | undefined {
   return diskReasons.includes(reason) && typeof cause === "string" ? cause : undefined;
 }

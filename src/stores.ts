@@ -127,10 +127,10 @@ export function lockStore(config: Config): () => void {
   return path === undefined ? () => {} : lockForServing(path);
 }
 
-/** For commands, which have no log. */
 const unseen =
   "the change is stored, but the process that serves this store does not respond; it shows the change later";
 
+/** For commands, which have no log. */
 function printMigration({ from, to, durationMs, backup }: Migration): void {
   const took = `${(durationMs / 1_000).toFixed(1)} s`;
   const copy = backup ? `; a backup from before is in ${backup.file}` : "";

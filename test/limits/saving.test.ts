@@ -48,3 +48,21 @@ test("counts that are saved while another process writes are saved later, and no
   expect(logged).toEqual([]);
   await limiter.close();
 });
+
+test("a ban that begins while another process writes is stored before the next write", async () => {
+  const { id } = await service.issueKey();
+  const { limiter } = await openLimiter();
+  using holder = new Database(service.databaseUrl.slice("sqlite:".length));
+  holder.run("BEGIN IMMEDIATE");
+  let isBanned = false;
+  while (!isBanned) {
+    service.clock.advance(100);
+    isBanned = (await limiter.take(id, { perMinute: 1, perDay: 1_000 })).outcome === "banned";
+  }
+  // The thread of the writer tries to save the ban meanwhile.
+  await Bun.sleep(100);
+  holder.run("ROLLBACK");
+  await service.issueKey();
+  expect((await service.store.usage.loadBans()).map(({ keyId }) => keyId)).toContain(id);
+  await limiter.close();
+});

@@ -188,7 +188,7 @@ function takeClaim({ parts, state }: Work, read: Webhook, claimedAt: number): vo
   if (!state.begunWith || wasInterrupted || read.replays !== state.webhook.replays) {
     const now = parts.clock.now();
     const delayMs = read.nextAttemptAt - now;
-    // Then the clock was ahead when the times were stored. `failingSinceAt` moves with a clock that jumps.
+    // Then the clock was ahead when the times were stored. `failingSince` follows a clock that jumps.
     const isWrong = delayMs > retryDelayMaxMs || (read.failingSince ?? now) > now;
     Object.assign(state, {
       ...initialState(read),

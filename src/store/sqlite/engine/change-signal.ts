@@ -18,7 +18,7 @@ import { isServed } from "./serving-lock.ts";
  * Notifies the serving process when another process has written, so that no request has to query
  * SQLite for it. A command that has written appends one byte to a file and waits until the serving
  * process has recorded the new length. Every request that starts after a command has ended therefore
- * sees what the command wrote, at no cost per request.
+ * sees what the command wrote, at no cost per request. A command that waits in vain says so.
  *
  * The file contains the length that the serving process has seen (8 bytes), its state (8 bytes), and
  * one byte for every change since it started. It is read and written, never mapped into memory:

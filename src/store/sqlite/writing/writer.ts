@@ -21,7 +21,7 @@ import { createOverwriteCheck } from "../engine/overwritten.ts";
 import { dialect, transactionsOn } from "../engine/scripts.ts";
 import { isServed } from "../engine/serving-lock.ts";
 import { createPetWriter } from "../pets.ts";
-import { usageWrites } from "../usage.ts";
+import { banStarts, usageWrites } from "../usage.ts";
 import { usageHistoryWrites } from "../usage-history.ts";
 import { deliveryWrites } from "../webhooks.ts";
 
@@ -59,7 +59,8 @@ const graceMs = 500;
 /** Under load, the next commit begins within this time. */
 const recentMs = 2;
 
-const operatorWrites = { ...scriptedWrites(dialect), ...banWrites(dialect) };
+/** These wait for the lock, as updates do. A ban must, because a kill before the next try would lose it. */
+const awaitedWrites = { ...scriptedWrites(dialect), ...banStarts, ...banWrites(dialect) };
 
 const repeatedWrites = {
   ...usageWrites,
@@ -157,7 +158,7 @@ export function openWriter(path: string, environment: Environment, isServed?: ()
     }),
     methods: {
       ...waiting(busyWaitMs, { beginEpoch, loadIdempotency, ...createPetWriter(database, ledger) }),
-      ...waiting(busyWaitMs, transactionsOn(database, operatorWrites)),
+      ...waiting(busyWaitMs, transactionsOn(database, awaitedWrites)),
       // These are tried again if they fail, so they never make an update wait.
       ...waiting(0, { pruneIdempotency, ...transactionsOn(database, repeatedWrites) }),
       inspect: guarded(assertUndamaged),
