@@ -40,6 +40,8 @@ type FlagValue<F extends Flag> = F extends { placeholder: string }
     : string | undefined
   : boolean;
 
+export type FlagValues<F extends Flags> = { readonly [Name in keyof F]: FlagValue<F[Name]> };
+
 /** What a user typed after the name of a command. */
 export interface Input<Values = unknown, Operands = unknown> {
   readonly flags: Values;
@@ -66,11 +68,7 @@ export interface Definition<F extends Flags, O extends readonly Operand[], Given
   readonly settings?: readonly SettingName[];
   /** Returns the exit code. A command that returns nothing has succeeded. */
   readonly run: (
-    input: Given &
-      Input<
-        { readonly [Name in keyof F]: FlagValue<F[Name]> },
-        { readonly [At in keyof O]: string }
-      >,
+    input: Given & Input<FlagValues<F>, { readonly [At in keyof O]: string }>,
     // biome-ignore lint/suspicious/noConfusingVoidType: most commands end without a return
   ) => Promise<number | void>;
 }

@@ -1,15 +1,39 @@
-import { newCommand } from "../domain/audit/audit.ts";
-import type { CatalogueStore } from "../domain/catalogue/store.ts";
 import { type UndoOutcome, undoRow, undoStore } from "../domain/history/undo.ts";
 import { type Undone, undoneJson, undoTogether } from "../domain/history/undo-together.ts";
 import type { Stock } from "../domain/ledger/inventory.ts";
-import { ledgerRowJson, type NamedRow, type Unit } from "../domain/ledger/ledger.ts";
+import { type Cause, causes, ledgerRowJson, type NamedRow } from "../domain/ledger/ledger.ts";
 import { InvalidField, ServiceError } from "../domain/running/errors.ts";
+import type { Store } from "../domain/store.ts";
+import { systemClock } from "../engines.ts";
 import { print, printError } from "../output.ts";
-import { json } from "./command.ts";
+import { type FlagValues, json } from "./command.ts";
 import { parseInteger, parseTime } from "./flags.ts";
+import { actorOf, attributionFlags } from "./imports/attribution.ts";
 import { counted } from "./paragraphs.ts";
 import { storeCommand } from "./store-command.ts";
+
+const undoFlags = {
+  request: {
+    placeholder: "ID",
+    description: "Undo all changes of this request, such as a batch or an import.",
+  },
+  key: { placeholder: "ID", description: "Undo the changes of this key. Needs --from." },
+  from: { placeholder: "TIME", description: "Undo changes at this time or later." },
+  to: { placeholder: "TIME", description: "Undo changes before this time." },
+  cause: { placeholder: "CAUSE", description: `Undo changes of this cause: ${causes.join(", ")}.` },
+  "dry-run": { description: "Show what would be undone, and change nothing. Not with SEQ." },
+  "as-of": {
+    placeholder: "SEQ",
+    description: "The asOf of a dry run. Undo nothing if one of the pets has changed after it.",
+  },
+  force: {
+    description:
+      "Undo also where the pet was changed since. SEQ overwrites those changes, the other ways keep them.",
+  },
+  reason: { placeholder: "TEXT", description: "Reason for the new rows. Default: undo of SEQ." },
+  json,
+  ...attributionFlags,
+} as const;
 
 /** Returns exit code 1 if nothing can be undone. */
 export const undoCommand = storeCommand({
@@ -20,45 +44,19 @@ export const undoCommand = storeCommand({
     "petstore undo --request req_5f0c1e9a2b7d_42 --dry-run",
   ],
   operands: [{ name: "SEQ", isOptional: true, description: "Number of one ledger row." }],
-  flags: {
-    request: {
-      placeholder: "ID",
-      description: "Undo all changes of this request, such as a batch or an import.",
-    },
-    key: { placeholder: "ID", description: "Undo the changes of this key. Needs --from." },
-    from: { placeholder: "TIME", description: "Undo changes at this time or later." },
-    to: { placeholder: "TIME", description: "Undo changes before this time." },
-    "dry-run": { description: "Show what would be undone, and change nothing. Not with SEQ." },
-    force: {
-      description:
-        "Undo also where the pet was changed since. SEQ overwrites those changes, the other ways keep them.",
-    },
-    reason: { placeholder: "TEXT", description: "Reason for the new rows. Default: undo of SEQ." },
-    json,
-  },
+  flags: undoFlags,
   changes: true,
   async run({ flags, operands: [text], store }) {
-    const { request: requestId, key: keyId, "dry-run": isDryRun, force } = flags;
-    const [from, to] = [readTime("from", flags.from), readTime("to", flags.to)];
-    const reason = flags.reason || undefined;
-    const isTogether = requestId !== undefined || from !== undefined;
-    const hasOthers = isDryRun || isTogether || keyId !== undefined || to !== undefined;
+    const { force } = flags;
+    const isTogether = flags.request !== undefined || flags.from !== undefined;
+    const others = [flags.key, flags.to, flags.cause, flags["as-of"], flags.as];
+    const hasOthers = isTogether || flags["dry-run"] || others.some((one) => one !== undefined);
     if (text === "" ? !isTogether : hasOthers) {
       const rule = "give either SEQ, or --request, or --from with or without --key and --to";
       throw new ServiceError("invalid_request", `${rule}; see petstore help undo`);
     }
-    if (isTogether) {
-      const { inventory, history, catalogue } = store;
-      const submit = (unit: Unit, asOf: number) => storeAsImport(catalogue, unit, asOf);
-      const undone = await undoTogether(
-        { inventory, history, submit },
-        { requestId, keyId, from, to },
-        { isDryRun, force, reason, actor: newCommand() },
-      );
-      if (flags.json) print(undoneJson(undone));
-      else printUndone(undone, isDryRun);
-      return undone.undone === 0 ? 1 : 0;
-    }
+    const reason = flags.reason || undefined;
+    if (isTogether) return runTogether(store, flags, reason);
     const seq = parseInteger("SEQ", text, 1);
     const outcome = await undoRow(undoStore(store), seq, { force, reason });
     if (outcome.kind !== "undone") {
@@ -71,23 +69,50 @@ export const undoCommand = storeCommand({
   },
 });
 
+async function runTogether(
+  store: Store,
+  flags: FlagValues<typeof undoFlags>,
+  reason: string | undefined,
+): Promise<number> {
+  const {
+    request: requestId,
+    key: keyId,
+    cause,
+    "dry-run": isDryRun,
+    "as-of": asOf,
+    force,
+  } = flags;
+  try {
+    if (!isCause(cause)) throw new InvalidField("cause", `must be one of ${causes.join(", ")}`);
+    const undone = await undoTogether(
+      store,
+      { requestId, keyId, cause, from: readTime("from", flags.from), to: readTime("to", flags.to) },
+      {
+        ...{ isDryRun, force, reason },
+        asOf: asOf === undefined ? undefined : parseInteger("--as-of", asOf, 0),
+        actor: await actorOf(store.keys, flags, systemClock.now()),
+      },
+    );
+    if (flags.json) print(undoneJson(undone));
+    else printUndone(undone, isDryRun);
+    return undone.undone === 0 ? 1 : 0;
+  } catch (error) {
+    // For a service, which answers with the same error.
+    if (flags.json && error instanceof ServiceError) {
+      print(JSON.stringify({ code: error.code, message: error.message }));
+    }
+    throw error;
+  }
+}
+
+function isCause(text: string | undefined): text is Cause | undefined {
+  return text === undefined || causes.includes(text as Cause);
+}
+
 function readTime(flag: string, text: string | undefined): number | undefined {
   const time = parseTime(text);
   if (!Number.isNaN(time)) return time;
   throw new InvalidField(flag, "must be a time such as 2026-11-15T10:00:00Z");
-}
-
-/** Stores any number of rows in one transaction, as an import does. */
-export async function storeAsImport(
-  catalogue: Pick<CatalogueStore, "importPets">,
-  { changes, ...actor }: Unit,
-  undoAsOf: number,
-) {
-  async function* records() {
-    yield changes.map((change) => ({ ...change, line: 0, quantity: change.amount }));
-  }
-  await catalogue.importPets(records(), { actor, reason: changes[0]!.reason!, undoAsOf });
-  return { kind: "stored" } as const;
 }
 
 function printUndone({ rows, undone, changed, leftOut, pets }: Undone, isDryRun: boolean): void {

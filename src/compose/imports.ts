@@ -7,8 +7,10 @@ import {
   type ImportRun,
   type ImportRunner,
   type ListedDifference,
+  type NotRun,
+  type UndoRun,
 } from "../domain/catalogue/import-runs.ts";
-import { unavailable } from "../domain/running/errors.ts";
+import { type ErrorCode, ServiceError, unavailable } from "../domain/running/errors.ts";
 import { spool } from "../files/spool.ts";
 import { failureOf, runCommand, withoutProgram } from "./child.ts";
 import type { ServiceOptions } from "./options.ts";
@@ -33,7 +35,7 @@ const outputCharactersMax = 8_000_000;
 export function openImports({ config, program }: ServiceOptions): Imports {
   const variables = childVariables(config);
   const stopping = new AbortController();
-  let running: Promise<ImportOutcome> | undefined;
+  let running: Promise<unknown> | undefined;
 
   async function receiveAndImport(
     request: ImportRun,
@@ -43,33 +45,41 @@ export function openImports({ config, program }: ServiceOptions): Imports {
   ): Promise<ImportOutcome> {
     await using file = await spool(untilStopped(bytes, stopping.signal));
     onReceived();
-    const limit = AbortSignal.timeout(importMsMax);
-    const signal = AbortSignal.any([stopping.signal, given, limit]);
-    const result = await runCommand({ command: program!, variables }, wordsOf(request), {
-      signal,
-      input: file.descriptor,
-      outputCharactersMax,
-    });
-    const outcome = readOutcome(result.out, request);
-    if (outcome) return outcome;
+    return runToEnd(wordsOf(request), given, (out) => readOutcome(out, request), file.descriptor);
+  }
+
+  /** Returns what `read` finds in the output, or why it finds nothing. */
+  async function runToEnd<T>(
+    words: readonly string[],
+    given: AbortSignal,
+    read: (out: string) => T | undefined,
+    input?: number,
+  ): Promise<T | NotRun> {
+    const signal = AbortSignal.any([stopping.signal, given, AbortSignal.timeout(importMsMax)]);
+    const options = { signal, outputCharactersMax, ...(input !== undefined && { input }) };
+    const result = await runCommand({ command: program!, variables }, words, options);
+    const found = read(result.out);
+    if (found) return found;
     if (stopping.signal.aborted) throw unavailable("stopping");
     return { kind: "failed", reason: failureOf(result, signal).message };
   }
 
+  async function alone<T>(work: () => Promise<T>): Promise<T | NotRun> {
+    if (stopping.signal.aborted) throw unavailable("stopping");
+    if (program === undefined) return { kind: "failed", reason: withoutProgram };
+    if (running) return { kind: "running" };
+    const done = work();
+    running = done;
+    try {
+      return await done;
+    } finally {
+      running = undefined;
+    }
+  }
+
   return {
-    async run(...args) {
-      if (stopping.signal.aborted) throw unavailable("stopping");
-      if (program === undefined) {
-        return { kind: "failed", reason: withoutProgram };
-      }
-      if (running) return { kind: "running" };
-      running = receiveAndImport(...args);
-      try {
-        return await running;
-      } finally {
-        running = undefined;
-      }
-    },
+    run: (...args) => alone(() => receiveAndImport(...args)),
+    undo: (run, given) => alone(() => runToEnd(undoWordsOf(run), given, readUndone)),
     async stop() {
       stopping.abort();
       await running?.catch(() => {});
@@ -116,9 +126,33 @@ function wordsOf(run: ImportRun): readonly string[] {
   ];
 }
 
+function undoWordsOf(run: UndoRun): readonly string[] {
+  const { requestId, keyId, cause, from, to, asOf, reason, force, isDryRun, actor } = run;
+  const values = {
+    ...{ request: requestId, key: keyId, cause, "as-of": asOf, reason },
+    ...{ from: timeOf(from), to: timeOf(to), as: actor.keyId, "request-id": actor.requestId },
+  };
+  const given = Object.entries(values).filter(([, value]) => (value ?? undefined) !== undefined);
+  return [
+    ...["undo", "--json", ...given.map(([name, value]) => `--${name}=${value}`)],
+    ...(force ? ["--force"] : []),
+    ...(isDryRun ? ["--dry-run"] : []),
+  ];
+}
+
+const timeOf = (ms: number | undefined) =>
+  ms === undefined ? undefined : new Date(ms).toISOString();
+
+/** The same text, because numbers in it may have more digits than a number of this program. */
+function readUndone(json: string) {
+  const printed = parsePrinted<{ code?: ErrorCode; message: string }>(json);
+  if (printed?.code) throw new ServiceError(printed.code, printed.message);
+  return printed && ({ kind: "undone", json } as const);
+}
+
 /** What the command printed as JSON. Undefined if it failed for another reason than the file. */
 function readOutcome(out: string, { what }: ImportRun): ImportOutcome | undefined {
-  const printed = parsePrinted(out);
+  const printed = parsePrinted<Printed>(out);
   if (!printed) return undefined;
   const { columns = [] } = printed;
   if ("problems" in printed) {
@@ -147,7 +181,7 @@ function withoutNulls({ column, value, ...problem }: Problem): Problem {
 }
 
 /** Undefined if the command printed nothing, or was ended while it did. */
-function parsePrinted(out: string): Printed | undefined {
+function parsePrinted<T>(out: string): T | undefined {
   try {
     return JSON.parse(out);
   } catch {

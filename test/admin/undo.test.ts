@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { issueOperator } from "../support/admin/operators.ts";
+import { createTestClock } from "../support/clock.ts";
+import { program } from "../support/program.ts";
 import { expectError } from "../support/responses.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
 
@@ -13,7 +15,9 @@ describe.each(engines)("an undo of several changes on %s", (engine) => {
   let operator: string;
   let till: { id: string; text: string };
   beforeAll(async () => {
-    service = await startTestService(engine);
+    // The command that makes an undo has the time of the machine.
+    const clock = createTestClock(Date.now());
+    service = await startTestService(engine, {}, {}, { program, clock });
     operator = (await issueOperator(service, "Ada")).text;
     till = await service.issueKey({ name: "Till" });
     await service.addPets({ petId: 1n, quantity: 10 }, { petId: 2n, quantity: 20 });

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { storeAsImport } from "../../src/cli/undo.ts";
+import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import type { Ran } from "../support/process.ts";
 import { engines, startTestService } from "../support/service.ts";
-import { setUnit, unitOf } from "../support/units.ts";
+import { setUnit } from "../support/units.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
 import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.ts";
 
@@ -130,9 +130,12 @@ for (const engine of engines) {
     });
 
     test("of several changes stores nothing if one of the pets changes meanwhile", async () => {
-      const unit = unitOf({ petId: BigInt(largest), amount: 9, reason: "undo" });
+      const records = async function* () {
+        yield [{ line: 0, petId: BigInt(largest), quantity: 9 }];
+      };
       await place.withStore(async ({ catalogue }) => {
-        await expect(storeAsImport(catalogue, unit, 1)).rejects.toThrow("Nothing was undone");
+        const origin = { ...commandImport("undo"), undoAsOf: 1 };
+        await expect(catalogue.importPets(records(), origin)).rejects.toThrow("Nothing was undone");
       });
       expect(await place.rows("ledger")).toHaveLength(2);
     });

@@ -4,21 +4,30 @@ import { roleOf, rolesFrom } from "../../domain/keys/keys.ts";
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
 
-export interface AttributionFlags {
-  readonly as: string | undefined;
-  readonly "request-id": string | undefined;
-  readonly name: string | undefined;
-}
+/** The flags of a command that the service runs for an operator. */
+export const attributionFlags = {
+  as: {
+    placeholder: "KEY",
+    description: "Id of the operator key to record the change for. Default: none.",
+  },
+  "request-id": {
+    placeholder: "ID",
+    field: "requestId",
+    description: "Id of the request to record the change for. Only with --as.",
+  },
+} as const;
+
+type Attribution = Readonly<Record<keyof typeof attributionFlags, string | undefined>>;
 
 const requestIdPattern = /^[0-9A-Za-z_-]{1,64}$/;
 
 /**
- * Who the ledger and the audit log name for an import. The service imports with this command too, for
- * an operator who is signed in, so the key must be an operator's key that is still valid.
+ * Who the ledger and the audit log name for a change. The service runs such a command for an operator
+ * who is signed in, so the key must be an operator's key that is still valid.
  */
 export async function actorOf(
   keys: Store["keys"] | undefined,
-  { as: keyId, "request-id": requestId }: AttributionFlags,
+  { as: keyId, "request-id": requestId }: Attribution,
   now: number,
 ): Promise<Actor> {
   if (requestId !== undefined && !requestIdPattern.test(requestId)) {
@@ -41,7 +50,7 @@ export async function actorOf(
 }
 
 /** The reason of the ledger rows. `file` is the operand of the command. */
-export function reasonOf(file: string, { name }: AttributionFlags): string {
+export function reasonOf(file: string, name: string | undefined): string {
   // The path of a file was never checked. It is in the reason as it is.
   if (name === undefined) return `import of ${file}`;
   const reason = importReasonOf(name);

@@ -36,7 +36,7 @@ import { beginChange } from "../interruption.ts";
 import { createProgress } from "../progress.ts";
 import { isSpecial } from "../replacement.ts";
 import { printCreated } from "../store-command.ts";
-import { actorOf, reasonOf } from "./attribution.ts";
+import { actorOf, attributionFlags, reasonOf } from "./attribution.ts";
 import { type ImportKind, orders, pets } from "./kinds.ts";
 import { printPreview } from "./preview.ts";
 import { reportProblems } from "./report.ts";
@@ -64,15 +64,7 @@ const importFlags = {
     placeholder: "NAME",
     description: "Name of the file in the ledger and in the audit log. Default: FILE.",
   },
-  as: {
-    placeholder: "KEY",
-    description: "Id of the operator key to record the import for. Default: none.",
-  },
-  "request-id": {
-    placeholder: "ID",
-    field: "requestId",
-    description: "Id of the request to record the import for. Only with --as.",
-  },
+  ...attributionFlags,
 } as const;
 
 export const petsImportCommand = importCommand(pets, {
@@ -108,7 +100,7 @@ function importCommand<T>(
         flags.differences === undefined
           ? undefined
           : parseInteger("--differences", flags.differences, 0);
-      const reason = reasonOf(file, flags);
+      const reason = reasonOf(file, flags.name);
       const problems = createProblems();
       const delimiter = parseDelimiter(flags.delimiter);
       const map = readMap(flags.map, Object.keys(kind.rows.columns));

@@ -1,4 +1,5 @@
 import type { Actor } from "../audit/audit.ts";
+import type { Selection, TogetherOptions } from "../history/undo-together.ts";
 import type { FoundColumn, ImportDifference, Imported } from "./import-preview.ts";
 import type { Problem } from "./import-problems.ts";
 
@@ -31,9 +32,16 @@ export type ImportOutcome =
       readonly total: number;
       readonly columns: readonly FoundColumn[];
     }
+  | NotRun;
+
+/** Why a command was not run to its end. */
+export type NotRun =
   | { readonly kind: "failed"; readonly reason: string }
-  /** Another import is being made. */
+  /** Another import or undo is being made. */
   | { readonly kind: "running" };
+
+/** An undo of many changes that the service makes for an operator. */
+export type UndoRun = Selection & TogetherOptions;
 
 /** The first differences, and how many there are. */
 export interface ListedDifferences {
@@ -47,9 +55,10 @@ export type ListedDifference = Readonly<Record<keyof ImportDifference, unknown>>
 /** How many differences a dry run lists. */
 export const differencesListedMax = 1_000;
 
+/** Runs one command at a time. */
 export interface ImportRunner {
   /**
-   * Imports a file, if no other import is being made. Nothing is imported unless `bytes` ends without
+   * Imports a file, if nothing else is being made. Nothing is imported unless `bytes` ends without
    * an error. `onReceived` is called then: what follows takes as long as the file is large. An import
    * that is aborted changes nothing, unless its transaction was about to end.
    */
@@ -59,4 +68,9 @@ export interface ImportRunner {
     onReceived: () => void,
     signal: AbortSignal,
   ): Promise<ImportOutcome>;
+  /** Undoes changes. Returns the result as JSON, and throws the error with which the command ended. */
+  undo(
+    run: UndoRun,
+    signal: AbortSignal,
+  ): Promise<{ readonly kind: "undone"; readonly json: string } | NotRun>;
 }

@@ -1,14 +1,12 @@
-import { commandLine } from "../audit/audit.ts";
+import type { Actor } from "../audit/audit.ts";
+import type { CatalogueStore } from "../catalogue/store.ts";
 import { isQuantity } from "../ledger/append.ts";
-import { epochOf } from "../ledger/epochs.ts";
 import type { Stock } from "../ledger/inventory.ts";
-import type { LedgerRow, Outcome, Unit } from "../ledger/ledger.ts";
+import type { LedgerRow } from "../ledger/ledger.ts";
 import type { LedgerParts, RowFilter } from "../ledger/store.ts";
-import { yieldToEventLoop } from "../running/background.ts";
 import { InvalidField, ServiceError } from "../running/errors.ts";
 import { exactInteger } from "../values/json.ts";
 import { isReason, reasonRule } from "../values/texts.ts";
-import type { UndoOptions } from "./undo.ts";
 
 /** Which ledger rows to undo: those that match all that is given. */
 export interface Selection extends Pick<RowFilter, "keyId" | "cause"> {
@@ -50,35 +48,31 @@ export interface Undone {
 /** How many pets are listed. */
 export const petsListedMax = 200;
 
-/** With `force`, pets that were changed since are undone, too. */
-export interface TogetherOptions extends UndoOptions {
+export interface TogetherOptions {
+  readonly actor: Actor;
+  readonly reason?: string | undefined;
+  /** Whether pets that were changed since are undone, too. */
+  readonly force: boolean;
   /** Shows what would be undone, and changes nothing. */
   readonly isDryRun: boolean;
   /** The `asOf` of a dry run. The undo is refused if one of its pets has changed later. */
   readonly asOf?: number | undefined;
-  /** No limit unless given. */
-  readonly petsMax?: number;
 }
 
 interface TogetherStore extends Pick<LedgerParts, "inventory" | "history"> {
-  /** Stores nothing if one of the pets has changed after row `asOf`. */
-  submit(unit: Unit, asOf: number): Promise<Pick<Outcome, "kind">>;
+  readonly catalogue: Pick<CatalogueStore, "importPets">;
 }
 
-/** Rows that are read in one turn of the event loop. */
 const rowsAtOnce = 1_000;
 
 export const nothingFound = "No change was found.";
 export const changedMeanwhile =
   "A pet has changed in the meantime. Nothing was undone. Look at what would be undone now.";
 
-export function tooManyPets(petsMax: number): string {
-  return `These changes concern more than ${petsMax.toLocaleString("en")} pets. Undo them with the command petstore undo.`;
-}
-
 /**
- * Takes back the selected changes, as one unit of new rows: all are stored, or none. From the quantity
- * of each pet it subtracts the sum of its selected changes, so sales and deliveries since then are kept.
+ * Takes back the selected changes in one transaction, as an import does: all new rows are stored, or
+ * none. From the quantity of each pet it subtracts the sum of its selected changes, so sales and
+ * deliveries since then are kept. It blocks its thread for seconds if there are many rows.
  */
 export async function undoTogether(
   store: TogetherStore,
@@ -86,15 +80,13 @@ export async function undoTogether(
   options: TogetherOptions,
 ): Promise<Undone> {
   const { requestId, keyId = "a period" } = selection;
-  const { reason = `undo of ${requestId ?? keyId}`, petsMax = Infinity } = options;
+  const { actor, reason = `undo of ${requestId ?? keyId}` } = options;
   if (!isReason(reason)) throw new InvalidField("reason", reasonRule);
-  // Read before the rows. If the store is replaced in between, the epochs of the rows no longer match.
-  const epochs = await store.inventory.listEpochs();
   const { seq: end } = await store.history.readTip();
   const { asOf = end } = options;
   const meanwhile = new ServiceError("version_conflict", changedMeanwhile);
   if (asOf > end) throw meanwhile;
-  const { rows, touched } = await collect(store, selection, { asOf, end, petsMax });
+  const { rows, touched } = await collect(store, selection, asOf, end);
   if (rows === 0) throw new ServiceError("not_found", nothingFound);
   if (touched.values().some(({ last }) => last.seq > asOf)) throw meanwhile;
   const pets = [...touched].map(([petId, pet]) => planOf(petId, pet));
@@ -103,14 +95,10 @@ export async function undoTogether(
   const unchanged = pets.filter(({ why }) => !why);
   const undone = options.force ? [...unchanged, ...changed] : unchanged;
   if (!options.isDryRun && undone.length > 0) {
-    const changes = undone.map(({ petId, after }) => {
-      const { seq } = touched.get(petId)!.last;
-      const { quantity: amount, status } = after!;
-      const expected = [{ seq, epoch: epochOf(epochs, seq) }];
-      return { petId, kind: "set", amount, status, expected, reason } as const;
-    });
-    const unit = { changes, cause: "undo", ...(options.actor ?? commandLine) } as const;
-    if ((await store.submit(unit, end)).kind !== "stored") throw meanwhile;
+    const records = async function* () {
+      yield undone.map(({ petId, after }) => ({ line: 0, petId, ...after! }));
+    };
+    await store.catalogue.importPets(records(), { actor, reason, undoAsOf: end });
   }
   return {
     ...{ asOf, rows, undone: undone.length, changed: changed.length, leftOut: leftOut.length },
@@ -118,7 +106,7 @@ export async function undoTogether(
   };
 }
 
-/** As commands and the operator API write it. */
+/** As the command and the operator API write it. */
 export function undoneJson({ pets, ...counts }: Undone): string {
   const exact = pets.map((pet) => ({ ...pet, petId: exactInteger(pet.petId) }));
   return JSON.stringify({ ...counts, pets: exact });
@@ -137,11 +125,7 @@ interface Touched {
 }
 
 /** Reads the selected rows and all that follow, in slices, and keeps one record per pet. */
-async function collect(
-  store: TogetherStore,
-  selection: Selection,
-  { asOf, end, petsMax }: Record<"asOf" | "end" | "petsMax", number>,
-) {
+async function collect(store: TogetherStore, selection: Selection, asOf: number, end: number) {
   const touched = new Map<bigint, Touched>();
   let rows = 0;
   let seq = await rowBefore(store, selection, asOf);
@@ -159,8 +143,6 @@ async function collect(
       if (isFirst) touched.set(row.petId, pet);
       follow(pet, row, isSelected);
     }
-    if (touched.size > petsMax) throw new ServiceError("invalid_request", tooManyPets(petsMax));
-    await yieldToEventLoop();
   }
   return { rows, touched };
 }
@@ -183,7 +165,6 @@ async function rowBefore(
     const rows = await inventory.ledgerAfter(start, end - start);
     isFound ||= rows.some(isOfRequest);
     if (isFound && !isOfRequest(rows[0])) return start;
-    await yieldToEventLoop();
   }
   return isFound ? low : last;
 }

@@ -7,6 +7,7 @@ import {
   differencesListedMax,
   type ImportOutcome,
   type ImportRun,
+  type NotRun,
 } from "../../domain/catalogue/import-runs.ts";
 import {
   fileNameCharactersMax,
@@ -155,7 +156,7 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
   ),
 };
 
-const importRunning = "Another import is being made. Try again when it has ended.";
+export const commandRunning = "Another import or undo is being made. Try again when it has ended.";
 
 export const dryRun = flagParameter(
   "dryRun",
@@ -220,9 +221,8 @@ function readRun(what: ImportRun["what"], columns: object, call: Call): ImportRu
 function importOf({ isDryRun: dryRun }: ImportRun, outcome: ImportOutcome) {
   switch (outcome.kind) {
     case "running":
-      throw new ServiceError("already_running", importRunning);
     case "failed":
-      throw new ServiceError("unavailable", sentence(`The import failed: ${outcome.reason}`));
+      throw notRun("import", outcome);
     case "rejected": {
       const { problems, total, columns } = outcome;
       if (!dryRun) throw new ServiceError("invalid_request", rejectedMessage(problems, total));
@@ -236,6 +236,11 @@ function importOf({ isDryRun: dryRun }: ImportRun, outcome: ImportOutcome) {
       return { dryRun, ...counts, problems: problemsOf([], 0), ...found, columns };
     }
   }
+}
+
+export function notRun(what: string, outcome: NotRun): ServiceError {
+  if (outcome.kind === "running") return new ServiceError("already_running", commandRunning);
+  return new ServiceError("unavailable", sentence(`The ${what} failed: ${outcome.reason}`));
 }
 
 const noDifferences = { differences: { total: 0, rows: [] } };
@@ -273,7 +278,7 @@ function importOperation<T>(what: "pets" | "orders", rows: RowKind<T>): AdminDec
 
 With \`dryRun=true\`, nothing is changed: the response lists what is wrong with the file and what would change. Without it, a file with a problem gets 400.
 
-Each instance runs one import at a time. If the connection ends before the whole file has arrived, nothing is imported.`,
+Each instance runs one import or undo of several changes at a time. If the connection ends before the whole file has arrived, nothing is imported.`,
       parameters: [
         importFormatParameter,
         dryRun,
@@ -308,7 +313,7 @@ Each instance runs one import at a time. If the connection ends before the whole
           rejected: rejectedMessage([exampleProblem], 4),
           incomplete: incompleteBody,
         },
-        already_running: { already_running: importRunning },
+        already_running: { already_running: commandRunning },
         payload_too_large: { payload_too_large: bodyTooLarge(64 * 1_048_576) },
         unsupported_media_type: { compressed: compressedBody },
       },

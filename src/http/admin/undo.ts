@@ -3,9 +3,6 @@ import {
   changedMeanwhile,
   nothingFound,
   petsListedMax,
-  tooManyPets,
-  undoneJson,
-  undoTogether,
 } from "../../domain/history/undo-together.ts";
 import { petNotFound } from "../../domain/ledger/inventory.ts";
 import { ledgerRowJson, seqMax, type Unit } from "../../domain/ledger/ledger.ts";
@@ -38,7 +35,7 @@ import type { Call } from "../pipeline/operation.ts";
 import { conflictMessage, exampleConflict } from "./conflicts.ts";
 import { exampleUndo } from "./contract/stock-schemas.ts";
 import { bodyMessages, flagField, readOptionalFields, textField } from "./fields.ts";
-import { dryRun } from "./imports.ts";
+import { commandRunning, dryRun, notRun } from "./imports.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
 const rowNumberRule = `Path parameter 'seq' must be an integer from 1 to ${seqMax}.`;
@@ -131,12 +128,6 @@ async function readOptions(call: Call) {
   };
 }
 
-/**
- * A service makes the rows of its PostgreSQL store between requests, which must not wait for long: with
- * 4,000 pets, they waited for 95 ms on a busy machine.
- */
-const petsMax = 2_000;
-
 const requestParameter = patternParameter(
   "request",
   "^[0-9A-Za-z_-]{1,64}$",
@@ -193,7 +184,7 @@ const undoChanges: AdminDeclaration = {
 
 From the quantity of each pet, the sum of these changes is subtracted. Where nothing else has changed the pet since, this gives the earlier quantity and status. Pets that were changed since are left out, unless \`force\` is true: their later changes are kept.
 
-Send a dry run first. Then send the same with its \`asOf\`: if one of the pets has changed in the meantime, nothing is undone. So a request that is sent twice does not undo twice. One request can undo changes of up to ${petsMax.toLocaleString("en")} pets.`,
+Send a dry run first. Then send the same with its \`asOf\`: if one of the pets has changed in the meantime, nothing is undone. So a request that is sent twice does not undo twice. Each instance runs one import or undo of several changes at a time.`,
     parameters: [requestParameter, since, until, key, cause, dryRun, asOf],
     body: json("The reason, and whether to include pets that were changed since.", "Undo", {
       isOptional: true,
@@ -203,13 +194,13 @@ Send a dry run first. Then send the same with its \`asOf\`: if one of the pets h
       invalid_request: {
         ...bodyMessages,
         start_required: startRequired,
-        too_many: tooManyPets(petsMax),
       },
       not_found: { not_found: nothingFound },
       version_conflict: { version_conflict: changedMeanwhile },
+      already_running: { already_running: commandRunning },
     },
   },
-  async handle(context, call) {
+  async handle({ admin }, call) {
     const { request, connections } = call;
     const query = queryOf(request);
     const selection = {
@@ -222,19 +213,19 @@ Send a dry run first. Then send the same with its \`asOf\`: if one of the pets h
     if (selection.requestId === undefined && selection.from === undefined) {
       throw new ServiceError("invalid_request", startRequired);
     }
-    const options = {
-      ...(await readOptions(call)),
+    const run = {
+      ...{ ...selection, ...(await readOptions(call)) },
       isDryRun: readParameter(query, dryRun) ?? false,
       asOf: readParameter(query, asOf),
-      petsMax,
     };
     // An old request is far from the end of the ledger.
     connections.setIdleTimeout(request, 0);
     try {
-      const undone = await undoTogether(partsOf(context, call), selection, options);
-      return { status: 200, body: undoneJson(undone) };
+      const outcome = await admin.imports.undo(run, request.signal);
+      if (outcome.kind !== "undone") throw notRun("undo", outcome);
+      return { status: 200, body: outcome.json };
     } finally {
-      connections.setIdleTimeout(request, context.admin.idleTimeoutSeconds);
+      connections.setIdleTimeout(request, admin.idleTimeoutSeconds);
     }
   },
 };
