@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { ServiceError } from "../domain/running/errors.ts";
+import { parseInt64 } from "../domain/values/int64.ts";
 import { findNearest } from "../domain/values/nearest.ts";
 import { parseDuration as parseDurationMs, parseInstant } from "../domain/values/times.ts";
 import type { Setting } from "../settings/setting.ts";
@@ -110,6 +111,12 @@ export function parseDuration(flag: string, text: string | undefined): number | 
   const durationMs = parseDurationMs(text);
   if (durationMs !== undefined) return durationMs;
   throw new ServiceError("invalid_request", `--${flag} must be a duration such as 30m, 24h or 7d`);
+}
+
+export function parsePetId(name: string, text: string): bigint {
+  const petId = parseInt64(text);
+  if (petId !== undefined) return petId;
+  throw new ServiceError("invalid_request", `${name} must be a 64-bit integer, not '${text}'`);
 }
 
 /** Reads a number of rows, or the `seq` of a ledger row. `name` is the flag or the operand. */

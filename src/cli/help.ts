@@ -16,12 +16,8 @@ function usageWords({ name, operands, flags }: Command): readonly string[] {
     const text = flagWithValue(flag, definition);
     return definition.required ? text : `[${text}]`;
   });
-  return [
-    "petstore",
-    name,
-    ...operands.map(({ name: one, isOptional }) => (isOptional ? `[${one}]` : one)),
-    ...own,
-  ];
+  const words = operands.map(({ name: one, isOptional }) => (isOptional ? `[${one}]` : one));
+  return ["petstore", name, ...words, ...own];
 }
 
 export function generalHelp(commands: readonly Command[]): string {

@@ -33,18 +33,12 @@ export const keyCommands: readonly UnlistedCommand[] = [
       "petstore keys create --name anna --operator --role clerk",
     ],
     flags: {
-      name: {
-        placeholder: "NAME",
-        required: true,
-        description: "Name of the key, for operators.",
-      },
+      name: { placeholder: "NAME", required: true, description: "Name of the key, for operators." },
       plan: {
         placeholder: planNames.join("|"),
         description: "Plan of the key, which sets its limits. Required without --operator.",
       },
-      operator: {
-        description: "Create an operator key, for the console and the operator API.",
-      },
+      operator: { description: "Create an operator key, for the console and the operator API." },
       role: {
         placeholder: roles.join("|"),
         description:

@@ -5,11 +5,9 @@ import {
   rowsPerPageMax,
 } from "../domain/history/history.ts";
 import type { NamedRow } from "../domain/ledger/ledger.ts";
-import { ServiceError } from "../domain/running/errors.ts";
 import type { Store } from "../domain/store.ts";
-import { parseInt64 } from "../domain/values/int64.ts";
 import { jsonLines } from "./command.ts";
-import { parseInteger } from "./flags.ts";
+import { parseInteger, parsePetId } from "./flags.ts";
 import { followLedger } from "./follow.ts";
 import { unwatchSignals } from "./interruption.ts";
 import { historyListing, ledgerListing } from "./ledger-rows.ts";
@@ -33,10 +31,7 @@ export const historyCommand = storeCommand({
     json: jsonLines,
   },
   async run({ flags, operands: [pet], store }) {
-    const petId = parseInt64(pet);
-    if (petId === undefined) {
-      throw new ServiceError("invalid_request", `PET must be a 64-bit integer, not '${pet}'`);
-    }
+    const petId = parsePetId("PET", pet);
     const limit = parseInteger("--limit", flags.limit ?? historyRowsDefault, 1);
     const before =
       flags.before === undefined ? undefined : parseInteger("--before", flags.before, 1);

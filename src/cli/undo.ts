@@ -7,7 +7,7 @@ import type { Store } from "../domain/store.ts";
 import { systemClock } from "../engines.ts";
 import { print, printError } from "../output.ts";
 import { type FlagValues, json } from "./command.ts";
-import { parseInteger, parseTime } from "./flags.ts";
+import { parseInteger, parsePetId, parseTime } from "./flags.ts";
 import { actorOf, attributionFlags } from "./imports/attribution.ts";
 import { counted } from "./paragraphs.ts";
 import { storeCommand } from "./store-command.ts";
@@ -17,14 +17,15 @@ const undoFlags = {
     placeholder: "ID",
     description: "Undo all changes of this request, such as a batch or an import.",
   },
-  key: { placeholder: "ID", description: "Undo the changes of this key. Needs --from." },
+  pet: { placeholder: "ID", description: "Undo the changes of this pet." },
+  key: { placeholder: "ID", description: "Undo the changes of this key." },
   from: { placeholder: "TIME", description: "Undo changes at this time or later." },
   to: { placeholder: "TIME", description: "Undo changes before this time." },
   cause: { placeholder: "CAUSE", description: `Undo changes of this cause: ${causes.join(", ")}.` },
   "dry-run": { description: "Show what would be undone, and change nothing. Not with SEQ." },
   "as-of": {
     placeholder: "SEQ",
-    description: "The asOf of a dry run. Undo nothing if one of the pets has changed after it.",
+    description: "The asOf of a dry run. Undo nothing that was stored later.",
   },
   force: {
     description:
@@ -48,11 +49,12 @@ export const undoCommand = storeCommand({
   changes: true,
   async run({ flags, operands: [text], store }) {
     const { force } = flags;
-    const isTogether = flags.request !== undefined || flags.from !== undefined;
-    const others = [flags.key, flags.to, flags.cause, flags["as-of"], flags.as];
+    const { request, pet, key, from, to, cause } = flags;
+    const isTogether = [request, pet, key, from, to, cause].some((one) => one !== undefined);
+    const others = [flags["as-of"], flags.as, flags["request-id"]];
     const hasOthers = isTogether || flags["dry-run"] || others.some((one) => one !== undefined);
     if (text === "" ? !isTogether : hasOthers) {
-      const rule = "give either SEQ, or --request, or --from with or without --key and --to";
+      const rule = "give either SEQ, or one of --request, --pet, --key, --from, --to and --cause";
       throw new ServiceError("invalid_request", `${rule}; see petstore help undo`);
     }
     const reason = flags.reason || undefined;
@@ -86,7 +88,12 @@ async function runTogether(
     if (!isCause(cause)) throw new InvalidField("cause", `must be one of ${causes.join(", ")}`);
     const undone = await undoTogether(
       store,
-      { requestId, keyId, cause, from: readTime("from", flags.from), to: readTime("to", flags.to) },
+      {
+        ...{ requestId, keyId, cause },
+        petId: flags.pet === undefined ? undefined : parsePetId("--pet", flags.pet),
+        from: readTime("from", flags.from),
+        to: readTime("to", flags.to),
+      },
       {
         ...{ isDryRun, force, reason },
         asOf: asOf === undefined ? undefined : parseInteger("--as-of", asOf, 0),

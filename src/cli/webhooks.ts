@@ -43,10 +43,7 @@ export const webhookCommands: readonly UnlistedCommand[] = [
         placeholder: "NAME",
         description: "Name of the webhook, for operators. Default: the host of the URL.",
       },
-      pets: {
-        placeholder: "IDS",
-        description: "Only changes of these pets, separated by commas.",
-      },
+      pets: { placeholder: "IDS", description: "Only changes of these pets, separated by commas." },
       statuses: {
         placeholder: "STATUSES",
         description: `Only changes after which a pet has one of these statuses, separated by commas: ${petStatuses.join(", ")}.`,
@@ -59,9 +56,7 @@ export const webhookCommands: readonly UnlistedCommand[] = [
         placeholder: "N",
         description: "Only changes in which the quantity fell below N: from N or more, to less.",
       },
-      "becomes-low": {
-        description: `Only changes by which an entry became low. ${lowStockRule}`,
-      },
+      "becomes-low": { description: `Only changes by which an entry became low. ${lowStockRule}` },
       from: {
         placeholder: "SEQ",
         description: "Ledger row of the first change to deliver. Default: the next change.",

@@ -127,9 +127,9 @@ function wordsOf(run: ImportRun): readonly string[] {
 }
 
 function undoWordsOf(run: UndoRun): readonly string[] {
-  const { requestId, keyId, cause, from, to, asOf, reason, force, isDryRun, actor } = run;
+  const { requestId, petId, keyId, cause, from, to, asOf, reason, force, isDryRun, actor } = run;
   const values = {
-    ...{ request: requestId, key: keyId, cause, "as-of": asOf, reason },
+    ...{ request: requestId, pet: petId, key: keyId, cause, "as-of": asOf, reason },
     ...{ from: timeOf(from), to: timeOf(to), as: actor.keyId, "request-id": actor.requestId },
   };
   const given = Object.entries(values).filter(([, value]) => (value ?? undefined) !== undefined);

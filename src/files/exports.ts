@@ -40,41 +40,22 @@ export async function* exportText<Row>(
 ): AsyncGenerator<string> {
   const { opening, separator, closing, write } = layoutOf(format, content, csvLayout);
   yield opening;
-  let isFirst = true;
-  for await (const page of pagesOf(reader, content, pageRows)) {
-    yield (isFirst ? "" : separator) + page.map(write).join(separator);
-    isFirst = false;
-    advance(page.length);
-  }
-  yield isFirst ? closing.trimStart() : closing;
-}
-
-async function* pagesOf<Row>(
-  reader: CatalogueReader,
-  { readPage }: Content<Row>,
-  pageRows: number,
-) {
   let last: Row | undefined;
   for (;;) {
-    const page = await readPage(reader, last, pageRows);
-    if (page.length === 0) return;
-    yield page;
+    const page = await content.readPage(reader, last, pageRows);
+    if (page.length === 0) break;
+    yield (last === undefined ? "" : separator) + page.map(write).join(separator);
     last = page.at(-1);
+    advance(page.length);
   }
-}
-
-interface Layout<Row> {
-  readonly opening: string;
-  readonly separator: string;
-  readonly closing: string;
-  readonly write: (row: Row) => string;
+  yield last === undefined ? closing.trimStart() : closing;
 }
 
 function layoutOf<Row>(
   format: Format,
   { columns, toJson, toFields }: Content<Row>,
   { delimiter: name = "comma", hasMark }: CsvLayout,
-): Layout<Row> {
+) {
   switch (format) {
     case "json":
       return { opening: "[", separator: ",\n ", closing: "]\n", write: toJson };

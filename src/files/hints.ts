@@ -9,46 +9,39 @@ import { BrokenText } from "./lines.ts";
 export function assertFormat(text: string, format: Format, columns: readonly string[]): void {
   const start = text.trimStart();
   const hint = hints[format](start, columns);
-  if (hint === undefined) return;
+  if (!hint) return;
   const line = text.slice(0, text.length - start.length).split("\n").length;
-  if (typeof hint === "string") throw new BrokenText(line, hint);
-  throw new BrokenText(line, hint.rule, hint.format);
+  throw new BrokenText(line, ...hint);
 }
 
 /** What is wrong, and the format that the text has instead, if it has another one. */
-type Hint = string | { readonly rule: string; readonly format: Format } | undefined;
+type Hint = readonly [rule: string, format?: Format] | undefined;
 
 const hints: Record<Format, (start: string, columns: readonly string[]) => Hint> = {
   csv(start, columns) {
     const header = `a header such as ${columns.slice(0, 2).join()}`;
-    if (start === "") return `the file is empty; its first line must be ${header}`;
-    if (start.startsWith("[")) return { rule: "the file is a JSON array, not CSV", format: "json" };
-    if (start.startsWith("{"))
-      return { rule: "the file has JSON objects, not CSV", format: "ndjson" };
+    if (start === "") return [`the file is empty; its first line must be ${header}`];
+    if (start.startsWith("[")) return ["the file is a JSON array, not CSV", "json"];
+    if (start.startsWith("{")) return ["the file has JSON objects, not CSV", "ndjson"];
     const line = firstLine(start);
     const isData = /^"?-?[0-9]+"?\s*(?:[,;\t|]|$)/.test(line);
-    return isData ? `there is no header; the first line must be ${header}` : undefined;
+    return isData ? [`there is no header; the first line must be ${header}`] : undefined;
   },
   ndjson(start, columns) {
-    if (start.startsWith("["))
-      return { rule: "the file is a JSON array, not NDJSON", format: "json" };
+    if (start.startsWith("[")) return ["the file is a JSON array, not NDJSON", "json"];
     const line = firstLine(start);
     if (/^\{\s*\n/.test(start))
-      return "an object takes several lines; write each object on one line";
-    return isCsvHeader(line, columns)
-      ? { rule: "the file is CSV, not NDJSON", format: "csv" }
-      : undefined;
+      return ["an object takes several lines; write each object on one line"];
+    return isCsvHeader(line, columns) ? ["the file is CSV, not NDJSON", "csv"] : undefined;
   },
   json(start, columns) {
-    if (start === "") return "the file is empty; it must have a JSON array, at least []";
-    if (isCsvHeader(firstLine(start), columns)) {
-      return { rule: "the file is CSV, not a JSON array", format: "csv" };
-    }
+    if (start === "") return ["the file is empty; it must have a JSON array, at least []"];
+    if (isCsvHeader(firstLine(start), columns)) return ["the file is CSV, not a JSON array", "csv"];
     if (!start.startsWith("{")) return undefined;
     const [line, next = ""] = start.split("\n", 2);
     return isObject(line!) && next.startsWith("{")
-      ? { rule: "the file has one object per line, not a JSON array", format: "ndjson" }
-      : "the file has an object, not a JSON array; put the objects between [ and ]";
+      ? ["the file has one object per line, not a JSON array", "ndjson"]
+      : ["the file has an object, not a JSON array; put the objects between [ and ]"];
   },
 };
 

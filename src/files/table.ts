@@ -17,14 +17,16 @@ export type HeaderMap = ReadonlyMap<string, string>;
 export const ignored = "ignore";
 
 /** A header can contain `=`, and a field cannot. */
-const headerLine = /^(\P{Cc}+)=(\w+)$/u;
+const headerLine = /^(\P{Cc}*)=(\w+)$/u;
 
 /** Reads lines of `HEADER=FIELD`. */
 export function parseHeaderMap(text: string, fields: readonly string[]): HeaderMap | undefined {
-  const pairs = text.split("\n").map((line) => headerLine.exec(line)?.slice(1) ?? []);
-  const isKnown = ([, field = ""]: readonly string[]) =>
-    field === ignored || fields.includes(field);
-  return pairs.every(isKnown) ? new Map(pairs as [string, string][]) : undefined;
+  const pairs = text.split("\n").map((line) => {
+    const [, header = "", field = ""] = headerLine.exec(line) ?? [];
+    return [headerOf(header), field] as const;
+  });
+  const isKnown = pairs.every(([, field]) => field === ignored || fields.includes(field));
+  return isKnown ? new Map(pairs) : undefined;
 }
 
 export function headerMapRule(fields: readonly string[]): string {
@@ -51,9 +53,8 @@ export interface TableTarget {
  */
 export function createTableReader({ columns, map, found, problems, take }: TableTarget) {
   let fields: readonly string[] | undefined;
-  let readers: readonly ((cell: string) => unknown)[] = [];
 
-  function takeHeader(line: number, cells: readonly Cell[], hasDecimalComma: boolean) {
+  function takeHeader(line: number, cells: readonly Cell[]) {
     if (cells.length > columnsMax) throw new BrokenText(line, tooManyColumns);
     const names = Object.keys(columns);
     for (const header of cells.map(headerOf)) {
@@ -67,13 +68,12 @@ export function createTableReader({ columns, map, found, problems, take }: Table
     const twice = known.find((field, at) => names.includes(field) && known.indexOf(field) !== at);
     if (twice !== undefined) throw new BrokenText(line, `duplicate column '${twice}'`);
     fields = known;
-    readers = known.map((field) => readerOf(columns[field], hasDecimalComma));
   }
 
   return (line: number, cells: readonly Cell[], delimiter?: string): void => {
     if (cells.every((cell) => cell === "")) return;
     if (!fields) {
-      takeHeader(line, cells, delimiter === ";");
+      takeHeader(line, cells);
       return;
     }
     if (delimiter !== undefined && cells.length !== fields.length) {
@@ -88,8 +88,10 @@ export function createTableReader({ columns, map, found, problems, take }: Table
       const field = fields[at] ?? "";
       // An empty cell leaves the field as it is.
       if (cell === "" || field === ignored) continue;
-      if (typeof cell === "string") values[field] = (readers[at] ?? String)(cell);
-      else {
+      if (typeof cell === "string") {
+        // A field without a kind is refused with its row.
+        values[field] = cellValues[columns[field] ?? "text"](cell, delimiter === ";");
+      } else {
         problems.add({ line, column: field, value: shownValue(cell.value), rule: cell.rule });
         isBad = true;
       }
@@ -112,13 +114,11 @@ function unknownColumn(column: string, columns: readonly string[]): string {
   return `unknown column '${shownValue(column)}'; ${advice}`;
 }
 
-/** Converts a cell to a JSON value, so that the same rules apply to every format. */
-function readerOf(kind: CellKind | undefined, hasDecimalComma: boolean) {
-  if (kind === "integer") return (cell: string) => integerOf(cell.trim(), hasDecimalComma);
-  return kind ? cellValues[kind] : String;
-}
+type ReadCell = (cell: string, hasDecimalComma: boolean) => unknown;
 
-const cellValues: Readonly<Record<Exclude<CellKind, "integer">, (cell: string) => unknown>> = {
+/** Converts a cell to a JSON value, so that the same rules apply to every format. */
+const cellValues: Readonly<Record<CellKind, ReadCell>> = {
+  integer: (cell, hasDecimalComma) => integerOf(cell.trim(), hasDecimalComma),
   id: (cell) => numberOf(exactText(cell.trim())),
   flag: (cell) => (/^(?:true|false)$/i.test(cell) ? cell.toLowerCase() === "true" : cell),
   text: original,

@@ -35,42 +35,35 @@ export async function* readSheet(bytes: Bytes) {
     ({ attributes }) => (attributeOf(attributes, "state") ?? "visible") === "visible",
   );
   const sheetPath = paths.get(attributeOf(sheet?.attributes ?? "", "id") ?? "") ?? "sheet";
-  const texts = await readTexts(archive, paths.get("sharedStrings"));
-  const dateStyles = await readDateStyles(archive, paths.get("styles"));
+  const items = await all(archive, paths.get("sharedStrings"), "si", Infinity);
+  const texts = items.map(({ content }) => textIn(content));
+  const styles = await readStyles(archive, paths.get("styles"));
   let line = 0;
   for await (const rows of elementsOf("row", readPart(archive, sheetPath, sheetBytesMax))) {
     yield rows.values().map(({ attributes, content }) => {
       const number = Number(attributeOf(attributes, "r") ?? line + 1);
       if (!(Number.isSafeInteger(number) && number > line)) throw notInOrder(line + 1);
       line = number;
-      return { line, cells: cellsOf(line, content, texts, dateStyles) };
+      return { line, cells: cellsOf(line, content, { texts, styles }) };
     });
   }
 }
 
-async function all(archive: Buffer, path: string, name: string): Promise<readonly Element[]> {
+async function all(archive: Buffer, path: string | undefined, name: string, max = elementsMax) {
   const elements: Element[] = [];
+  if (path === undefined) return elements;
   for await (const some of elementsOf(name, readPart(archive, path, partBytesMax))) {
-    elements.push(...some);
-    if (elements.length > elementsMax) throw new BrokenText(1, `the workbook has a bad ${path}`);
+    for (const one of some) elements.push(one);
+    if (elements.length > max) throw new BrokenText(1, `the workbook has a bad ${path}`);
   }
   return elements;
-}
-
-async function readTexts(archive: Buffer, path: string | undefined): Promise<readonly string[]> {
-  const texts: string[] = [];
-  if (path === undefined) return texts;
-  for await (const items of elementsOf("si", readPart(archive, path, partBytesMax))) {
-    for (const { content } of items) texts.push(textIn(content));
-  }
-  return texts;
 }
 
 const textPattern = elementPattern("t");
 
 /** A text can have several parts with different fonts. Their phonetic readings are left out. */
 function textIn(content: string): string {
-  const shown = content.includes("<rPh") ? content.replace(/<rPh.*?<\/rPh>/gs, "") : content;
+  const shown = content.includes("<rPh") ? content.replace(/<rPh.*?(?:<\/rPh>|$)/gs, "") : content;
   const parts = elementsIn(textPattern, shown).map((part) => unescaped(part.content));
   // A character that XML cannot have is written as its number.
   return parts
@@ -78,32 +71,35 @@ function textIn(content: string): string {
     .replace(/_x([0-9A-F]{4})_/gi, (_, hex) => String.fromCharCode(Number(`0x${hex}`)));
 }
 
-/** The numbers of the styles that show a number as a date. */
-async function readDateStyles(archive: Buffer, path: string | undefined) {
-  if (path === undefined) return new Set<string>();
-  const dateFormats = new Set("14 15 16 17 18 19 20 21 22 45 46 47".split(" "));
+/** What cells refer to. */
+interface Book {
+  readonly texts: readonly string[];
+  /** Styles that show a number as a date, or else with at least so many digits. */
+  readonly styles: ReadonlyMap<string, "date" | number>;
+}
+
+async function readStyles(archive: Buffer, path: string | undefined): Promise<Book["styles"]> {
+  const dates = "14 15 16 17 18 19 20 21 22 45 46 47".split(" ");
+  const formats = new Map<string, "date" | number>(dates.map((id) => [id, "date"]));
   for (const { attributes } of await all(archive, path, "numFmt")) {
     // Texts in quotes, and colours and conditions in brackets, are not letters of a date.
     const code = attributeOf(attributes, "formatCode") ?? "";
-    const letters = code.replace(/"[^"]*"|\[[^\]]*\]|\\./g, "");
-    if (/[dmyhs]/i.test(letters)) dateFormats.add(attributeOf(attributes, "numFmtId") ?? "");
+    const letters = code.replace(/"[^"]*(?:"|$)|\[[^\]]*(?:\]|$)|\\./g, "");
+    const id = attributeOf(attributes, "numFmtId") ?? "";
+    if (/[dmyhs]/i.test(letters)) formats.set(id, "date");
+    // Barcodes are often numbers with this format. Their first digits can be zeros.
+    else if (/^0{8,14}$/.test(code)) formats.set(id, code.length);
   }
   const [styles] = await all(archive, path, "cellXfs");
-  return new Set(
-    elementsIn(elementPattern("xf"), styles?.content ?? "").flatMap(({ attributes }, at) =>
-      dateFormats.has(attributeOf(attributes, "numFmtId") ?? "") ? [String(at)] : [],
-    ),
+  const ids = elementsIn(elementPattern("xf"), styles?.content ?? "").map(
+    ({ attributes }) => formats.get(attributeOf(attributes, "numFmtId") ?? "") ?? 0,
   );
+  return new Map(ids.map((format, at) => [String(at), format]));
 }
 
 const cellPattern = elementPattern("c");
 
-function cellsOf(
-  line: number,
-  row: string,
-  texts: readonly string[],
-  dateStyles: ReadonlySet<string>,
-): readonly Cell[] {
+function cellsOf(line: number, row: string, book: Book): readonly Cell[] {
   const cells: Cell[] = [];
   let column = -1;
   for (const cell of elementsIn(cellPattern, row)) {
@@ -111,7 +107,7 @@ function cellsOf(
     const next = place === undefined ? column + 1 : columnOf(place);
     if (!(next > column)) throw notInOrder(line);
     column = next;
-    const value = cellOf(cell, texts, dateStyles);
+    const value = cellOf(cell, book);
     if (value === "") continue;
     if (column >= columnsMax) throw new BrokenText(line, tooManyColumns);
     while (cells.length < column) cells.push("");
@@ -133,26 +129,24 @@ function columnOf(place: string): number {
 const valuePattern = elementPattern("v");
 
 /** The value of a cell as the text that a CSV file would have. Formulas have the last result. */
-function cellOf(
-  { attributes, content }: Element,
-  texts: readonly string[],
-  dateStyles: ReadonlySet<string>,
-): Cell {
+function cellOf({ attributes, content }: Element, { texts, styles }: Book): Cell {
+  const type = attributeOf(attributes, "t") ?? "n";
+  if (type === "inlineStr") return textIn(content);
   const value = unescaped(elementsIn(valuePattern, content)[0]?.content ?? "");
-  switch (attributeOf(attributes, "t") ?? "n") {
+  if (value === "") return "";
+  switch (type) {
     case "s":
       return texts[Number(value)] ?? { value, rule: "is a text that the file does not have" };
-    case "inlineStr":
-      return textIn(content);
     case "b":
       return value === "1" ? "true" : "false";
     case "e":
       return { value, rule: "is an error in the sheet" };
-    case "n":
-      if (value === "") return "";
-      if (!dateStyles.has(attributeOf(attributes, "s") ?? "0")) return numberCell(value);
+    case "n": {
+      const style = styles.get(attributeOf(attributes, "s") ?? "0") ?? 0;
+      if (style !== "date") return numberCell(value, style);
       // Programs also make dates of numbers such as 3.5, of which only the date is left.
       return { value, rule: `is a date in the sheet; ${asText}, such as 2026-05-01` };
+    }
     default:
       return value;
   }
@@ -164,9 +158,9 @@ const asText = "choose the type Text for this column, and write it again";
  * A spreadsheet keeps 15 digits of a number. One of more digits may have been rounded, and nothing
  * shows it, so it is refused. Fractions have up to 17 digits in the file, of which the last are noise.
  */
-function numberCell(value: string): Cell {
+function numberCell(value: string, digits: number): Cell {
   const number = Number(value);
-  if (Math.abs(number) < 1e15) return String(number);
+  if (Math.abs(number) < 1e15) return String(number).padStart(digits, "0");
   const rule = `is a number of more than 15 digits, which a spreadsheet program has rounded; ${asText}`;
   return { value, rule };
 }

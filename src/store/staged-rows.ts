@@ -14,9 +14,7 @@ import {
 import { missingField, notUnique } from "../domain/catalogue/imports.ts";
 import type { OrderRecord } from "../domain/catalogue/orders.ts";
 import type { PetRecord } from "../domain/catalogue/pets.ts";
-import { changedMeanwhile } from "../domain/history/undo-together.ts";
 import type { Cause } from "../domain/ledger/ledger.ts";
-import { ServiceError } from "../domain/running/errors.ts";
 import { note } from "./audit.ts";
 import {
   comparedFields,
@@ -189,12 +187,12 @@ export function* applyOrders(staged: number): Script<Imported> {
   return { created: different - changed, changed, unchanged: staged - different };
 }
 
-/** The cause of the rows of an import. Throws if it is an undo, and a pet has changed since. */
+/** The cause of the rows of an import. Leaves out pets that have changed since, if it is an undo. */
 export function* causeOf({ undoAsOf }: ImportOrigin): Script<Cause> {
   if (undoAsOf === undefined) return "import";
-  const changed = `SELECT 1 FROM ledger JOIN staged_pets USING (pet_id) WHERE seq > $1::int8 LIMIT 1`;
-  if ((yield* run(changed, [undoAsOf])).length === 0) return "undo";
-  throw new ServiceError("version_conflict", changedMeanwhile);
+  const changed = "SELECT pet_id FROM ledger WHERE seq > $1::int8";
+  yield* run(`DELETE FROM staged_pets WHERE pet_id IN (${changed})`, [undoAsOf]);
+  return "undo";
 }
 
 /** Records an import in the audit log. The ledger has all that is known about an undo. */

@@ -110,13 +110,14 @@ function importCommand<T>(
         return readRecords(bytes, format, kind.rows, problems, { delimiter, map, found: columns });
       };
       await using opened = new AsyncDisposableStack();
+      const open = () => recordsOf(readWithProgress(file, opened));
       try {
         const found = await findStore(config, systemClock);
         if (found) opened.defer(() => found.close());
         const actor = await actorOf(found?.keys, flags, systemClock.now());
         const origin = { actor, reason };
         if (flags["dry-run"]) {
-          const records = recordsOf(readWithProgress(file, opened));
+          const records = open();
           const preview = (one: ImportPreview) =>
             printPreview(
               kind,
@@ -128,13 +129,7 @@ function importCommand<T>(
           return await (found ? preview(found.catalogue) : withEmptyStore(config, preview));
         }
         const imported = found
-          ? await importInto(
-              kind,
-              found,
-              recordsOf(readWithProgress(file, opened)),
-              problems,
-              origin,
-            )
+          ? await importInto(kind, found, open(), problems, origin)
           : await importIntoNew(kind, config, recordsOf, problems, file, origin, opened);
         printResult(kind.what, file, imported, flags.json);
       } catch (error) {

@@ -28,11 +28,9 @@ export function ChangeTable(props: Props) {
   const { caption, rows, newAfter, isOnePet = false } = props;
   const undoing = useSignal<LedgerRow | undefined>(undefined);
   // The newest of several rows of a request links to all of them, where they can be undone together.
-  const newest = new Set(
-    rows.filter(({ requestId }, at) => {
-      const [newer, older] = [rows[at - 1]?.requestId, rows[at + 1]?.requestId];
-      return requestId !== null && newer !== requestId && older === requestId;
-    }),
+  const newest = rows.filter(
+    ({ requestId: id }, at) =>
+      id !== null && rows[at - 1]?.requestId !== id && rows[at + 1]?.requestId === id,
   );
   const columns: readonly Column<LedgerRow>[] = [
     {
@@ -65,8 +63,8 @@ export function ChangeTable(props: Props) {
               Undo
             </Button>
           )}
-          {!isOnePet && !props.isOneRequest && newest.has(row) && (
-            <a class="small" href={hrefOf(`/activity?request=${row.requestId}`)}>
+          {!isOnePet && !props.isOneRequest && newest.includes(row) && (
+            <a class="small" href={hrefOf(requestPath(row))}>
               All that belongs to it
             </a>
           )}
@@ -115,10 +113,17 @@ function When({ row, hasMoment }: { readonly row: LedgerRow; readonly hasMoment:
   );
 }
 
+/** The end of the period tells where in the ledger its rows are. */
+function requestPath({ requestId, at }: LedgerRow): string {
+  const until = new Date(Date.parse(at) + 1).toISOString();
+  return `/activity?${new URLSearchParams({ request: requestId!, until })}`;
+}
+
 function Who({ row }: { readonly row: LedgerRow }) {
+  const who = <bdi title={row.keyId ?? undefined}>{whoOf(row)}</bdi>;
   return (
     <>
-      <bdi title={row.keyId ?? undefined}>{whoOf(row)}</bdi>
+      {row.keyId === null ? who : <a href={hrefOf(`/activity?key=${row.keyId}`)}>{who}</a>}
       <div class="small muted">{causeName(row.cause)}</div>
     </>
   );

@@ -56,11 +56,10 @@ export function FilterBar({ filter }: { readonly filter: ChangeFilter }) {
   );
 }
 
-/** Offered for a request, and from a time on: what a broken integration did. */
+/** For what belongs together: a request, or what a broken integration did. */
 function UndoFilter({ filter }: { readonly filter: ChangeFilter }) {
   const isOpen = useSignal(false);
-  const hasStart = filter.requestId + filter.since !== "";
-  if (!may("clerk") || !hasStart || filter.petId !== "") return null;
+  if (!may("clerk") || !isFiltered(filter)) return null;
   return (
     <>
       <Button icon="undo" onClick={() => (isOpen.value = true)}>

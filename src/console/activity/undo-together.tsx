@@ -27,18 +27,12 @@ export function UndoTogether({ query, close }: Props) {
   const count = undone + (force.value ? changed : 0);
   async function submit(form: FormData): Promise<void> {
     if (count === 0) return close();
-    try {
-      const reason = String(form.get("reason")).trim() || undefined;
-      await undo(`asOf=${asOf}`, { body: { reason, force: force.value } });
-      const text = `${countOf(count, "pet")} undone`;
-      announce(text);
-      showSuccess(text);
-      close();
-    } catch (failure) {
-      // A pet may have changed since the preview.
-      void source.reload();
-      throw failure;
-    }
+    const reason = String(form.get("reason")).trim() || undefined;
+    const result = await undo(`asOf=${asOf}`, { body: { reason, force: force.value } });
+    const text = `${countOf(result.undone, "pet")} undone`;
+    announce(text);
+    showSuccess(text);
+    close();
   }
   return (
     <FormDialog

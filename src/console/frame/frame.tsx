@@ -10,7 +10,7 @@ import { useService } from "./service.ts";
 import { Sidebar } from "./sidebar.tsx";
 import { Topbar } from "./topbar.tsx";
 import { ViewSlot } from "./view-slot.tsx";
-import { findView, roleAt } from "./views.ts";
+import { findView, rolesOfPages } from "./views.ts";
 
 /** The bar, the navigation and the current view. */
 export function Frame({ session }: { readonly session: Session }) {
@@ -19,7 +19,7 @@ export function Frame({ session }: { readonly session: Session }) {
   const isHelpOpen = useSignal(false);
   useService();
   const title = view?.title ?? "Not found";
-  const role = view && roleAt(path, view);
+  const role = view && (rolesOfPages[path] ?? view.role);
   useEffect(() => {
     document.title = `${title} – Pet Store Inventory`;
   }, [title]);

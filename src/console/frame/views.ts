@@ -41,12 +41,7 @@ export function findView(path: string): View | undefined {
 }
 
 /** Addresses within a view that need more than the view itself. */
-const rolesOfPages: Readonly<Record<string, OperatorRole>> = {
+export const rolesOfPages: Readonly<Record<string, OperatorRole>> = {
   "/stock/count": "clerk",
   "/stock/delivery": "clerk",
 };
-
-/** The least role that can open this address. */
-export function roleAt(path: string, view: View): OperatorRole {
-  return rolesOfPages[path] ?? view.role;
-}

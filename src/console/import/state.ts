@@ -3,6 +3,7 @@ import { ApiError, messageOf } from "../client/api.ts";
 import { onSignOut } from "../client/session.ts";
 import type { Import } from "../client/types.ts";
 import { announce } from "../page/messages.ts";
+import { readStored, store } from "../page/storage.ts";
 import { type Format, formatOf, type ImportKind, sendFile, type Upload } from "./upload.ts";
 
 // The import that this page makes. It goes on while the person looks at another view.
@@ -43,7 +44,8 @@ export function chooseFile(file: File): void {
 
 export function checkFile(file: File, format: Format): Promise<void> {
   const what = importKind.value;
-  return send({ what, file, format, map: rememberedHeaders(what), isDryRun: true });
+  const map = JSON.parse(readStored(storageName(what)) ?? "{}");
+  return send({ what, file, format, map, isDryRun: true });
 }
 
 /** As many as the service takes. The oldest are forgotten first. */
@@ -55,20 +57,8 @@ export function rememberHeaders(what: ImportKind, map: Upload["map"]): Upload["m
   const pairs = Object.entries(map);
   while (pairs.join().length > mapCharactersMax) pairs.shift();
   const kept = Object.fromEntries(pairs);
-  try {
-    window.localStorage.setItem(storageName(what), JSON.stringify(kept));
-  } catch {
-    // A browser without storage: every file is mapped anew.
-  }
+  store(storageName(what), JSON.stringify(kept));
   return kept;
-}
-
-function rememberedHeaders(what: ImportKind): Upload["map"] {
-  try {
-    return JSON.parse(window.localStorage.getItem(storageName(what)) ?? "{}");
-  } catch {
-    return {};
-  }
 }
 
 /** Sends the same file again, as a dry run. */

@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { request } from "../client/api.ts";
 import type { IssuedKey } from "../client/types.ts";
+import { ChoiceList } from "../parts/choices.tsx";
 import { IssueDialog, type Issued } from "../parts/issue-dialog.tsx";
-import { ExpiryField, HintedChoices, NameField, readKeyForm, TermsFields } from "./key-form.tsx";
-import { type Choice, keyUses, roleChoices, usualTerms } from "./terms.ts";
+import { ExpiryField, NameField, RoleField, readKeyForm, TermsFields } from "./key-form.tsx";
+import { type Choice, keyUses, usualTerms } from "./terms.ts";
 
 interface Props {
   readonly close: () => void;
@@ -49,15 +50,16 @@ export function CreateKey({ close, created, use }: Props) {
       issue={issue}
     >
       <NameField />
-      <HintedChoices
+      <ChoiceList
         legend="For"
+        type="radio"
         name="use"
         choices={uses}
-        value={initial}
+        isChosen={(one) => one === initial}
         choose={(one) => (chosen.value = one)}
       />
       {isOperator ? (
-        <HintedChoices legend="Role" name="role" choices={roleChoices} value="clerk" />
+        <RoleField value="clerk" />
       ) : (
         // Another use fills in the fields again.
         <TermsFields key={chosen.value} {...usualTerms[chosen.value]} />

@@ -8,8 +8,7 @@ import { FormDialog } from "../parts/dialog-form.tsx";
 import { IssueDialog, type Issued, OverlapField, readOverlap } from "../parts/issue-dialog.tsx";
 import { Name } from "../parts/names.tsx";
 import { Time } from "../parts/time.tsx";
-import { ExpiryField, HintedChoices, NameField, readKeyForm, TermsFields } from "./key-form.tsx";
-import { roleChoices } from "./terms.ts";
+import { ExpiryField, NameField, RoleField, readKeyForm, TermsFields } from "./key-form.tsx";
 
 interface Props {
   readonly entry: Key;
@@ -38,9 +37,7 @@ export function EditKey({ entry: latest, close }: Props) {
       submit={submit}
     >
       <NameField value={name} />
-      {plan === null && !isOwnKey(entry.id) && (
-        <HintedChoices legend="Role" name="role" choices={roleChoices} value={entry.role} />
-      )}
+      {plan === null && !isOwnKey(entry.id) && <RoleField value={entry.role} />}
       {plan && <TermsFields plan={plan} limits={limits} scopes={scopes} />}
       <ExpiryField current={entry.expiresAt} />
       <p class="hint">A change takes effect with the next request of the key.</p>

@@ -5,7 +5,7 @@ import type { Key, KeyChange, NewKey, NewKeyScopes, OperatorRole } from "../clie
 import { ChoiceList, Select } from "../parts/choices.tsx";
 import { TextField } from "../parts/fields.tsx";
 import { dayAndTime } from "../texts/times.ts";
-import { type Choice, hasOwnLimits, limitsText, planTitle, scopeMeanings } from "./terms.ts";
+import { hasOwnLimits, limitsText, planTitle, roleChoices, scopeMeanings } from "./terms.ts";
 
 const nameCharactersMax = 200;
 const limitMax = 999_999_999_999;
@@ -31,28 +31,15 @@ export function NameField({ value = "" }: { readonly value?: string }) {
   );
 }
 
-interface HintedProps {
-  readonly legend: string;
-  readonly name: string;
-  readonly choices: readonly Choice[];
-  /** What is chosen initially. */
-  readonly value: string | null;
-  readonly choose?: (value: string) => void;
-}
+const planChoices = planNames.map((name) => {
+  const limits = plans[name];
+  return [name, planTitle(name), limits ? limitsText(limits) : "limits that you choose"] as const;
+});
 
-/** One of several choices, each with a hint. */
-export function HintedChoices({ choices, value, ...list }: HintedProps) {
-  const texts = choices.map(
-    ([name, title, hint]) => [name, <Hinted title={title} hint={hint} />] as const,
-  );
-  return <ChoiceList {...list} type="radio" choices={texts} isChosen={(name) => name === value} />;
-}
-
-function Hinted({ title, hint }: { readonly title: string; readonly hint: string }) {
+export function RoleField({ value }: { readonly value: string | null }) {
+  const isChosen = (name: string) => name === value;
   return (
-    <>
-      {title} <span class="muted small">{hint}</span>
-    </>
+    <ChoiceList legend="Role" type="radio" name="role" choices={roleChoices} isChosen={isChosen} />
   );
 }
 
@@ -70,7 +57,7 @@ export function TermsFields({ plan = "free", limits, scopes }: TermsProps) {
         legend="Plan"
         type="radio"
         name="plan"
-        choices={planNames.map((name) => [name, <PlanText plan={name} />])}
+        choices={planChoices}
         isChosen={(name) => name === plan}
         choose={(name) => (chosen.value = name)}
       />
@@ -86,20 +73,13 @@ export function TermsFields({ plan = "free", limits, scopes }: TermsProps) {
         name="scopes"
         choices={Object.entries(scopeMeanings).map(([name, meaning]) => [
           name,
-          <>
-            {meaning} <code class="muted small">{name}</code>
-          </>,
+          meaning,
+          <code>{name}</code>,
         ])}
         isChosen={(name) => scopes?.includes(name) ?? true}
       />
     </>
   );
-}
-
-function PlanText({ plan }: { readonly plan: Plan }) {
-  const limits = plans[plan];
-  const hint = limits ? limitsText(limits) : "limits that you choose";
-  return <Hinted title={planTitle(plan)} hint={hint} />;
 }
 
 function LimitField(props: {

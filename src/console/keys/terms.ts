@@ -29,16 +29,11 @@ export const keyUses: readonly Choice[] = [
   ["other", "Something else", "you choose plan and scopes"],
 ];
 
-interface Terms {
-  readonly plan: Plan;
-  readonly scopes: readonly string[];
-}
-
 const tillScopes = ["inventory:read", "inventory:write", "pets:read"];
 const readScopes = Object.keys(scopeMeanings).filter((scope) => scope.endsWith(":read"));
 
 /** The plan and the scopes that fit a use. The person can change them. Otherwise all scopes. */
-export const usualTerms: Readonly<Record<string, Terms>> = {
+export const usualTerms: Readonly<Record<string, { plan: Plan; scopes: readonly string[] }>> = {
   "web-shop": { plan: "business", scopes: [...tillScopes, "orders:read"] },
   till: { plan: "pro", scopes: tillScopes },
   "read-only": { plan: "free", scopes: readScopes },

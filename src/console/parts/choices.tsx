@@ -79,12 +79,14 @@ export function ButtonGroup<Value>(props: GroupProps<Value>) {
   );
 }
 
+type Choice<Value> = readonly [value: Value, text: ComponentChildren, hint?: ComponentChildren];
+
 interface ListProps<Value> {
   readonly legend: string;
   readonly type: "radio" | "checkbox";
   /** The name in the form's data. */
   readonly name: string;
-  readonly choices: readonly (readonly [value: Value, text: ComponentChildren])[];
+  readonly choices: readonly Choice<Value>[];
   /** Whether a value is chosen initially. */
   readonly isChosen?: (value: Value) => boolean;
   readonly choose?: (value: Value) => void;
@@ -96,7 +98,7 @@ export function ChoiceList<Value extends string>(props: ListProps<Value>) {
   return (
     <fieldset class="choices">
       <legend class="label">{legend}</legend>
-      {choices.map(([value, text]) => (
+      {choices.map(([value, text, hint]) => (
         <label key={value} class="choice">
           <input
             class="checkbox"
@@ -106,7 +108,9 @@ export function ChoiceList<Value extends string>(props: ListProps<Value>) {
             defaultChecked={isChosen?.(value) ?? false}
             onChange={() => choose?.(value)}
           />
-          <span class="choice-text">{text}</span>
+          <span class="choice-text">
+            {text} {hint && <span class="muted small">{hint}</span>}
+          </span>
         </label>
       ))}
     </fieldset>

@@ -43,9 +43,7 @@ export function searchRows(table: StockTable, sorted: Uint32Array, query: string
   const found = words.reduce((rows, word) => containing(rows, table, word), sorted);
   const scanned = table.findScanned(query);
   if (scanned === undefined || found.includes(scanned)) return found;
-  const all = new Uint32Array(found.length + 1).fill(scanned, 0, 1);
-  all.set(found, 1);
-  return all;
+  return Uint32Array.from([scanned, ...found]);
 }
 
 /** Plain loops: with 100,000 rows, this is the time that a key takes to appear. */

@@ -165,9 +165,7 @@ export class StockTable {
   }
 
   #codeOf(category: string): number {
-    const known = this.#codesOfCategories.get(category);
-    if (known !== undefined) return known;
-    const code = this.categories.push(category) - 1;
+    const code = this.#codesOfCategories.get(category) ?? this.categories.push(category) - 1;
     this.#codesOfCategories.set(category, code);
     return code;
   }

@@ -10,7 +10,7 @@ export interface ImportOrigin {
   readonly reason: string;
   /**
    * Only of an undo of many changes, which is stored like an import: the last row of the ledger that it
-   * has seen. If one of the pets has changed after it, nothing is stored.
+   * has seen. Pets that have changed after it are left out.
    */
   readonly undoAsOf?: number;
 }

@@ -34,7 +34,7 @@ const cellKinds: Record<FieldKind, CellKind> = {
 };
 
 /** A number that a spreadsheet program has shortened, such as 4.00638E+12, is no barcode. */
-const shortened = /^\d[.,]\d+E\+\d+$/;
+const shortened = /^\d(?:[.,]\d+)?E\+\d+$/;
 const codeRule: Rule<string | null> = {
   ...fieldRules.uniqueText,
   advice: (value) => (shortened.test(shownValue(value)) ? respeltAdvice : ""),

@@ -11,6 +11,7 @@ import { isReason, reasonRule } from "../values/texts.ts";
 /** Which ledger rows to undo: those that match all that is given. */
 export interface Selection extends Pick<RowFilter, "keyId" | "cause"> {
   readonly requestId?: string | undefined;
+  readonly petId?: bigint | undefined;
   /** Rows at `from` are included, rows at `to` are not. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
@@ -55,7 +56,7 @@ export interface TogetherOptions {
   readonly force: boolean;
   /** Shows what would be undone, and changes nothing. */
   readonly isDryRun: boolean;
-  /** The `asOf` of a dry run. The undo is refused if one of its pets has changed later. */
+  /** The `asOf` of a dry run. What was stored later is not undone. */
   readonly asOf?: number | undefined;
 }
 
@@ -66,13 +67,12 @@ interface TogetherStore extends Pick<LedgerParts, "inventory" | "history"> {
 const rowsAtOnce = 1_000;
 
 export const nothingFound = "No change was found.";
-export const changedMeanwhile =
-  "A pet has changed in the meantime. Nothing was undone. Look at what would be undone now.";
 
 /**
  * Takes back the selected changes in one transaction, as an import does: all new rows are stored, or
  * none. From the quantity of each pet it subtracts the sum of its selected changes, so sales and
- * deliveries since then are kept. It blocks its thread for seconds if there are many rows.
+ * deliveries since then are kept. Pets that change while this runs are left out. It blocks its thread
+ * for seconds if there are many rows.
  */
 export async function undoTogether(
   store: TogetherStore,
@@ -84,26 +84,29 @@ export async function undoTogether(
   if (!isReason(reason)) throw new InvalidField("reason", reasonRule);
   const { seq: end } = await store.history.readTip();
   const { asOf = end } = options;
-  const meanwhile = new ServiceError("version_conflict", changedMeanwhile);
-  if (asOf > end) throw meanwhile;
   const { rows, touched } = await collect(store, selection, asOf, end);
   if (rows === 0) throw new ServiceError("not_found", nothingFound);
-  if (touched.values().some(({ last }) => last.seq > asOf)) throw meanwhile;
   const pets = [...touched].map(([petId, pet]) => planOf(petId, pet));
   const changed = pets.filter(({ after, why }) => after && why);
   const leftOut = pets.filter(({ after }) => !after);
   const unchanged = pets.filter(({ why }) => !why);
-  const undone = options.force ? [...unchanged, ...changed] : unchanged;
-  if (!options.isDryRun && undone.length > 0) {
-    const records = async function* () {
-      yield undone.map(({ petId, after }) => ({ line: 0, petId, ...after! }));
-    };
-    await store.catalogue.importPets(records(), { actor, reason, undoAsOf: end });
+  const records = (options.force ? [...unchanged, ...changed] : unchanged).map(
+    ({ petId, after }) => ({ line: 0, petId, ...after! }),
+  );
+  let { length: undone } = records;
+  if (!options.isDryRun && undone > 0) {
+    const origin = { actor, reason, undoAsOf: end };
+    ({ changed: undone } = await store.catalogue.importPets(oneBatch(records), origin));
   }
   return {
-    ...{ asOf, rows, undone: undone.length, changed: changed.length, leftOut: leftOut.length },
+    ...{ asOf, rows, undone, leftOut: leftOut.length },
+    changed: changed.length + records.length - undone,
     pets: [...changed, ...leftOut, ...unchanged].slice(0, petsListedMax),
   };
+}
+
+async function* oneBatch<T>(records: readonly T[]) {
+  yield records;
 }
 
 /** As the command and the operator API write it. */
@@ -134,8 +137,7 @@ async function collect(store: TogetherStore, selection: Selection, asOf: number,
       const isSelected = row.seq <= asOf && isIn(selection, row);
       if (isSelected) rows += 1;
       const known = touched.get(row.petId);
-      // What was undone is settled. Changes that the selection made after that are not.
-      const isFirst = isSelected && (!known || known.why === whys.undone);
+      const isFirst = isSelected && (!known || isSettled(known));
       const pet = isFirst
         ? { first: row.before, left: null, delta: 0n, last: row, why: null }
         : known;
@@ -145,6 +147,11 @@ async function collect(store: TogetherStore, selection: Selection, asOf: number,
     }
   }
   return { rows, touched };
+}
+
+/** What an undo has taken back is settled. Changes that the selection made after that are not. */
+function isSettled({ why, first, last: { after } }: Touched): boolean {
+  return why === whys.undone && Bun.deepEquals(first, after);
 }
 
 /**
@@ -170,8 +177,9 @@ async function rowBefore(
 }
 
 function isIn({ from = 0, to = Infinity, ...given }: Selection, row: LedgerRow): boolean {
-  const isSame = (field: keyof typeof given) => (given[field] ?? row[field]) === row[field];
-  return isSame("requestId") && isSame("keyId") && isSame("cause") && row.at >= from && row.at < to;
+  const fields = ["requestId", "keyId", "cause", "petId"] as const;
+  const isSame = (field: (typeof fields)[number]) => (given[field] ?? row[field]) === row[field];
+  return fields.every(isSame) && row.at >= from && row.at < to;
 }
 
 function follow(pet: Touched, row: LedgerRow, isSelected: boolean): void {

@@ -226,6 +226,8 @@ function countedQuantity(
   added: Added,
 ): number | RejectionReason {
   const { seq, epoch, time = -1 } = countedAt!;
+  // A clock that was ahead has told it. It would leave out every sale until then.
+  const until = time > added.at ? -1 : time;
   added.epochs ??= listEpochs?.() ?? [];
   const isOther = epoch !== undefined && !isInHistory(added.epochs, tip.seq, { epoch, seq });
   if (isOther || seq > tip.seq) return "count_outdated";
@@ -233,7 +235,7 @@ function countedQuantity(
   let { version, quantity: after } = before;
   while (version > seq) {
     const row = version > tip.seq ? added.rows[version - tip.seq - 1] : storedRow!(version);
-    if (row && row.at <= time) break;
+    if (row && row.at <= until) break;
     added.rowsRead += 1;
     if (!row?.before || row.cause === "undo" || added.rowsRead > countRowsMax) {
       return "count_outdated";

@@ -72,8 +72,8 @@ export async function scanLedger(
   while (!isAtEnd && !isFull && upTo - after < rowsExaminedMax && !signal.aborted) {
     await pacer.turn();
     const rows = await tail.rowsAfter(upTo);
-    const matches = await matcher(rows);
     const startedAt = monotonicMs();
+    const matches = await matcher(rows);
     isAtEnd = rows.length === 0;
     for (const row of rows) {
       if (matches(row)) {
@@ -92,7 +92,7 @@ export async function scanLedger(
 }
 
 function messageOf(
-  { id, replays }: Webhook,
+  { id, replays, filter }: Webhook,
   rows: readonly NamedRow[],
   positionAt: (seq: number) => Position,
 ): Message {
@@ -101,8 +101,10 @@ function messageOf(
   const cursors = [first, last].map(({ seq }) => formatCursor(positionAt(seq)));
   const timestamp = new Date(last.at).toISOString();
   const data = `{"changes":[${rows.map(textOf).join(",")}],"cursor":"${cursors[1]}"}`;
-  // Equal for every attempt, so that receivers recognize a repeated message. A replay has another id.
-  const digest = hash("sha256", [id, replays, ...cursors].join(" "));
+  // Equal for every attempt, so that receivers recognize a repeated message. A replay has another id,
+  // and so have other changes, if a threshold has changed between two attempts.
+  const seqs = filter.becomesLow ? rows.map(({ seq }) => seq) : [];
+  const digest = hash("sha256", [id, replays, ...cursors, ...seqs].join(" "));
   return {
     id: `msg_${digest.slice(0, 32)}`,
     body: `{"type":"inventory.changed","timestamp":"${timestamp}","data":${data}}`,

@@ -28,10 +28,7 @@ export const petsMax = 1_000;
 
 /** Checks what needs neither the network nor the store. Throws InvalidField for the first broken rule. */
 export function checkTerms(terms: WebhookTerms): Pick<Webhook, "name" | "filter"> {
-  return {
-    name: checkName(terms.name ?? hostOf(terms.url)),
-    filter: checkFilter(terms),
-  };
+  return { name: checkName(terms.name ?? hostOf(terms.url)), filter: checkFilter(terms) };
 }
 
 function checkFilter(terms: WebhookTerms): WebhookFilter {

@@ -86,19 +86,17 @@ const target = patternParameter(
   exampleKeyId,
 );
 
-/** Only owners see keys and webhooks. The others see that somebody changed one. */
-const ownersAction = /^(key|ban|webhook)\./;
+/** Only owners see keys, webhooks and backups. The others see that somebody changed or made one. */
+const ownersAction = /^(key|ban|webhook|backup)\./;
 
 const listAudit: AdminDeclaration = {
   method: "GET",
   path: "/audit",
   contract: {
     summary: "List what operators did",
-    description: `Returns one page of the audit log, newest first. It has everything that operators changed, except stock, which is in the ledger. Only owners see the details of rows about keys and webhooks. If older rows follow, \`Link\` contains the URL of the next page. You can combine the filters. With a filter, the service examines at most ${rowsExaminedMax.toLocaleString("en")} rows for one page, so a page can be short or empty and still have a \`Link\`.`,
+    description: `Returns one page of the audit log, newest first. It has everything that operators changed, except stock, which is in the ledger. Only owners see the details of rows about keys, webhooks and backups. If older rows follow, \`Link\` contains the URL of the next page. You can combine the filters. With a filter, the service examines at most ${rowsExaminedMax.toLocaleString("en")} rows for one page, so a page can be short or empty and still have a \`Link\`.`,
     parameters: [before, limit, action, keyId, target],
-    success: {
-      200: jsonList("One page of the audit log.", "AuditRow", { headers: ["NextPage"] }),
-    },
+    success: { 200: jsonList("One page of the audit log.", "AuditRow", { headers: ["NextPage"] }) },
   },
   async handle({ store }, call) {
     const query = queryOf(call.request);

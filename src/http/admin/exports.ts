@@ -17,9 +17,6 @@ import {
   queryOf,
   readParameter,
 } from "../api/parameters.ts";
-import type { Reply } from "../messages/reply.ts";
-import type { Context } from "../pipeline/context.ts";
-import type { Call } from "../pipeline/operation.ts";
 import { exampleFullPet } from "./contract/stock-schemas.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
@@ -61,29 +58,6 @@ const mediaTypeOf: Record<Format, string> = {
 
 /** Reading and writing so many rows takes a few milliseconds of the event loop. */
 const pageRows = 500;
-
-async function exportFile<Row>(
-  what: "pets" | "orders",
-  content: Content<Row>,
-  { store, clock, snapshots }: Context,
-  call: Call,
-): Promise<Reply> {
-  const query = queryOf(call.request);
-  const format = readFormat(query, formatParameter);
-  const layout = {
-    delimiter: readParameter(query, delimiterParameter),
-    hasMark: readParameter(query, markParameter),
-  };
-  const date = new Date(clock.now()).toISOString().slice(0, 10);
-  const headers = {
-    "Content-Type": mediaTypeOf[format],
-    "Content-Disposition": `attachment; filename="${what}-${date}.${format}"`,
-  };
-  const body = await snapshots.open(call, async () =>
-    encoded(exportText(store.catalogue, content, format, pageRows, layout)),
-  );
-  return { status: 200, body, headers };
-}
 
 /** Lets other requests run between two pages. */
 async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
@@ -130,7 +104,23 @@ function exportOperation<Row>(
         },
       },
     },
-    handle: (context, call) => exportFile(what, content, context, call),
+    async handle({ store, clock, snapshots }, call) {
+      const query = queryOf(call.request);
+      const format = readFormat(query, formatParameter);
+      const layout = {
+        delimiter: readParameter(query, delimiterParameter),
+        hasMark: readParameter(query, markParameter),
+      };
+      const date = new Date(clock.now()).toISOString().slice(0, 10);
+      const headers = {
+        "Content-Type": mediaTypeOf[format],
+        "Content-Disposition": `attachment; filename="${what}-${date}.${format}"`,
+      };
+      const body = await snapshots.open(call, async () =>
+        encoded(exportText(store.catalogue, content, format, pageRows, layout)),
+      );
+      return { status: 200, body, headers };
+    },
   };
 }
 

@@ -148,11 +148,7 @@ const changeKey: AdminDeclaration = {
     }),
     success: { 200: json("The changed key.", "Key") },
     messages: {
-      invalid_request: {
-        ...bodyMessages,
-        ...roleMessages,
-        revoked: revokedMessage,
-      },
+      invalid_request: { ...bodyMessages, ...roleMessages, revoked: revokedMessage },
       ...notFound,
     },
   },

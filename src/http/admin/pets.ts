@@ -46,10 +46,7 @@ const petIds = queryParameter({
   name: "ids",
   description: "The IDs of the pets, separated by commas.",
   required: true,
-  schema: {
-    type: "string",
-    pattern: `^${int64Pattern}(,${int64Pattern}){0,${namedPetsMax - 1}}$`,
-  },
+  schema: { type: "string", pattern: `^${int64Pattern}(,${int64Pattern}){0,${namedPetsMax - 1}}$` },
   example: "7,31",
   rule: `is required and must be 1 to ${namedPetsMax} ids of pets, separated by commas`,
   parse(text) {

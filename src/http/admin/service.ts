@@ -140,17 +140,15 @@ const getService: AdminDeclaration = {
     const { store, clock, admin, follower, list } = context;
     await follower.catchUp(call.head);
     const now = clock.now();
-    const [totals, tip, changesPerMinute, isReady, webhooks, keys, maintenance] = await Promise.all(
-      [
-        stockTotals(list.versions.current(), store, admin.facts.lowStockAt),
-        store.history.readTip(),
-        admin.changeCounts.perMinute(now),
-        admin.isReady(),
-        store.webhooks.listWebhooks(),
-        listKeyStatuses(store, now, admin.findUsage),
-        store.maintenance.listMaintenance(),
-      ],
-    );
+    const [stock, tip, changesPerMinute, isReady, webhooks, keys, maintenance] = await Promise.all([
+      stockTotals(list.versions.current(), store, admin.facts.lowStockAt),
+      store.history.readTip(),
+      admin.changeCounts.perMinute(now),
+      admin.isReady(),
+      store.webhooks.listWebhooks(),
+      listKeyStatuses(store, now, admin.findUsage),
+      store.maintenance.listMaintenance(),
+    ]);
     const { startedAt, backupEveryMs, ...facts } = admin.facts;
     const backup = maintenance.find(({ task }) => task === "backup");
     const all: readonly Attention[] = listAttention({
@@ -172,8 +170,8 @@ const getService: AdminDeclaration = {
       startedAt: isoOrNull(startedAt),
       now: isoOrNull(now),
       ledger: headOf(tip),
-      stock: totals.byStatus,
-      lowEntries: totals.low,
+      stock: stock.byStatus,
+      lowEntries: stock.low,
       changesPerMinute,
       isReady,
       webhooks: countWebhooks(webhooks),

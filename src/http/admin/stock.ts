@@ -84,9 +84,7 @@ const listSales: AdminDeclaration = {
     description: `Returns how many of each pet were sold in the last ${paceDays} days, for an estimate how long the stock lasts. A sale is a change by API that lowers a quantity. Deliveries, counts, imports and undo are none. The service adds new changes within seconds.
 
 The response is streamed, as for \`GET /stock\`.`,
-    success: {
-      200: json("The sales.", "SalesList", { headers: ["Vary", "Content-Encoding"] }),
-    },
+    success: { 200: json("The sales.", "SalesList", { headers: ["Vary", "Content-Encoding"] }) },
   },
   async handle(context, call) {
     const { sales, history } = context.store;
@@ -144,11 +142,7 @@ const updateStock: AdminDeclaration = {
     },
     errors: ["idempotency_key_reused"],
     messages: {
-      invalid_request: {
-        ...bodyMessages,
-        one_amount: oneAmountRule,
-        invalid_status: statusRule,
-      },
+      invalid_request: { ...bodyMessages, one_amount: oneAmountRule, invalid_status: statusRule },
       not_found: { not_found: petNotFound },
       insufficient_stock: { insufficient_stock: exampleShortage },
       version_conflict: { version_conflict: exampleConflict },

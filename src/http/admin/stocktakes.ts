@@ -57,9 +57,7 @@ const shareStocktake: AdminDeclaration = {
       "Replaces the list of the pets that you have counted and not applied yet, and returns those of others, so that two people do not count the same shelf. Without `pets`, your list stays; an empty one ends your count. The stock does not change.",
     body: json("The pets.", "CountedPets"),
     success: { 200: json("Who has counted what.", "StocktakeList") },
-    messages: {
-      invalid_request: { ...bodyMessages, invalid_pets: `Field 'pets' ${petsRule}.` },
-    },
+    messages: { invalid_request: { ...bodyMessages, invalid_pets: `Field 'pets' ${petsRule}.` } },
   },
   async handle({ store: { stocktakes }, clock }, call) {
     const ids = petsField(await readFields(call), "pets");

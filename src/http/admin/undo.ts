@@ -1,12 +1,10 @@
 import { undoRow } from "../../domain/history/undo.ts";
-import {
-  changedMeanwhile,
-  nothingFound,
-  petsListedMax,
-} from "../../domain/history/undo-together.ts";
+import { nothingFound, petsListedMax } from "../../domain/history/undo-together.ts";
 import { petNotFound } from "../../domain/ledger/inventory.ts";
 import { ledgerRowJson, seqMax, type Unit } from "../../domain/ledger/ledger.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
+import { parseInt64 } from "../../domain/values/int64.ts";
+import { isReason, reasonRule } from "../../domain/values/texts.ts";
 import { exampleRequestId, exampleRow } from "../api/contract/examples.ts";
 import { json, type Parameter } from "../api/contract/operation.ts";
 import {
@@ -27,6 +25,7 @@ import {
   integerParameter,
   patternParameter,
   queryOf,
+  queryParameter,
   readParameter,
   seqBounds,
 } from "../api/parameters.ts";
@@ -121,9 +120,11 @@ function partsOf({ store, committer }: Context, { request, trace }: Call) {
 
 async function readOptions(call: Call) {
   const fields = await readOptionalFields(call);
+  const reason = textField(fields, "reason") || undefined;
+  if (!isReason(reason ?? "")) throw new InvalidField("reason", reasonRule);
   return {
     force: flagField(fields, "force") ?? false,
-    reason: textField(fields, "reason") || undefined,
+    reason,
     actor: actorOf(call),
   };
 }
@@ -132,13 +133,21 @@ const requestParameter = patternParameter(
   "request",
   "^[0-9A-Za-z_-]{1,64}$",
   "must have 1 to 64 letters, digits, hyphens or underscores",
-  "Only changes of the request with this ID. Required unless there is `since`.",
+  "Only changes of the request with this ID.",
   exampleRequestId,
 );
+const petParameter = queryParameter({
+  name: "pet",
+  description: "Only changes of the pet with this ID.",
+  schema: int64("The ID of a pet."),
+  example: 7,
+  rule: "must be a 64-bit integer",
+  parse: parseInt64,
+});
 const asOf = integerParameter(
   "asOf",
   seqBounds,
-  "The `asOf` of a dry run. If one of the pets has changed after it, nothing is undone.",
+  "The `asOf` of a dry run. Later changes are not undone, whatever the filters say.",
   1207,
 );
 
@@ -158,10 +167,10 @@ export const undoSchemas: Readonly<Record<string, Schema>> = {
   Undone: responseObject(
     "What was undone, or what a dry run found.",
     {
-      asOf: seq("The last change that this includes. Send it with the undo."),
+      asOf: seq("The last change that was looked at. Send it with the undo."),
       rows: count("How many changes were found."),
       undone: count("How many pets get a new row in the ledger."),
-      changed: count("How many pets were changed since. They are undone only with `force`."),
+      changed: count("How many pets were changed since, and are undone only with `force`."),
       leftOut: count("How many pets cannot be undone."),
       pets: listOf(
         "UndonePet",
@@ -172,7 +181,9 @@ export const undoSchemas: Readonly<Record<string, Schema>> = {
   ),
 };
 
-const startRequired = "Query parameter 'request' or 'since' is required.";
+const filters = [requestParameter, petParameter, since, until, key, cause];
+const filterNames = filters.map(({ name }) => `'${name}'`).join(", ");
+const filterRequired = `One of the query parameters ${filterNames} is required.`;
 
 const undoChanges: AdminDeclaration = {
   method: "POST",
@@ -182,10 +193,10 @@ const undoChanges: AdminDeclaration = {
     summary: "Undo several changes",
     description: `Undoes all changes that match the filters, such as those of one request (a batch, a delivery, an import) or those that one key made between two times. All new rows are stored, or none.
 
-From the quantity of each pet, the sum of these changes is subtracted. Where nothing else has changed the pet since, this gives the earlier quantity and status. Pets that were changed since are left out, unless \`force\` is true: their later changes are kept.
+From the quantity of each pet, the sum of these changes is subtracted. Where nothing else has changed the pet since, this gives the earlier quantity and status. Pets that were changed since are left out, unless \`force\` is true: their later changes are kept. Pets whose changes were undone are left out, so a request that is sent twice does not undo twice.
 
-Send a dry run first. Then send the same with its \`asOf\`: if one of the pets has changed in the meantime, nothing is undone. So a request that is sent twice does not undo twice. Each instance runs one import or undo of several changes at a time.`,
-    parameters: [requestParameter, since, until, key, cause, dryRun, asOf],
+Send a dry run first. Then send the same with its \`asOf\`, so that nothing is undone that was stored in the meantime. Each instance runs one import or undo of several changes at a time.`,
+    parameters: [...filters, dryRun, asOf],
     body: json("The reason, and whether to include pets that were changed since.", "Undo", {
       isOptional: true,
     }),
@@ -193,10 +204,9 @@ Send a dry run first. Then send the same with its \`asOf\`: if one of the pets h
     messages: {
       invalid_request: {
         ...bodyMessages,
-        start_required: startRequired,
+        filter_required: filterRequired,
       },
       not_found: { not_found: nothingFound },
-      version_conflict: { version_conflict: changedMeanwhile },
       already_running: { already_running: commandRunning },
     },
   },
@@ -205,13 +215,14 @@ Send a dry run first. Then send the same with its \`asOf\`: if one of the pets h
     const query = queryOf(request);
     const selection = {
       requestId: readParameter(query, requestParameter),
+      petId: readParameter(query, petParameter),
       from: readParameter(query, since),
       to: readParameter(query, until),
       keyId: readParameter(query, key),
       cause: readParameter(query, cause),
     };
-    if (selection.requestId === undefined && selection.from === undefined) {
-      throw new ServiceError("invalid_request", startRequired);
+    if (Object.values(selection).every((one) => one === undefined)) {
+      throw new ServiceError("invalid_request", filterRequired);
     }
     const run = {
       ...{ ...selection, ...(await readOptions(call)) },

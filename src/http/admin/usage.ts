@@ -61,10 +61,7 @@ export const getUsage: AdminDeclaration = {
     const series = await admin.usage.chart(allKeys, step, now);
     const anonymous = await admin.usage.chart(withoutKey, step, now);
     const sums = anonymous.admitted.map((count, point) => count + anonymous.refused[point]!);
-    return {
-      status: 200,
-      body: JSON.stringify({ ...seriesJson(step, series), withoutKey: sums }),
-    };
+    return { status: 200, body: JSON.stringify({ ...seriesJson(step, series), withoutKey: sums }) };
   },
 };
 

@@ -194,17 +194,10 @@ export const feed: EventStream = {
       value: exampleEvents.map((event) => `${event}\n\n`).join(""),
     },
   },
-  data: {
-    change: reference("schemas", "LedgerRow"),
-    heartbeat: position,
-    reset: position,
-  },
+  data: { change: reference("schemas", "LedgerRow"), heartbeat: position, reset: position },
 };
 
 export const feedMessages = {
-  invalid_request: {
-    invalid_cursor: cursorRule,
-    not_in_feed: notInFeedRule("limit"),
-  },
+  invalid_request: { invalid_cursor: cursorRule, not_in_feed: notInFeedRule("limit") },
   rate_limit_exceeded: { too_many_streams: tooManyStreams },
 };

@@ -47,10 +47,7 @@ import {
 export const historySchemas: Readonly<Record<string, Schema>> = {
   Stock: responseObject(
     "The quantity and the status of a pet at one moment.",
-    {
-      quantity: quantity("The number in stock."),
-      status: petStatus("The status of the pet."),
-    },
+    { quantity: quantity("The number in stock."), status: petStatus("The status of the pet.") },
     exampleRow.after,
   ),
   LedgerRow: responseObject(

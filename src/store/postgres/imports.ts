@@ -39,6 +39,8 @@ export async function importPets(
   const { sql, query } = session;
   const staged = await stageRows(session, petStaging, records, problems);
   await query(dialect.lockCatalogue);
+  // For pets that were removed. The others can still change until the head is locked.
+  await runScript(query, causeOf(origin));
   await runScript(query, checkStaged(petStaging, problems));
   await applyCatalogue(session);
   const { timeline, ...tip } = await takeHead(session, now);

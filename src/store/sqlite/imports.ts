@@ -50,6 +50,7 @@ export async function importPets(
   setPragma(database, "ignore_check_constraints", 1n);
   setPragma(database, "foreign_keys", 0n);
   return inTransaction(database, () => {
+    run(causeOf(options.origin));
     run(checkStaged(petStaging, problems));
     return applyPets(database, staged, options, unservedEpoch);
   })();

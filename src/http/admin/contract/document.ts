@@ -46,11 +46,7 @@ export function describeAdminApi(operations: readonly AdminOperation[]) {
       overview: adminOverview,
       tags: adminTags.filter(({ name }) => operations.some(({ tag }) => tag === name)),
       securitySchemes: {
-        operatorKey: {
-          type: "http",
-          scheme: "bearer",
-          description: "An operator key.",
-        },
+        operatorKey: { type: "http", scheme: "bearer", description: "An operator key." },
         session: {
           type: "apiKey",
           in: "cookie",

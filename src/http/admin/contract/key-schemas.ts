@@ -154,11 +154,7 @@ export const keySchemas: Readonly<Record<string, Schema>> = {
   ),
   RotatedKey: responseObject(
     "A key with its new secret.",
-    {
-      ...keyFields,
-      key: shownOnce,
-      oldValidUntil: time("When the old secret expires."),
-    },
+    { ...keyFields, key: shownOnce, oldValidUntil: time("When the old secret expires.") },
     { ...exampleKey, key: exampleKeyText, oldValidUntil: "2026-11-17T08:00:00.000Z" },
   ),
   NewKey: requestObject(

@@ -27,12 +27,7 @@ import {
 
 const examplePetName = { petId: 7, name: "Biscuit", category: "dogs", barcode: "4006381333931" };
 
-const exampleEntry = {
-  ...examplePetName,
-  quantity: 12,
-  status: "available",
-  version: 1207,
-};
+const exampleEntry = { ...examplePetName, quantity: 12, status: "available", version: 1207 };
 
 export const exampleStock = {
   cursor: "5f3b2c1e-8a4d-4f0b-9c6e-2d7a1b0e4c93-1207",
@@ -172,10 +167,7 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
   Undo: requestObject(
     "How to undo changes.",
     {
-      reason: {
-        ...changeFields.reason,
-        description: "Why it is undone. The ledger keeps it.",
-      },
+      reason: { ...changeFields.reason, description: "Why it is undone. The ledger keeps it." },
       force: flag("Whether to undo also if the pet has changed since. False by default."),
     },
     exampleUndo,
