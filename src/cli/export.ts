@@ -29,7 +29,7 @@ function exportCommand<Row>(
     operands: [{ name: "FILE", description: "File to write. - writes to standard output." }],
     flags: {
       format: formatFlag(formats),
-      delimiter: { ...delimiterFlag, description: `${delimiterFlag.description} Default: comma.` },
+      delimiter: delimiterFlag("comma"),
       bom: {
         description: "Start a CSV file with the mark by which spreadsheet programs know UTF-8.",
       },

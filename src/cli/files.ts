@@ -12,10 +12,10 @@ export const formatFlag = <const F extends readonly string[]>(formats: F) => ({
   description: "Format of the file. Default: the extension of its name, or ndjson for -.",
 });
 
-export const delimiterFlag = {
+export const delimiterFlag = (usual: string) => ({
   placeholder: delimiterNames.join("|"),
-  description: "What stands between the cells of a CSV file, by name or as , or ;.",
-} as const;
+  description: `What stands between the cells of a CSV file, by name or as , or ;. Default: ${usual}.`,
+});
 
 export function parseDelimiter(text: string | undefined): Delimiter | undefined {
   const found = text === undefined ? undefined : findDelimiter(text);

@@ -1,14 +1,7 @@
 import { BrokenText } from "./lines.ts";
 import { type Cell, columnsMax, tooManyColumns } from "./table.ts";
 import type { Bytes } from "./text.ts";
-import {
-  attributeOf,
-  type Element,
-  elementPattern,
-  elementsIn,
-  elementsOf,
-  unescaped,
-} from "./xml.ts";
+import * as xml from "./xml.ts";
 import { readArchive, readPart } from "./zip.ts";
 
 /** The sheet is read in a stream. Of other parts, much is kept in memory. */
@@ -26,22 +19,22 @@ export async function* readSheet(bytes: Bytes) {
   /** The paths of parts by id and, for those of which there is one, by type. */
   const paths = new Map<string, string>();
   for (const { attributes } of await all(archive, "xl/_rels/workbook.xml.rels", "Relationship")) {
-    const target = attributeOf(attributes, "Target") ?? "";
+    const target = xml.attributeOf(attributes, "Target") ?? "";
     const path = target.startsWith("/") ? target.slice(1) : `xl/${target}`;
-    paths.set(attributeOf(attributes, "Type")?.split("/").at(-1) ?? "", path);
-    paths.set(attributeOf(attributes, "Id") ?? "", path);
+    paths.set(xml.attributeOf(attributes, "Type")?.split("/").at(-1) ?? "", path);
+    paths.set(xml.attributeOf(attributes, "Id") ?? "", path);
   }
   const sheet = (await all(archive, "xl/workbook.xml", "sheet")).find(
-    ({ attributes }) => (attributeOf(attributes, "state") ?? "visible") === "visible",
+    ({ attributes }) => (xml.attributeOf(attributes, "state") ?? "visible") === "visible",
   );
-  const sheetPath = paths.get(attributeOf(sheet?.attributes ?? "", "id") ?? "") ?? "sheet";
+  const sheetPath = paths.get(xml.attributeOf(sheet?.attributes ?? "", "id") ?? "") ?? "sheet";
   const items = await all(archive, paths.get("sharedStrings"), "si", Infinity);
   const texts = items.map(({ content }) => textIn(content));
   const styles = await readStyles(archive, paths.get("styles"));
   let line = 0;
-  for await (const rows of elementsOf("row", readPart(archive, sheetPath, sheetBytesMax))) {
+  for await (const rows of xml.elementsOf("row", readPart(archive, sheetPath, sheetBytesMax))) {
     yield rows.values().map(({ attributes, content }) => {
-      const number = Number(attributeOf(attributes, "r") ?? line + 1);
+      const number = Number(xml.attributeOf(attributes, "r") ?? line + 1);
       if (!(Number.isSafeInteger(number) && number > line)) throw notInOrder(line + 1);
       line = number;
       return { line, cells: cellsOf(line, content, { texts, styles }) };
@@ -50,21 +43,21 @@ export async function* readSheet(bytes: Bytes) {
 }
 
 async function all(archive: Buffer, path: string | undefined, name: string, max = elementsMax) {
-  const elements: Element[] = [];
+  const elements: xml.Element[] = [];
   if (path === undefined) return elements;
-  for await (const some of elementsOf(name, readPart(archive, path, partBytesMax))) {
+  for await (const some of xml.elementsOf(name, readPart(archive, path, partBytesMax))) {
     for (const one of some) elements.push(one);
     if (elements.length > max) throw new BrokenText(1, `the workbook has a bad ${path}`);
   }
   return elements;
 }
 
-const textPattern = elementPattern("t");
+const textPattern = xml.elementPattern("t");
 
 /** A text can have several parts with different fonts. Their phonetic readings are left out. */
 function textIn(content: string): string {
   const shown = content.includes("<rPh") ? content.replace(/<rPh.*?(?:<\/rPh>|$)/gs, "") : content;
-  const parts = elementsIn(textPattern, shown).map((part) => unescaped(part.content));
+  const parts = xml.elementsIn(textPattern, shown).map((part) => xml.unescaped(part.content));
   // A character that XML cannot have is written as its number.
   return parts
     .join("")
@@ -83,27 +76,27 @@ async function readStyles(archive: Buffer, path: string | undefined): Promise<Bo
   const formats = new Map<string, "date" | number>(dates.map((id) => [id, "date"]));
   for (const { attributes } of await all(archive, path, "numFmt")) {
     // Texts in quotes, and colours and conditions in brackets, are not letters of a date.
-    const code = attributeOf(attributes, "formatCode") ?? "";
+    const code = xml.attributeOf(attributes, "formatCode") ?? "";
     const letters = code.replace(/"[^"]*(?:"|$)|\[[^\]]*(?:\]|$)|\\./g, "");
-    const id = attributeOf(attributes, "numFmtId") ?? "";
+    const id = xml.attributeOf(attributes, "numFmtId") ?? "";
     if (/[dmyhs]/i.test(letters)) formats.set(id, "date");
     // Barcodes are often numbers with this format. Their first digits can be zeros.
     else if (/^0{8,14}$/.test(code)) formats.set(id, code.length);
   }
   const [styles] = await all(archive, path, "cellXfs");
-  const ids = elementsIn(elementPattern("xf"), styles?.content ?? "").map(
-    ({ attributes }) => formats.get(attributeOf(attributes, "numFmtId") ?? "") ?? 0,
-  );
+  const ids = xml
+    .elementsIn(xml.elementPattern("xf"), styles?.content ?? "")
+    .map(({ attributes }) => formats.get(xml.attributeOf(attributes, "numFmtId") ?? "") ?? 0);
   return new Map(ids.map((format, at) => [String(at), format]));
 }
 
-const cellPattern = elementPattern("c");
+const cellPattern = xml.elementPattern("c");
 
 function cellsOf(line: number, row: string, book: Book): readonly Cell[] {
   const cells: Cell[] = [];
   let column = -1;
-  for (const cell of elementsIn(cellPattern, row)) {
-    const place = attributeOf(cell.attributes, "r");
+  for (const cell of xml.elementsIn(cellPattern, row)) {
+    const place = xml.attributeOf(cell.attributes, "r");
     const next = place === undefined ? column + 1 : columnOf(place);
     if (!(next > column)) throw notInOrder(line);
     column = next;
@@ -126,13 +119,13 @@ function columnOf(place: string): number {
   return letters.reduce((column, letter) => column * 26 + letter.charCodeAt(0) - 64, 0) - 1;
 }
 
-const valuePattern = elementPattern("v");
+const valuePattern = xml.elementPattern("v");
 
 /** The value of a cell as the text that a CSV file would have. Formulas have the last result. */
-function cellOf({ attributes, content }: Element, { texts, styles }: Book): Cell {
-  const type = attributeOf(attributes, "t") ?? "n";
+function cellOf({ attributes, content }: xml.Element, { texts, styles }: Book): Cell {
+  const type = xml.attributeOf(attributes, "t") ?? "n";
   if (type === "inlineStr") return textIn(content);
-  const value = unescaped(elementsIn(valuePattern, content)[0]?.content ?? "");
+  const value = xml.unescaped(xml.elementsIn(valuePattern, content)[0]?.content ?? "");
   if (value === "") return "";
   switch (type) {
     case "s":
@@ -142,7 +135,7 @@ function cellOf({ attributes, content }: Element, { texts, styles }: Book): Cell
     case "e":
       return { value, rule: "is an error in the sheet" };
     case "n": {
-      const style = styles.get(attributeOf(attributes, "s") ?? "0") ?? 0;
+      const style = styles.get(xml.attributeOf(attributes, "s") ?? "0") ?? 0;
       if (style !== "date") return numberCell(value, style);
       // Programs also make dates of numbers such as 3.5, of which only the date is left.
       return { value, rule: `is a date in the sheet; ${asText}, such as 2026-05-01` };

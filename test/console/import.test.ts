@@ -129,15 +129,12 @@ test("the columns of a German workbook are mapped once, and remembered for the n
   expect(await page.getByLabel("Artikel").inputValue()).toBe("petId");
 });
 
-test("a CSV file is exported with the chosen delimiter and mark, and an example can be had", async () => {
+test("an example file can be had, and imported", async () => {
   await page.goto(consoleUrl(service, "/import"));
-  await page.getByLabel("CSV", { exact: true }).selectOption("with semicolons, for Excel");
   const download = async (link: Locator) => {
     const [file] = await Promise.all([page.waitForEvent("download"), link.click()]);
     return [file.suggestedFilename(), readFileSync(await file.path(), "utf8")] as const;
   };
-  const [, text] = await download(page.getByLabel("Export pets as CSV"));
-  expect(text).toStartWith("\uFEFFpetId;name;");
   const [name, example] = await download(page.getByText("Download an example"));
   expect([name, example.split("\n").length]).toEqual(["pets-example.csv", 2]);
   await choose("example.csv", example);

@@ -44,10 +44,7 @@ import { reportProblems } from "./report.ts";
 /** The flags of both imports. The service gives the last three when it imports for an operator. */
 const importFlags = {
   format: formatFlag(importFormats),
-  delimiter: {
-    ...delimiterFlag,
-    description: `${delimiterFlag.description} Default: found by the header.`,
-  },
+  delimiter: delimiterFlag("found by the header"),
   map: {
     placeholder: "HEADER=FIELD",
     repeatable: true,

@@ -46,13 +46,6 @@ export function onSessionEnd(handler: () => void): void {
   sessionEnded = handler;
 }
 
-/** Called when a response says that the role of the person does not allow the request. */
-let roleRefused: () => void = () => undefined;
-
-export function onRoleRefused(handler: () => void): void {
-  roleRefused = handler;
-}
-
 /** Finds out whether the session has ended, and says so if it has. Never fails. */
 export async function checkSession(): Promise<void> {
   const response = await fetch("/admin/session").catch(() => undefined);
@@ -122,7 +115,6 @@ export async function toError(response: Response): Promise<ApiError> {
   const body: Partial<ErrorBody> = await response.json().catch(() => ({}));
   const { code = "unknown", message = "" } = body;
   if (response.status === 401) sessionEnded();
-  if (code === "insufficient_scope") roleRefused();
   const text = message || `The service answered with status ${response.status}.`;
   // What is wrong with a request may contain a time as an example of the form to use.
   const shown = code === "invalid_request" ? text : withLocalTimes(text);

@@ -1,5 +1,5 @@
 import { effect, signal, untracked } from "@preact/signals";
-import { ApiError, messageOf, onRoleRefused, onSessionEnd, request } from "./api.ts";
+import { ApiError, messageOf, onSessionEnd, request } from "./api.ts";
 import type { OperatorRole, Session } from "./types.ts";
 
 export type SessionState =
@@ -41,12 +41,6 @@ export async function signOut(): Promise<void> {
 onSessionEnd(() => {
   if (session.value.kind !== "in") return;
   session.value = { kind: "out", note: "Your session has ended. Sign in again to continue." };
-});
-
-/** Somebody has changed the role of this person. The page then shows what the new one allows. */
-onRoleRefused(async () => {
-  const fresh = await request<Session>("/session").catch(() => undefined);
-  if (fresh && session.value.kind === "in") session.value = { kind: "in", session: fresh };
 });
 
 /** The roles. Each can do everything that those before it can. */

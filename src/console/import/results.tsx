@@ -14,29 +14,25 @@ import type { Upload } from "./upload.ts";
 export function Checked({ upload, result, at }: Done) {
   const { problems, differences, created, changed, columns } = result;
   const fields = <ColumnFields upload={upload} columns={columns} />;
-  if (columns.some(({ field }) => field === null)) {
+  const isUnmapped = columns.some(({ field }) => field === null);
+  if (isUnmapped || problems.total > 0) {
     return (
-      <section class="stack" aria-label="Columns of the file">
-        <p>
-          <FileName upload={upload} /> has columns with names that are not known here.
-        </p>
-        {fields}
-        <Actions upload={upload} />
-      </section>
-    );
-  }
-  if (problems.total > 0) {
-    return (
-      <section class="stack" aria-label="Problems in the file">
-        <div class="notice danger stack">
+      <section class="stack" aria-label={`${isUnmapped ? "Columns of" : "Problems in"} the file`}>
+        {isUnmapped ? (
           <p>
-            <FileName upload={upload} /> has <strong>{countOf(problems.total, "problem")}</strong>.
-            Nothing was imported: correct the file and try again.
+            <FileName upload={upload} /> has columns with names that are not known here.
           </p>
-          {problems.hint && <p>{problems.hint}</p>}
-        </div>
+        ) : (
+          <div class="notice danger stack">
+            <p>
+              <FileName upload={upload} /> has <strong>{countOf(problems.total, "problem")}</strong>
+              . Nothing was imported: correct the file and try again.
+            </p>
+            {problems.hint && <p>{problems.hint}</p>}
+          </div>
+        )}
         {fields}
-        <ProblemTable {...problems} />
+        {!isUnmapped && <ProblemTable {...problems} />}
         <Actions upload={upload} />
       </section>
     );
