@@ -22,10 +22,7 @@ import { filesOf, type StoreFiles } from "./store/sqlite/engine/files.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
 import { namingFile, sqlitePath } from "./store-file.ts";
 
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  elapsedMs: () => performance.now(),
-};
+export const systemClock: Clock = { now: () => Date.now(), elapsedMs: () => performance.now() };
 
 // A process loads only the engine that it opens, so that commands start fast.
 export const loadSqlite = () => import("./store/sqlite/store.ts");

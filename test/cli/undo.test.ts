@@ -129,13 +129,13 @@ for (const engine of engines) {
       expect((await place.runHere(["verify"])).code).toBe(0);
     });
 
-    test("of several changes stores nothing if one of the pets changes meanwhile", async () => {
+    test("of several changes leaves out pets that change meanwhile", async () => {
       const records = async function* () {
         yield [{ line: 0, petId: BigInt(largest), quantity: 9 }];
       };
       await place.withStore(async ({ catalogue }) => {
         const origin = { ...commandImport("undo"), undoAsOf: 1 };
-        await expect(catalogue.importPets(records(), origin)).rejects.toThrow("Nothing was undone");
+        expect(await catalogue.importPets(records(), origin)).toMatchObject({ changed: 0 });
       });
       expect(await place.rows("ledger")).toHaveLength(2);
     });
@@ -163,11 +163,14 @@ for (const engine of engines) {
           [["1e3"], `${rule} '1e3'`],
           [["2.0"], rule],
           [["02"], rule],
-          [[""], "give either SEQ, or --request, or --from"],
-          [[], "give either SEQ, or --request, or --from"],
+          [[""], "give either SEQ, or one of --request"],
+          [[], "give either SEQ, or one of --request"],
           [["2", "--request", "req_1"], "give either SEQ"],
           [["2", "--dry-run"], "give either SEQ"],
-          [["--key", "key_1", "--to", "2026-11-15"], "give either SEQ"],
+          [["--dry-run"], "give either SEQ"],
+          [["--pet", "1.5"], "--pet must be a 64-bit integer"],
+          [["--cause", "chance"], "--cause must be one of"],
+          [["--key", "key_1", "--to", "2026-11-15"], "no change was found"],
           [["--key", "key_1", "--from", "soon", "--to", "2026-11-15"], "--from must be a time"],
           [["--request", "req_none"], "no change was found"],
           [["2", "--reason", "a\tb"], "--reason must have at most 200 characters"],

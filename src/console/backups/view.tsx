@@ -75,12 +75,7 @@ function Files({ files, folder }: Backups) {
 }
 
 const columns: readonly Column<BackupFile>[] = [
-  {
-    title: "File",
-    class: "mono",
-    isMain: true,
-    cell: ({ name }) => <bdi>{name}</bdi>,
-  },
+  { title: "File", class: "mono", isMain: true, cell: ({ name }) => <bdi>{name}</bdi> },
   {
     title: "Made",
     cell: ({ createdAt }) => (

@@ -19,11 +19,7 @@ const columns: readonly Column<WebhookAttempt>[] = [
     cell: (attempt) => <span title={attempt.messageId}>{rangeOf(attempt)}</span>,
   },
   { title: "Result", cell: (attempt) => <Result {...attempt} /> },
-  {
-    title: "Duration",
-    isNumber: true,
-    cell: ({ durationMs }) => `${formatCount(durationMs)} ms`,
-  },
+  { title: "Duration", isNumber: true, cell: ({ durationMs }) => `${formatCount(durationMs)} ms` },
   { title: "Response", class: "attempt-answer", cell: ({ answer }) => <Answer text={answer} /> },
 ];
 

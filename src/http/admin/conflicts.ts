@@ -30,7 +30,4 @@ function authorOf({ cause, keyId, keyName }: LastChange): string {
   return keyName ?? keyId ?? (cause === "import" ? "an import" : "a command");
 }
 
-export const exampleConflict = conflictMessage({
-  ...exampleRow,
-  at: Date.parse(exampleRow.at),
-});
+export const exampleConflict = conflictMessage({ ...exampleRow, at: Date.parse(exampleRow.at) });

@@ -116,10 +116,7 @@ The service can compress large lists with zstd, br or gzip if \`Accept-Encoding\
     success: {
       200: jsonList("The inventory.", "InventoryItem", {
         headers: ["ETag", "Vary", "Content-Encoding"],
-        examples: {
-          two_pets: exampleItems,
-          empty: { summary: "No pets", value: [] },
-        },
+        examples: { two_pets: exampleItems, empty: { summary: "No pets", value: [] } },
       }),
       304: {
         description: "The list still has the `ETag` that you sent.",

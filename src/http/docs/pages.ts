@@ -61,10 +61,7 @@ function withOrigin(text: string, headers: Readonly<Record<string, string>>): Pa
     let file = files.get(origin);
     if (!file) {
       if (files.size >= originsMax) files.clear();
-      file = createFile(text.replaceAll(originPlaceholder, origin), {
-        ...pageHeaders,
-        ...headers,
-      });
+      file = createFile(text.replaceAll(originPlaceholder, origin), { ...pageHeaders, ...headers });
       files.set(origin, file);
     }
     return file(request, reached);

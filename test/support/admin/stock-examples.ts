@@ -84,9 +84,9 @@ export const stockExamples = {
   undoChanges: {
     good: { path: "/changes/undo?request={requestId}&dryRun=true" },
     bad: [
-      { path: "/changes/undo?key=key_1", code: "invalid_request" },
+      { path: "/changes/undo", code: "invalid_request" },
       { path: "/changes/undo?request={requestId}&asOf=last", code: "invalid_request" },
-      { path: "/changes/undo?request={requestId}&asOf=9999999", code: "version_conflict" },
+      { path: "/changes/undo?pet=1.5", code: "invalid_request" },
       { path: "/changes/undo?request=req_none", code: "not_found" },
       { path: "/changes/undo?request={requestId}", ...tooLong },
     ],

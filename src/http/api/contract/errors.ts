@@ -37,10 +37,7 @@ export const errors = {
       "The request is authenticated by the cookie of a session and may come from a page of another origin. Nothing was changed.",
     examples: { cross_origin: messages.crossOrigin },
   },
-  not_found: {
-    description: "No pet has this ID.",
-    examples: { not_found: petNotFound },
-  },
+  not_found: { description: "No pet has this ID.", examples: { not_found: petNotFound } },
   gone: {
     description: "The sunset date has passed. The operation is permanently removed.",
     examples: { gone: messages.operationGone },
@@ -59,9 +56,7 @@ export const errors = {
     description:
       "An entry does not have the `expectedVersion`. Nothing was changed. Read the entry, decide again and send a new request.",
   },
-  already_exists: {
-    description: "The ID is already in use. Nothing was changed.",
-  },
+  already_exists: { description: "The ID is already in use. Nothing was changed." },
   already_running: {
     description: "The same task is already running. Try again when it has ended.",
   },
