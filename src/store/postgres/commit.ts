@@ -10,7 +10,7 @@ import { integerArray, textArray } from "./engine/arrays.ts";
 import { lockHeadForGroup, readTip } from "./engine/head-lock.ts";
 import { insertRows, rowArrays } from "./engine/ledger-rows.ts";
 import type { Rows, Session } from "./engine/session.ts";
-import { assertCommitted, begin, confirmed } from "./engine/transaction.ts";
+import { assertCommitted, begin, confirmed, together } from "./engine/transaction.ts";
 import {
   arePlainUpdates,
   type CommitParts,
@@ -81,13 +81,13 @@ async function tryCommit(
   const petIds = new Set(units.flatMap(({ changes }) => changes.map(({ petId }) => petId)));
   const hasIdempotency = units.some(({ idempotency }) => idempotency);
   const listEpochs = async () => (await query(...epochs.listStatement)).map(toEpochStart);
-  const [, [locked], found, history, newer] = await Promise.all([
+  const [, [locked], found, history, newer] = await together([
     query(begin),
     query(lockHeadForGroup, [now, String(waitMs)]),
     query(readGroup, [integerArray([...petIds])]),
     units.some(expectsVersion) ? listEpochs() : [],
     hasIdempotency ? query(...idempotency.newerStatement()) : [],
-  ]);
+  ] as const);
   const [lockedAt, timeline] = [Number(locked![0]), Number(locked![1])];
   confirm(timeline);
   clock.saw(Number(locked![3]), timeline);
@@ -127,7 +127,7 @@ async function tryCommit(
     storedKeys && idempotency.store(query, storedKeys),
     sql`COMMIT`,
   ] as const;
-  const [, , , ended] = await confirmed(Promise.all(committing));
+  const [, , , ended] = await confirmed(together(committing));
   assertCommitted(ended);
   confirmStored(session, timeline);
   if (storedKeys) idempotency.committed(storedKeys);
