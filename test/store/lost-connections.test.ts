@@ -5,6 +5,7 @@ import { createDatabase, type Database } from "../../src/store/postgres/engine/d
 import { until } from "../support/instances/fleet.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { startTestService } from "../support/service.ts";
+import { setUnit } from "../support/units.ts";
 
 let server: PostgresServer;
 let database: Database | undefined;
@@ -75,6 +76,31 @@ test.each([
   expect(error).toMatchObject({ code: "unavailable" });
   await isConnected();
   expect(await query("SELECT 1")).toEqual([[1]]);
+});
+
+test("a cancelled group is unavailable, also if the failures of later statements are read with the first one", async () => {
+  const service = await startTestService("postgres", { database: await server.freshDatabase() });
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => service.stop());
+  await service.addPets({ petId: 1n, quantity: 5 });
+  const digest = "0".repeat(32);
+  const unit = { ...setUnit(1n, 6), idempotency: { key: digest, request: digest, keptMs: 60_000 } };
+  // The last time, the statements are prepared, and sent together.
+  for (let time = 0; time < 3; time++) await service.store.inventory.commit([unit]);
+  const sql = stack.use(new SQL(service.databaseUrl, { max: 2 }));
+  await sql.begin(async (locking) => {
+    await locking`LOCK TABLE epochs IN ACCESS EXCLUSIVE MODE`;
+    const failed = service.store.inventory.commit([unit]).catch((error: unknown) => error);
+    const waiting = sql`FROM pg_locks WHERE relation = 'epochs'::regclass AND NOT granted`;
+    const isWaiting = async () => (await sql`SELECT pid ${waiting}`).length > 0;
+    await until(isWaiting, 10_000, "the group does not wait");
+    const cancelling = sql`SELECT pg_sleep(0.3), pg_cancel_backend(pid) ${waiting}`.execute();
+    await Bun.sleep(50);
+    // The process is busy until all statements of the group have failed.
+    Bun.sleepSync(1_000);
+    await cancelling;
+    expect(await failed).toMatchObject({ code: "unavailable" });
+  });
 });
 
 test("a pooler that does not keep prepared statements is logged once, with the remedy", async () => {

@@ -146,6 +146,8 @@ function collectOutput(...streams: ReadableStream<Uint8Array>[]) {
 
   function append(text: string): void {
     written += text;
+    // Whatever the test finds, this says why.
+    if (text.includes('"event":"bug"')) console.error(text);
     const waiting = changed;
     changed = Promise.withResolvers();
     waiting.resolve();

@@ -11,7 +11,7 @@ import { integerArray, textArray } from "./engine/arrays.ts";
 import { lockHeadForGroup, readTip } from "./engine/head-lock.ts";
 import { insertRows, rowArrays } from "./engine/ledger-rows.ts";
 import type { Rows, Session } from "./engine/session.ts";
-import { assertCommitted, begin, confirmed } from "./engine/transaction.ts";
+import { assertCommitted, begin, confirmed, together } from "./engine/transaction.ts";
 import {
   arePlainUpdates,
   type CommitParts,
@@ -98,14 +98,14 @@ async function tryCommit(
   const counts = units.flatMap(({ changes }) => changes.filter(({ countedAt }) => countedAt));
   const counted = integerArray(counts.map(({ petId }) => petId));
   const countedAt = integerArray(counts.map((count) => count.countedAt!.seq));
-  const [, [locked], found, history, newer, past] = await Promise.all([
+  const [, [locked], found, history, newer, past] = await together([
     query(begin),
     query(lockHeadForGroup, [now, String(waitMs)]),
     query(readGroup, [integerArray([...petIds])]),
     counts.length > 0 || units.some(expectsVersion) ? listEpochs() : [],
     hasIdempotency ? query(...idempotency.newerStatement()) : [],
     counts.length > 0 ? query(readPast, [counted, countedAt]) : [],
-  ]);
+  ] as const);
   const [lockedAt, timeline] = [Number(locked![0]), Number(locked![1])];
   confirm(timeline);
   clock.saw(Number(locked![3]), timeline);
@@ -148,7 +148,7 @@ async function tryCommit(
     storedKeys && idempotency.store(query, storedKeys),
     sql`COMMIT`,
   ] as const;
-  const [, , , ended] = await confirmed(Promise.all(committing));
+  const [, , , ended] = await confirmed(together(committing));
   assertCommitted(ended);
   confirmStored(session, timeline);
   if (storedKeys) idempotency.committed(storedKeys);

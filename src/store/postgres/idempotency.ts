@@ -14,6 +14,7 @@ import { rememberedColumns, stockColumns, toStockRow, toStoredKeys } from "../ro
 import { bytesText, integerArray } from "./engine/arrays.ts";
 import { timelineNow } from "./engine/primary.ts";
 import type { Query, Rows } from "./engine/session.ts";
+import { together } from "./engine/transaction.ts";
 
 /**
  * A page of $2 rows after $1. A row without records follows, with the last `seq` of the table and the
@@ -82,7 +83,8 @@ async function findRemembered(
   if (uses.length === 0) return remembered;
   const firsts = integerArray(uses.map(({ firstSeq }) => firstSeq));
   const counts = integerArray(uses.map(({ rows }) => rows));
-  const [found, history] = await Promise.all([query(stockText, [firsts, counts]), listEpochs()]);
+  const reads = [query(stockText, [firsts, counts]), listEpochs()] as const;
+  const [found, history] = await together(reads);
   const bySeq = new Map(found.map(toStockRow).map((row) => [row.seq, row]));
   for (const { key, request, firstSeq, rows: count, at } of uses) {
     const entries = Array.from({ length: count }, (_, nth) => {

@@ -100,6 +100,11 @@ export function isUnconfirmed(error: unknown): boolean {
   return isConnectionFailure(error) || states.test(sqlState(error) ?? "");
 }
 
+/** Whether a statement was not run, because an earlier one of its transaction had failed. */
+export function isAfterFailure(error: unknown): boolean {
+  return sqlState(error) === "25P02";
+}
+
 /** Whether a lock was not free in time. */
 export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === "55P03";

@@ -1,6 +1,6 @@
 import type { ReservedSQL } from "bun";
 import { unavailable } from "../../../domain/running/errors.ts";
-import { isConflict, isUnconfirmed, UnknownOutcome } from "./failures.ts";
+import { isAfterFailure, isConflict, isUnconfirmed, UnknownOutcome } from "./failures.ts";
 import type { Rows, Session } from "./session.ts";
 
 /**
@@ -30,6 +30,21 @@ export function assertCommitted(ended: unknown): void {
 /** Commits the current transaction. If the connection is lost meanwhile, the outcome is unknown. */
 export async function commitTransaction(sql: ReservedSQL): Promise<void> {
   assertCommitted(await confirmed(sql`COMMIT`));
+}
+
+/**
+ * The results of statements that were sent together. If one fails, those after it fail too, and their
+ * failures may be seen first. Throws the one that explains the others.
+ */
+export async function together<T extends readonly unknown[]>(statements: T) {
+  try {
+    return await Promise.all(statements);
+  } catch (error) {
+    if (!isAfterFailure(error)) throw error;
+    const settled = await Promise.allSettled(statements);
+    const failures = settled.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+    throw failures.find((one) => !isAfterFailure(one)) ?? error;
+  }
 }
 
 /** The result of statements that end with a commit. */
