@@ -869,13 +869,13 @@ export interface UndonePet {
 
 /** What was undone, or what a dry run found. */
 export interface Undone {
-  /** The last change that this includes. Send it with the undo. */
+  /** The last change that was looked at. Send it with the undo. */
   readonly asOf: number;
   /** How many changes were found. */
   readonly rows: number;
   /** How many pets get a new row in the ledger. */
   readonly undone: number;
-  /** How many pets were changed since. They are undone only with `force`. */
+  /** How many pets were changed since, and are undone only with `force`. */
   readonly changed: number;
   /** How many pets cannot be undone. */
   readonly leftOut: number;
