@@ -152,11 +152,9 @@ export async function recordDraft(): Promise<void> {
     // The ledger has the id of the first request, not of one that repeats it.
     const path = `/changes?after=${seq - 1}&limit=1`;
     const [row] = await request<readonly LedgerRow[]>(path).catch(() => []);
-    const show = () => navigate(`/activity?request=${row?.requestId ?? ""}`);
-    showSuccess(`${reason}. ${countOf(changes.length, "kind")}.`, {
-      label: "Show in Activity",
-      run: show,
-    });
+    const run = () => navigate(`/activity?request=${row?.requestId ?? ""}`);
+    const done = `${reason}. ${countOf(changes.length, "kind")}.`;
+    showSuccess(done, { label: "Show in Activity", run });
     // A refused draft can be corrected.
   } else if (sending.rest.value.length === 0) keep({ ...draft.value, sentAt: 0 });
 }

@@ -18,8 +18,7 @@ import { table } from "./state.ts";
 
 const { added, changeDraft, draft, isSent, sending, stopped } = deliveries;
 
-function focusFinder(event?: Event): void {
-  event?.preventDefault();
+function focusFinder(): void {
   stopped.value = undefined;
   document.querySelector<HTMLElement>(".delivery-finder input")?.focus();
 }
@@ -27,6 +26,7 @@ function focusFinder(event?: Event): void {
 /** Each pet gets its own amount, by scan, search or paste. Then all of them are recorded at once. */
 export function Delivery() {
   const { kind, lines, problems } = draft.value;
+  const { value: stop } = stopped;
   // After a click, too, the next scan goes into its field.
   useLayoutEffect(focusFinder, [kind, lines.length, problems.length]);
   useLayoutEffect(deliveries.addSelected, []);
@@ -44,14 +44,7 @@ export function Delivery() {
         />
       </fieldset>
       <Finder />
-      {stopped.value && (
-        <CountStop
-          key={stopped.value}
-          {...stopped.value}
-          record={() => focusFinder()}
-          dismiss={focusFinder}
-        />
-      )}
+      {stop && <CountStop key={stop} {...stop} record={focusFinder} dismiss={focusFinder} />}
       <fieldset class="stack" disabled={isSent.value}>
         {problems.length > 0 && (
           <section class="notice warning spread" aria-label="Lines that were not added">
@@ -149,7 +142,7 @@ function Line({ line }: { readonly line: deliveries.Line }) {
   );
 }
 
-/** The total, the reference, and the end of it. The Enter of a scanner records nothing. */
+/** The total, the reference, and the end of it. The Enter of a scanner sends nothing: only the button does. */
 function Finish() {
   const { kind, lines, reference } = draft.value;
   const results = lines.map(deliveries.resultOf).filter(({ delta, fault }) => delta !== 0 || fault);
@@ -159,7 +152,7 @@ function Finish() {
   const wrong = isSent.value ? undefined : results.find(({ fault }) => fault);
   const isReady = !isSending && !wrong && pieces > 0 && results.length <= batchSizeMax;
   return (
-    <form class="bulk-bar" aria-label="Record" novalidate onSubmit={focusFinder}>
+    <form class="bulk-bar" aria-label="Record" method="dialog" onSubmit={focusFinder}>
       <strong class="bulk-count" role="status">
         {countOf(results.length, "kind")}, {countOf(pieces, "piece")}
       </strong>

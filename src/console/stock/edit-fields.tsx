@@ -78,9 +78,8 @@ export function EditFields({ edit, index }: Props) {
 }
 
 /** What is wrong with an edit, or what its `+2` leads to now. */
-export function QuantityNote({ edit }: Pick<Props, "edit">) {
+export function QuantityNote({ edit: { base, quantity, error } }: Pick<Props, "edit">) {
   void revision.value;
-  const { base, quantity, error } = edit;
   const { [table.value.findRow(base.petId) ?? -1]: now = base.quantity } = table.value.quantities;
   const delta = parseAddition(quantity);
   const note = error || (delta !== undefined && `= ${formatCount(now + delta)}`);
