@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
-import { isAmount, parseAmount, parseLine } from "../../src/console/stock/delivery-lines.ts";
+import type { CDPSession, Page } from "playwright-core";
+import {
+  isAmount,
+  isScan,
+  parseAmount,
+  parseLine,
+} from "../../src/console/stock/delivery-lines.ts";
 import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import {
@@ -23,6 +28,7 @@ describe.each(engines)("a delivery on %s", (engine) => {
   let service: TestService;
   let opened: ConsolePage;
   let page: Page;
+  let keyboard: CDPSession;
   let till: string;
   const lastRows = (count: number) => lastLedgerRows(service, till, count);
 
@@ -41,18 +47,31 @@ describe.each(engines)("a delivery on %s", (engine) => {
     );
     opened = await openConsole(service, "/stock");
     page = opened.page;
+    keyboard = await opened.context.newCDPSession(page);
     await rowOf(page, 1).waitFor();
   });
   afterAll(async () => {
-    expectNoComplaints(opened, service, [/status of 409/, /ERR_/]);
+    expectNoComplaints(opened, service, [/status of (409|429)/, /ERR_/]);
     await opened.context.close();
     await service.stop();
   });
 
-  /** As a scanner does: the code and Enter, into whatever has the focus. */
-  const scan = (text: string) => page.keyboard.type(`${text}\n`);
+  /** Presses the keys and Enter at such times, however long the page takes for them. */
+  async function press(text: string, msEach: number): Promise<void> {
+    const keys = [...text, "Enter"];
+    const startedAt = Date.now() - keys.length * msEach;
+    for (const [index, key] of keys.entries()) {
+      const timestamp = (startedAt + index * msEach) / 1_000;
+      const enter = { text: "\r", windowsVirtualKeyCode: 13 };
+      const typed = key === "Enter" ? enter : { text: key };
+      await keyboard.send("Input.dispatchKeyEvent", { type: "keyDown", key, timestamp, ...typed });
+      await keyboard.send("Input.dispatchKeyEvent", { type: "keyUp", key, timestamp });
+    }
+  }
+  /** As a scanner does, into whatever has the focus. */
+  const scan = (text: string) => press(text, 1);
   /** As a person does: 7 is also the id of a pet, and only a scanner is fast enough to mean that one. */
-  const typeSlowly = (text: string) => page.keyboard.type(text, { delay: 100 });
+  const type = (text: string) => press(text, 100);
   const amountOf = (petId: string) => page.locator(`[id='amount-${petId}']`);
   const has = (petId: string, amount: string) =>
     page.waitForFunction(
@@ -92,12 +111,16 @@ describe.each(engines)("a delivery on %s", (engine) => {
     await has(codes[0]!, "2");
     await has(codes[2]!, "1");
     // A search.
-    await page.keyboard.type("bird a\n");
+    await type("bird a");
     await has("1", "1");
-    await typeSlowly("7\n");
+    await type("7");
     await has("1", "7");
-    // Several pets match: one of them is chosen. A line can be removed.
-    await page.keyboard.type("bird\n");
+    // Several pets match: one of them is chosen, unless it was a scan. A line can be removed.
+    await scan("bird");
+    await page.locator(".count-stop:focus").waitFor();
+    await page.keyboard.press("Escape");
+    await finder().waitFor();
+    await type("bird");
     await page.locator(".delivery-finder button:focus").waitFor();
     for (const name of ["Bird C", "Bird B"]) {
       await page.locator(".delivery-finder input").fill("bird");
@@ -106,6 +129,7 @@ describe.each(engines)("a delivery on %s", (engine) => {
     }
     await has("2", "1");
     await page.getByRole("button", { name: "Remove Bird C" }).click();
+    await finder().waitFor();
     await total("5 kinds, 35 pieces");
     // Rows of a sheet. What cannot be added is listed.
     await paste("1\t1\n".repeat(1_001));
@@ -127,7 +151,11 @@ describe.each(engines)("a delivery on %s", (engine) => {
     await total("12 kinds, 77 pieces");
     await problems.getByText("Twin").waitFor();
     await problems.getByRole("button").click();
-    await page.getByLabel("Reference").fill("delivery note 4711");
+    await finder().waitFor();
+    // A scan into the wrong field records nothing.
+    await page.getByLabel("Reference").fill("delivery note ");
+    await scan("4711");
+    await finder().waitFor();
     // The service records it, and the page does not learn of it.
     await page.route("**/admin/changes", async (route) => {
       if (route.request().method() !== "POST") return route.fallback();
@@ -138,8 +166,33 @@ describe.each(engines)("a delivery on %s", (engine) => {
     await page.getByText("nothing is recorded twice").waitFor();
     await page.reload();
     await page.getByText("nothing is recorded twice").waitFor();
+    for (const name of ["Loss", "Remove Bird A"]) {
+      expect(await page.getByRole("button", { name }).isDisabled()).toBe(true);
+    }
     expect(await amountOf("1").isDisabled()).toBe(true);
+    // Nothing is added to what was sent: neither a scan, nor pasted rows, nor what is selected.
+    const stopped = page.locator(".count-stop:focus").getByText("Send the delivery first.");
+    await scan(codes[0]!);
+    await stopped.waitFor();
+    await page.keyboard.press("Escape");
+    await finder().waitFor();
+    await paste("2\t2");
+    await stopped.waitFor();
+    await page.getByText("Back to the stock").click();
+    await rowOf(page, 20).locator(".cell-select").click();
+    await page.getByText("Receive delivery").click();
+    await stopped.waitFor();
+    await page.getByText("Back to the stock").click();
+    await page.getByText("1 selected").waitFor();
+    await page.getByRole("button", { name: "Clear" }).click();
+    await page.getByText("Receive delivery").click();
+    await total("12 kinds, 77 pieces");
+    // An answer that does not say whether it was recorded.
     await page.unroute("**/admin/changes");
+    const busy = { status: 429, json: { code: "rate_limit_exceeded", message: "Too many." } };
+    await page.route("**/admin/changes", (route) => route.fulfill(busy), { times: 1 });
+    await page.getByRole("button", { name: "Send again" }).click();
+    await page.getByText("Too many. It may not be recorded yet.").waitFor();
     const before = await lastRows(12);
     await page.getByRole("button", { name: "Send again" }).click();
     await page.getByText("Delivery: delivery note 4711. 12 kinds.").waitFor();
@@ -154,6 +207,47 @@ describe.each(engines)("a delivery on %s", (engine) => {
     expect(new Set(before.map(({ requestId }) => requestId)).size).toBe(1);
     await page.getByRole("button", { name: "Show in Activity" }).click();
     await page.waitForURL(`**/activity?request=${before[0]!.requestId}`);
+  });
+
+  test("an amount is for the pet that was scanned last, as long as its line is there", async () => {
+    await showView(page, "/stock/delivery");
+    const [first, second] = codes as [string, string];
+    for (const end of [`Remove Fish ${first}`, "Discard", "Record delivery"]) {
+      await finder().waitFor();
+      await scan(second);
+      await scan(first);
+      await has(first, "1");
+      // Five digits are no amount if they come from a scanner.
+      await scan("12345");
+      await page.locator(".count-stop:focus").getByText("12345").waitFor();
+      await page.keyboard.press("Escape");
+      await has(first, "1");
+      await page.getByRole("button", { name: end }).click();
+      await amountOf(first).waitFor({ state: "detached" });
+      await finder().waitFor();
+      await paste(`${first}\t5`);
+      await has(first, "5");
+      await type("1");
+      await has("1", "1");
+      await has(first, "5");
+      await page.getByRole("button", { name: "Discard" }).click();
+      await amountOf(first).waitFor({ state: "detached" });
+    }
+  });
+
+  test("a draft that cannot be read is left out, and the stock keeps its filter", async () => {
+    await showView(page, "/stock?q=bird");
+    await page.getByText("Receive delivery").click();
+    await finder().waitFor();
+    await page.evaluate(() => {
+      const name = Object.keys(localStorage).find((one) => one.startsWith("petstore-delivery-"));
+      localStorage.setItem(name!, "{");
+    });
+    await page.reload();
+    await finder().waitFor();
+    await page.getByText("Back to the stock").click();
+    await page.waitForURL("**/stock?q=bird");
+    await page.locator("[data-shown='9']").waitFor();
   });
 
   test("a loss below zero cannot be recorded; one that the service refuses stays and can be corrected", async () => {
@@ -182,6 +276,7 @@ describe.each(engines)("a delivery on %s", (engine) => {
     await amountOf("4").fill("4");
     await record.click();
     await page.getByText("Loss. 2 kinds.").waitFor();
+    await page.getByText("Record a delivery").waitFor();
     expect(await lastRows(2)).toMatchObject([
       { petId: 4, after: { quantity: 7 }, reason: "Loss", cause: "console" },
       { petId: 3, after: { quantity: 11 }, reason: "Loss", cause: "console" },
@@ -190,20 +285,24 @@ describe.each(engines)("a delivery on %s", (engine) => {
 
   test("+2 and −2 in a cell are added to what is there then, each time", async () => {
     await showView(page, "/stock");
-    const type = async (text: string, result: string) => {
+    const enter = async (text: string, result: string) => {
       await quantityOf(page, 9).focus();
       await page.keyboard.type(text);
       // Somebody else sells one meanwhile, which is no conflict.
       await page.locator(".is-editing .cell-quantity input:focus").waitFor();
       if (text === "+2") await changeQuantity(service, till, 9, 18);
+      await page
+        .locator(".is-editing")
+        .getByText(`= ${result.split(" → ")[1]}`)
+        .waitFor();
       await page.keyboard.press("Enter");
       await page.getByText(`Bird I: ${result}`).waitFor();
       await shows(page, 9, result.split(" → ")[1]!);
     };
-    await type("+2", "18 → 20");
-    await type("+3", "20 → 23");
-    await type("+3", "23 → 26");
-    await type("-4", "26 → 22");
+    await enter("+2", "18 → 20");
+    await enter("+3", "20 → 23");
+    await enter("+3", "23 → 26");
+    await enter("-4", "26 → 22");
     await quantityOf(page, 9).click();
     await page.keyboard.type("−2\n");
     await page.getByText("Bird I: 22 → 20").waitFor();
@@ -219,6 +318,10 @@ describe.each(engines)("a delivery on %s", (engine) => {
     await small.page.locator("#amount-1").waitFor();
     expect(await tooWide(small.page)).toEqual([]);
     if (engine === "sqlite") expect(await seriousFindings(small.page)).toEqual([]);
+    await small.page.getByText("Back to the stock").click();
+    await quantityOf(small.page, 20).click();
+    await small.page.getByLabel("Quantity").fill("+2");
+    await small.page.getByText("= 2").waitFor();
     await small.context.close();
   });
 });
@@ -234,10 +337,16 @@ test("an amount is a whole number in any country, and a line is a pet and an amo
   for (const line of ["12", "12;", "12;1,000", ";3"]) expect(parseLine(line)).toBeUndefined();
 });
 
-test("after a scan, a short number is the next pet only if it is a code and came at once", () => {
-  expect(isAmount("12", 20, true)).toBe(false);
-  expect(isAmount("12", 200, true)).toBe(true);
-  expect(isAmount("12", 20, false)).toBe(true);
-  expect(isAmount("4006381333931", 5_000, false)).toBe(false);
-  expect(isAmount("", 5_000, false)).toBe(false);
+test("after a scan, a number is the next pet only if it came at once and is a code or long", () => {
+  expect(isScan("123", [0, 5_000, 5_010, 5_020, 5_030])).toBe(true);
+  expect(isScan("123", [0, 5_000, 5_100, 5_200, 5_300])).toBe(false);
+  // Pasted, so there were fewer keys.
+  expect(isScan("123", [5_000, 5_010])).toBe(false);
+  expect(isAmount("12", true, true)).toBe(false);
+  expect(isAmount("12", false, true)).toBe(true);
+  expect(isAmount("12", true, false)).toBe(true);
+  expect(isAmount("12345", true, false)).toBe(false);
+  expect(isAmount("12345", false, false)).toBe(true);
+  expect(isAmount("4006381333931", false, false)).toBe(false);
+  expect(isAmount("", false, false)).toBe(false);
 });

@@ -16,17 +16,18 @@ interface InputProps {
   readonly isDisabled?: boolean;
   /** What is asked for instead of a reason. */
   readonly label?: string;
+  readonly lengthMax?: number;
 }
 
 /** The same without a label beside it. */
 export function ReasonInput({ value, change, isDisabled = false, ...props }: InputProps) {
-  const { class: kind = "", label = reasonLabel } = props;
+  const { class: kind = "", label = reasonLabel, lengthMax = reasonCharactersMax } = props;
   return (
     <input
       class={`input ${kind}`}
       placeholder={label}
       aria-label={label}
-      maxLength={reasonCharactersMax}
+      maxLength={lengthMax}
       autocomplete="off"
       value={value}
       disabled={isDisabled}

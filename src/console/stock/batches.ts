@@ -78,7 +78,10 @@ export class Sending {
   }
 }
 
+/** What refuses a batch for its content, so that no earlier attempt was applied either. */
+const refusals = [400, 404, 409, 413, 422];
+
 /** True if the service may have applied the batch: then it has to be sent again with its own key. */
 function isUncertain(error: unknown): boolean {
-  return error instanceof ApiError && (error.status === 0 || error.status >= 500);
+  return !(error instanceof ApiError && refusals.includes(error.status));
 }

@@ -7,6 +7,7 @@ import { FieldError } from "../parts/fields.tsx";
 import { ReasonInput } from "../parts/reason-field.tsx";
 import { statusChoices } from "../parts/status.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
+import { stockQuery } from "./address.ts";
 import { batchSizeMax, countChanges } from "./batches.ts";
 import { applyToSelected, bulk, sendBulk } from "./bulk.ts";
 import { parseDelta, parseQuantity, quantityRule } from "./quantities.ts";
@@ -108,7 +109,9 @@ function BulkForm() {
       <button type="submit" class="button primary" disabled={progress !== undefined}>
         {progress ? `${formatCount(progress.applied)} of ${formatCount(progress.total)}` : "Apply"}
       </button>
-      {count <= batchSizeMax && <LinkButton to="/stock/delivery">Receive…</LinkButton>}
+      {count <= batchSizeMax && (
+        <LinkButton to={`/stock/delivery${stockQuery.value}`}>Receive…</LinkButton>
+      )}
       <Button isDisabled={progress !== undefined} onClick={clearSelection}>
         Clear
       </Button>

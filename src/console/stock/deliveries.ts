@@ -35,17 +35,25 @@ type Draft = Readonly<ReturnType<typeof emptyDraft>>;
 /** The delivery, return or loss that is being put together. */
 export const draft = signal<Draft>(emptyDraft());
 export const sending = new Sending();
-/** The pet that was scanned last, until its amount is known. */
+/** The pet that was scanned last, until an amount is set or its line is gone. */
 export const added = signal("");
-/** What was scanned and is no pet. Scans are ignored until the person has seen it. */
-export const unknownCode = signal("");
+/** Why scans are ignored until the person has seen it. */
+export const stopped = signal<{ readonly message: string } | undefined>(undefined);
 /** What was sent may be recorded. It stays as it is until the service says so. */
 export const isSent = computed(() => draft.value.sentAt > 0);
 
 export function changeDraft(fields: Partial<Omit<Draft, "key" | "sentAt">>): void {
-  if (isSent.value) return;
-  keep({ ...draft.value, ...fields });
-  sending.clear();
+  if (isSent.value) stop(`Send the ${draft.value.kind.toLowerCase()} first.`);
+  else {
+    keep({ ...draft.value, ...fields });
+    sending.clear();
+  }
+}
+
+/** The focus leaves its field, so that the next scan goes nowhere. */
+export function stop(message: string): void {
+  (document.activeElement as HTMLElement).blur();
+  stopped.value = { message };
 }
 
 /** What a line adds to what is in stock now, and why that cannot be recorded. */
@@ -62,6 +70,7 @@ export function resultOf([petId, amount]: Line) {
 
 export function setAmount(petId: string, amount: string): void {
   changeDraft({ lines: [...new Map(draft.value.lines).set(petId, amount)] });
+  added.value = "";
 }
 
 function plus(amount: string | undefined, pieces: number): string {
@@ -71,24 +80,18 @@ function plus(amount: string | undefined, pieces: number): string {
 /** Adds the selected pets without an amount, unless they are there. */
 export function addSelected(): void {
   const { lines } = draft.value;
-  const added = [...selected.value].reverse().map((row) => [table.value.ids[row]!, ""] as const);
+  const chosen = [...selected.value].reverse().map((row) => [table.value.ids[row]!, ""] as const);
+  if (chosen.length === 0 || chosen.length > batchSizeMax) return;
   // The first one says where a line is, the last one what its amount is.
-  if (added.length <= batchSizeMax)
-    changeDraft({ lines: [...new Map([...lines, ...added, ...lines])] });
-  clearSelection();
+  changeDraft({ lines: [...new Map([...lines, ...chosen, ...lines])] });
+  if (!isSent.value) clearSelection();
 }
 
-/** Adds one of the pet with this code, as a scan does. */
-export function scan(code: string, row = table.value.findScanned(code)): void {
-  if (row === undefined) {
-    // The focus leaves its field, so that the next scan goes nowhere.
-    (document.activeElement as HTMLElement).blur();
-    unknownCode.value = code;
-    return;
-  }
+export function addOne(row: number): void {
   const petId = table.value.ids[row]!;
   const amount = plus(new Map(draft.value.lines).get(petId), 1);
   setAmount(petId, amount);
+  if (isSent.value) return;
   added.value = petId;
   announce(`${table.value.names[row]}: ${amount}`);
 }
@@ -96,9 +99,9 @@ export function scan(code: string, row = table.value.findScanned(code)): void {
 /** Adds the rows of a sheet, and lists what cannot be added. Other texts go into the field. */
 export function paste(event: ClipboardEvent): void {
   const text = event.clipboardData?.getData("text") ?? "";
-  if (!/[\t;,\r\n]/.test(text)) return;
-  event.preventDefault();
   const pasted = text.split(/[\r\n]+/).filter((line) => line.trim() !== "");
+  if (pasted.length < 2 && !parseLine(text)) return;
+  event.preventDefault();
   if (pasted.length > batchSizeMax) {
     showError("Paste at most 1,000 lines at a time, or import the file.");
     return;
@@ -127,8 +130,7 @@ export function discardDraft(): void {
 }
 
 /** Sends the draft as one batch, again after the connection was lost. It is never recorded twice. */
-export async function recordDraft(event: Event): Promise<void> {
-  event.preventDefault();
+export async function recordDraft(): Promise<void> {
   const { key, kind, reference, lines, problems, sentAt } = draft.value;
   if (isSent.value && Date.now() - sentAt > repeatMsMax) {
     keep({ ...draft.value, key: createIdempotencyKey(), sentAt: 0 });
@@ -146,15 +148,13 @@ export async function recordDraft(event: Event): Promise<void> {
     seq = entry!.version;
   });
   if (isRecorded) {
-    keep({ ...emptyDraft(), kind, problems });
+    keep({ ...emptyDraft(), problems });
     // The ledger has the id of the first request, not of one that repeats it.
     const path = `/changes?after=${seq - 1}&limit=1`;
     const [row] = await request<readonly LedgerRow[]>(path).catch(() => []);
-    const show = () => navigate(`/activity?request=${row?.requestId ?? ""}`);
-    showSuccess(`${reason}. ${countOf(changes.length, "kind")}.`, {
-      label: "Show in Activity",
-      run: show,
-    });
+    const run = () => navigate(`/activity?request=${row?.requestId ?? ""}`);
+    const done = `${reason}. ${countOf(changes.length, "kind")}.`;
+    showSuccess(done, { label: "Show in Activity", run });
     // A refused draft can be corrected.
   } else if (sending.rest.value.length === 0) keep({ ...draft.value, sentAt: 0 });
 }
@@ -165,11 +165,18 @@ const storageName = computed(() => `petstore-delivery-${counter.value}`);
 /** A reload, or a laptop that is closed, loses nothing. */
 function keep(changed: Draft): void {
   draft.value = changed;
+  if (!new Map(changed.lines).has(added.value)) added.value = "";
   store(storageName.value, JSON.stringify(changed));
 }
 
 function restore(): void {
-  draft.value = { ...emptyDraft(), ...JSON.parse(readStored(storageName.value) ?? "{}") };
+  added.value = "";
+  try {
+    draft.value = { ...emptyDraft(), ...JSON.parse(readStored(storageName.value) ?? "{}") };
+  } catch {
+    // A broken text is lost. The view opens without it.
+    draft.value = emptyDraft();
+  }
 }
 
 effect(restore);

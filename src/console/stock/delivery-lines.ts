@@ -18,14 +18,19 @@ export function parseLine(line: string): { code: string; pieces: number } | unde
   return match ? { code: match[1]!, pieces: Number(match[2]) } : undefined;
 }
 
-/** A scanner needs less for each character, and nobody types that fast. */
+/** A scanner needs less from key to key, and nobody types that fast. */
 const scannedMsMax = 30;
 
+/** Whether a text and its Enter come from a scanner, by the times at which keys were pressed. */
+export function isScan(text: string, times: readonly number[]): boolean {
+  return times.at(-1)! - (times.at(-1 - text.length) ?? 0) < scannedMsMax * text.length;
+}
+
 /**
- * Whether a text after a scan is its amount, and not the scan of the next pet. A short number is a scan if
- * a pet has this code and all of it came as fast as from a scanner.
+ * Whether a text after a scan is its amount, and not the next pet. What is scanned is the next one if a pet
+ * has this code, or if it has five digits or more.
  */
-export function isAmount(text: string, typedMs: number, isCode: boolean): boolean {
-  const isFast = typedMs < scannedMsMax * text.length;
-  return text !== "" && parseAmount(text) !== undefined && !(isCode && isFast);
+export function isAmount(text: string, isScanned: boolean, isCode: boolean): boolean {
+  const isNext = isScanned && (isCode || /\d{5}/.test(text));
+  return text !== "" && parseAmount(text) !== undefined && !isNext;
 }

@@ -4,56 +4,60 @@ import { Button, LinkButton } from "../parts/button.tsx";
 import { ButtonGroup } from "../parts/choices.tsx";
 import { FieldError } from "../parts/fields.tsx";
 import { PetName } from "../parts/names.tsx";
-import { ReasonInput } from "../parts/reason-field.tsx";
+import { ReasonInput, reasonCharactersMax } from "../parts/reason-field.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { ViewHead } from "../parts/view-head.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
+import { stockQuery } from "./address.ts";
 import { batchSizeMax } from "./batches.ts";
 import { CountStop } from "./count-stop.tsx";
 import * as deliveries from "./deliveries.ts";
-import { isAmount } from "./delivery-lines.ts";
+import { isAmount, isScan } from "./delivery-lines.ts";
 import { findRows } from "./find-rows.ts";
 import { table } from "./state.ts";
 
-const { added, changeDraft, draft, isSent, sending, unknownCode } = deliveries;
+const { added, changeDraft, draft, isSent, sending, stopped } = deliveries;
 
 function focusFinder(): void {
-  unknownCode.value = "";
+  stopped.value = undefined;
   document.querySelector<HTMLElement>(".delivery-finder input")?.focus();
 }
 
 /** Each pet gets its own amount, by scan, search or paste. Then all of them are recorded at once. */
 export function Delivery() {
   const { kind, lines, problems } = draft.value;
-  const unknown = `No pet has the id, barcode or name ${unknownCode.value}.`;
-  useLayoutEffect(focusFinder, [lines.length === 0]);
+  const { value: stop } = stopped;
+  // After a click, too, the next scan goes into its field.
+  useLayoutEffect(focusFinder, [kind, lines.length, problems.length]);
   useLayoutEffect(deliveries.addSelected, []);
   return (
     <div class="stack">
       <ViewHead title={`Record a ${kind.toLowerCase()}`}>
-        <LinkButton to="/stock">Back to the stock</LinkButton>
+        <LinkButton to={`/stock${stockQuery.value}`}>Back to the stock</LinkButton>
       </ViewHead>
-      <ButtonGroup
-        label="What to record"
-        choices={deliveries.kinds.map((one) => [one, one])}
-        isChosen={(one) => one === kind}
-        choose={(one) => changeDraft({ kind: one })}
-      />
+      <fieldset disabled={isSent.value}>
+        <ButtonGroup
+          label="What to record"
+          choices={deliveries.kinds.map((one) => [one, one])}
+          isChosen={(one) => one === kind}
+          choose={(one) => changeDraft({ kind: one })}
+        />
+      </fieldset>
       <Finder />
-      {unknownCode.value && (
-        <CountStop message={unknown} record={focusFinder} dismiss={focusFinder} />
-      )}
-      {problems.length > 0 && (
-        <section class="notice warning spread" aria-label="Lines that were not added">
-          <pre>
-            {["Not added, because not one pet and a whole number:", ...problems].join("\n")}
-          </pre>
-          <Button onClick={() => changeDraft({ problems: [] })}>Dismiss</Button>
-        </section>
-      )}
-      {lines.toReversed().map((line) => (
-        <Line key={line[0]} line={line} />
-      ))}
+      {stop && <CountStop key={stop} {...stop} record={focusFinder} dismiss={focusFinder} />}
+      <fieldset class="stack" disabled={isSent.value}>
+        {problems.length > 0 && (
+          <section class="notice warning spread" aria-label="Lines that were not added">
+            <pre>
+              {["Not added, because not one pet and a whole number:", ...problems].join("\n")}
+            </pre>
+            <Button onClick={() => changeDraft({ problems: [] })}>Dismiss</Button>
+          </section>
+        )}
+        {lines.toReversed().map((line) => (
+          <Line key={line[0]} line={line} />
+        ))}
+      </fieldset>
       {lines.length > 0 && <Finish />}
     </div>
   );
@@ -64,39 +68,39 @@ const suggestionsMax = 8;
 /** Takes scans, searches, amounts and pasted rows. */
 function Finder() {
   const text = useSignal("");
-  /** When the text was empty last. */
-  const since = useRef(0);
+  /** When keys were pressed, which is not when the page had time for them. */
+  const times = useRef<number[]>([]);
+  const press = ({ timeStamp }: Event) => times.current.push(timeStamp);
   const typed = text.value.trim();
   const found = typed === "" ? [] : findRows(typed).slice(0, suggestionsMax);
   const last = table.value.names[table.value.findRow(added.value) ?? -1];
   function add(row?: number): void {
     text.value = "";
     focusFinder();
-    deliveries.scan(typed, row);
+    if (row !== undefined) deliveries.addOne(row);
+    else deliveries.stop(`Not one pet has the id, barcode or name ${typed}.`);
   }
   function enter(event: Event): void {
     event.preventDefault();
+    const isScanned = isScan(typed, times.current);
     const scanned = table.value.findScanned(typed);
     // A number that is only a part of an id is not the pet that was meant.
     const matches = /\D/.test(typed) ? found : [];
     const row = scanned ?? (matches.length === 1 ? matches[0] : undefined);
-    if (last && isAmount(typed, event.timeStamp - since.current, scanned !== undefined)) {
+    if (last && isAmount(typed, isScanned, scanned !== undefined)) {
       deliveries.setAmount(added.value, typed);
-      added.value = text.value = "";
-    } else if (row === undefined && matches.length > 0) {
+      text.value = "";
+    } else if (row === undefined && matches.length > 0 && !isScanned) {
       document.querySelector<HTMLElement>(".delivery-finder button")!.focus();
     } else if (typed !== "") add(row);
   }
   return (
-    <form class="row delivery-finder" novalidate onSubmit={enter} onPaste={deliveries.paste}>
+    <form class="row delivery-finder" onSubmit={enter} onPaste={deliveries.paste} onKeyDown={press}>
       <SearchField
         label="Scan, search or paste"
         placeholder={last ? `Amount of ${last}, or the next pet` : "Id, name or barcode"}
         value={text.value}
-        search={(value) => {
-          if (typed === "") since.current = performance.now();
-          text.value = value;
-        }}
+        search={(value) => (text.value = value)}
       />
       {found.map((row) => (
         <Button key={row} icon="plus" onClick={() => add(row)}>
@@ -130,7 +134,6 @@ function Line({ line }: { readonly line: deliveries.Line }) {
         aria-label={`Amount of ${name}`}
         aria-invalid={fault !== ""}
         value={amount}
-        disabled={isSent.value}
         onKeyDown={({ key }) => key === "Enter" && focusFinder()}
         onInput={(event) => deliveries.setAmount(petId, event.currentTarget.value)}
       />
@@ -139,7 +142,7 @@ function Line({ line }: { readonly line: deliveries.Line }) {
   );
 }
 
-/** The total, the reference, and the end of it. */
+/** The total, the reference, and the end of it. The Enter of a scanner sends nothing: only the button does. */
 function Finish() {
   const { kind, lines, reference } = draft.value;
   const results = lines.map(deliveries.resultOf).filter(({ delta, fault }) => delta !== 0 || fault);
@@ -149,13 +152,14 @@ function Finish() {
   const wrong = isSent.value ? undefined : results.find(({ fault }) => fault);
   const isReady = !isSending && !wrong && pieces > 0 && results.length <= batchSizeMax;
   return (
-    <form class="bulk-bar" aria-label="Record" novalidate onSubmit={deliveries.recordDraft}>
+    <form class="bulk-bar" aria-label="Record" method="dialog" onSubmit={focusFinder}>
       <strong class="bulk-count" role="status">
         {countOf(results.length, "kind")}, {countOf(pieces, "piece")}
       </strong>
       <ReasonInput
         class="bulk-reason"
         label="Reference, such as delivery note 4711"
+        lengthMax={reasonCharactersMax - "Delivery: ".length}
         value={reference}
         isDisabled={isSent.value}
         change={(text) => changeDraft({ reference: text })}
@@ -163,9 +167,9 @@ function Finish() {
       <Button isDisabled={isSending} onClick={deliveries.discardDraft}>
         Discard
       </Button>
-      <button type="submit" class="button primary" disabled={!isReady}>
+      <Button kind="primary" isDisabled={!isReady} onClick={deliveries.recordDraft}>
         {isSending ? "Recording…" : isLost ? "Send again" : `Record ${kind.toLowerCase()}`}
-      </button>
+      </Button>
       <FieldError>
         {wrong ? `${wrong.name}: ${wrong.fault}` : sending.error.value}
         {isLost && " It may not be recorded yet. Send it again: nothing is recorded twice."}

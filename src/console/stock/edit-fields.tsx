@@ -9,6 +9,7 @@ import { counts, isCounting } from "./counting.ts";
 import { cancelEditing, changeEditing, type Editing, saveEditing } from "./editing.ts";
 import { cellId } from "./focus.ts";
 import { parseAddition } from "./quantities.ts";
+import { revision, table } from "./state.ts";
 
 interface Props {
   readonly edit: Editing;
@@ -18,8 +19,6 @@ interface Props {
 /** The cells of a row that is being edited: quantity, status and reason. */
 export function EditFields({ edit, index }: Props) {
   const { base, quantity, status, reason, isSaving, error } = edit;
-  const delta = parseAddition(quantity);
-  const note = error || (delta !== undefined && `= ${formatCount(base.quantity + delta)}`);
   const field = useRef<HTMLInputElement & HTMLSelectElement>(null);
   // Before the next key is pressed. Fields that come back with their row leave the focus where it is.
   useLayoutEffect(() => {
@@ -35,20 +34,16 @@ export function EditFields({ edit, index }: Props) {
         <input
           ref={edit.field === "quantity" ? field : null}
           class="input number"
-          inputMode="numeric"
+          inputMode="text"
           autocomplete="off"
           aria-label={`Quantity of ${base.name}`}
           aria-invalid={error !== ""}
-          aria-errormessage={error === "" ? undefined : "edit-error"}
+          aria-errormessage={error === "" ? undefined : "edit-note"}
           value={quantity}
           disabled={isSaving}
           onInput={(event) => changeEditing({ quantity: event.currentTarget.value })}
         />
-        {note && (
-          <p class={`edit-error ${error ? "field-error" : "hint"}`} id="edit-error" role="alert">
-            {note}
-          </p>
-        )}
+        <QuantityNote edit={edit} />
       </div>
       {isCounting.value && <CountedCell petId={base.petId} />}
       <div role="gridcell" class="cell edit-cell cell-status" id={cellId(index, "status")}>
@@ -80,6 +75,20 @@ export function EditFields({ edit, index }: Props) {
       </div>
     </>
   );
+}
+
+/** What is wrong with an edit, or what its `+2` leads to now. */
+export function QuantityNote({ edit: { base, quantity, error } }: Pick<Props, "edit">) {
+  void revision.value;
+  const { [table.value.findRow(base.petId) ?? -1]: now = base.quantity } = table.value.quantities;
+  const delta = parseAddition(quantity);
+  const note = error || (delta !== undefined && `= ${formatCount(now + delta)}`);
+  const [kind, role] = error ? (["field-error", "alert"] as const) : (["hint", "status"] as const);
+  return note ? (
+    <p class={`edit-note ${kind}`} id="edit-note" role={role}>
+      {note}
+    </p>
+  ) : null;
 }
 
 /** The counted quantity with its difference from the expected one, and who else has counted it. */

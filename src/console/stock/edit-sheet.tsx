@@ -2,10 +2,10 @@ import { useEffect } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { SelectField } from "../parts/choices.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { FieldError } from "../parts/fields.tsx";
 import { reasonCharactersMax } from "../parts/reason-field.tsx";
 import { statusChoices } from "../parts/status.tsx";
 import { ConflictPanel } from "./conflict-panel.tsx";
+import { QuantityNote } from "./edit-fields.tsx";
 import {
   cancelEditing,
   changeEditing,
@@ -40,14 +40,14 @@ function Sheet({ edit }: { readonly edit: Editing }) {
           <input
             id="edit-quantity"
             class="input"
-            inputMode="numeric"
+            inputMode="text"
             autocomplete="off"
             value={quantity}
             aria-invalid={error !== ""}
-            aria-describedby="edit-sheet-error"
+            aria-describedby="edit-note"
             onInput={(event) => changeEditing({ quantity: event.currentTarget.value })}
           />
-          <FieldError id="edit-sheet-error">{error}</FieldError>
+          <QuantityNote edit={edit} />
         </div>
         <SelectField
           label="Status"

@@ -42,7 +42,7 @@ export function Actions() {
 function Changes() {
   return (
     <>
-      <LinkButton icon="stock" to="/stock/delivery">
+      <LinkButton icon="stock" to={`/stock/delivery${stockQuery.value}`}>
         Receive delivery
       </LinkButton>
       <LinkButton icon="count" to={`/stock/count${stockQuery.value}`}>
