@@ -1,5 +1,5 @@
+import { type Undone, undoneJson, undoTogether } from "../domain/catalogue/undo-together.ts";
 import { type UndoOutcome, undoRow, undoStore } from "../domain/history/undo.ts";
-import { type Undone, undoneJson, undoTogether } from "../domain/history/undo-together.ts";
 import type { Stock } from "../domain/ledger/inventory.ts";
 import { type Cause, causes, ledgerRowJson, type NamedRow } from "../domain/ledger/ledger.ts";
 import { InvalidField, ServiceError } from "../domain/running/errors.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { undoTogether } from "../../src/domain/history/undo-together.ts";
+import { undoTogether } from "../../src/domain/catalogue/undo-together.ts";
 import type { Change } from "../../src/domain/ledger/ledger.ts";
 import { startTestService } from "../support/service.ts";
 

@@ -1,7 +1,7 @@
 import type { Actor } from "../audit/audit.ts";
-import type { Selection, TogetherOptions } from "../history/undo-together.ts";
 import type { FoundColumn, ImportDifference, Imported } from "./import-preview.ts";
 import type { Problem } from "./import-problems.ts";
+import type { Selection, TogetherOptions } from "./undo-together.ts";
 
 /** An import that the service makes for an operator. */
 export interface ImportRun {

@@ -1,5 +1,5 @@
+import { nothingFound, petsListedMax } from "../../domain/catalogue/undo-together.ts";
 import { undoRow } from "../../domain/history/undo.ts";
-import { nothingFound, petsListedMax } from "../../domain/history/undo-together.ts";
 import { petNotFound } from "../../domain/ledger/inventory.ts";
 import { ledgerRowJson, seqMax, type Unit } from "../../domain/ledger/ledger.ts";
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
