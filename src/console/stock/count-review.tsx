@@ -7,7 +7,7 @@ import { type Column, Table } from "../parts/table.tsx";
 import { countOf, formatCount, signed } from "../texts/formats.ts";
 import { countedBy, exchange } from "./colleagues.ts";
 import type { Count } from "./count-storage.ts";
-import { applyCounts, differences, known } from "./counting.ts";
+import { applyCounts, differences, known, sending } from "./counting.ts";
 import { table } from "./state.ts";
 
 type Counted = readonly [petId: string, count: Count];
@@ -33,7 +33,7 @@ export function CountReview({ close }: { readonly close: () => void }) {
     // The clock of the service may not be known yet.
     await exchange();
     await applyCounts(String(form.get("reason")).trim() || "Stocktake", withMatches.value);
-    // The panel says what was refused, or may not have been stored.
+    if (sending.error.value !== "") throw new ShownError(sending.error.value);
     close();
   }
   return (

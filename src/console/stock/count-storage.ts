@@ -1,5 +1,3 @@
-import type { Batch } from "./batches.ts";
-
 /** What somebody counted, and what the store expected at that moment. */
 export interface Count {
   readonly counted: number;
@@ -14,50 +12,32 @@ export interface Count {
   readonly isOffline: boolean;
   /** False if `expected` may lack changes before the count: then the service has to be asked. */
   readonly isChecked: boolean;
-  /** True since the person agreed to apply it. */
-  readonly isReviewed?: boolean;
 }
-
-export interface StoredCounts {
-  readonly counts: readonly (readonly [petId: string, count: Count])[];
-  readonly unfinished: readonly Batch[];
-}
-
-const noCounts: StoredCounts = { counts: [], unfinished: [] };
 
 /** The service forgets what was sent after a day or more, and would then apply it a second time. */
 export const repeatMsMax = 12 * 3_600_000;
 
-/**
- * Every operator key has its own counts: the service knows a repeated request only by the same key, so
- * what one operator has sent must not be sent again by another. Production and staging can have the
- * same host, but never the same key.
- */
+/** Every operator key has its own counts. Production and staging can have the same host, but never the same key. */
 export function nameOf(keyId: string | undefined): string {
   return `petstore-count-${keyId}`;
 }
 
-export function readCounts(keyId: string | undefined): StoredCounts {
+export function readCounts(keyId: string | undefined): ReadonlyMap<string, Count> {
   try {
-    const text = window.localStorage.getItem(nameOf(keyId));
-    const stored: StoredCounts = text === null ? noCounts : JSON.parse(text);
-    // A count of an earlier version has no moment, so it has to be made again.
-    return { ...stored, counts: stored.counts.filter(([, one]) => one.typedAt !== undefined) };
+    return new Map(JSON.parse(window.localStorage.getItem(nameOf(keyId)) ?? "[]"));
   } catch {
     // A browser without storage, or a text of an earlier version: start with nothing.
-    return noCounts;
+    return new Map();
   }
 }
 
 /** Returns false if the browser cannot store them. */
-export function writeCounts(keyId: string, stored: StoredCounts): boolean {
-  const name = nameOf(keyId);
-  const isEmpty = stored.counts.length + stored.unfinished.length === 0;
+export function writeCounts(keyId: string, counts: ReadonlyMap<string, Count>): boolean {
   try {
-    if (isEmpty) window.localStorage.removeItem(name);
-    else window.localStorage.setItem(name, JSON.stringify(stored));
+    if (counts.size === 0) window.localStorage.removeItem(nameOf(keyId));
+    else window.localStorage.setItem(nameOf(keyId), JSON.stringify([...counts]));
     return true;
   } catch {
-    return isEmpty;
+    return counts.size === 0;
   }
 }

@@ -5,8 +5,8 @@ import { session } from "../client/session.ts";
 import type { LedgerRow } from "../client/types.ts";
 import { announce, showError, showSuccess } from "../page/messages.ts";
 import { navigate, place } from "../page/router.ts";
-import { formatCount } from "../texts/formats.ts";
-import { type Batch, Sending, toBatches } from "./batches.ts";
+import { countOf } from "../texts/formats.ts";
+import { Sending, toBatches } from "./batches.ts";
 import { type Count, nameOf, readCounts, writeCounts } from "./count-storage.ts";
 import { loadState, rowFilter, table, updateOrder } from "./state.ts";
 
@@ -66,25 +66,17 @@ const timeOf = ({ at, typedAt }: Count) => at ?? Math.round(typedAt + clockDiffe
 
 export function recordCount(row: number, count: Count): void {
   const { ids, names } = table.value;
+  const { counted, expected } = count;
   change((next) => next.set(ids[row]!, count));
-  const difference = count.counted - count.expected;
-  announce(
-    `${names[row]}: ${count.counted}${difference === 0 ? "" : `, difference ${difference}`}`,
-  );
+  const difference = counted - expected;
+  announce(`${names[row]}: ${counted}${difference === 0 ? "" : `, difference ${difference}`}`);
 }
 
 /** Changes what is stored, not what this page shows: another window of the person may have counted since. */
 function change(edit: (next: Map<string, Count>) => void): void {
-  const next = new Map(isStored ? readCounts(counter.peek()).counts : counts.peek());
+  const next = new Map(isStored ? readCounts(counter.peek()) : counts.peek());
   edit(next);
   counts.value = next;
-}
-
-/** A pet that was counted again since the review keeps its count. */
-function forgetReviewed(petIds: Iterable<string>): void {
-  change((next) => {
-    for (const petId of petIds) if (next.get(petId)?.isReviewed) next.delete(petId);
-  });
 }
 
 export function discardCounts(): void {
@@ -103,9 +95,7 @@ listen({
     change((next) => {
       for (const { petId, after } of late) {
         const count = next.get(petId);
-        // What was reviewed as no difference may be one now.
-        if (count && after)
-          next.set(petId, { ...count, expected: after.quantity, isReviewed: false });
+        if (count && after) next.set(petId, { ...count, expected: after.quantity });
       }
     });
   },
@@ -147,13 +137,20 @@ effect(() => {
 
 /**
  * Writes the counts into the ledger. Each one is what was there when it was typed: the service keeps
- * what was sold or delivered since. The clock has to be known.
+ * what was sold or delivered since. The clock has to be known. After a lost connection, what is left is
+ * applied again: a count that is applied twice changes nothing.
  */
 export async function applyCounts(reason: string, withMatches: boolean): Promise<void> {
   await checkCounts();
-  change((next) => {
-    for (const [petId, count] of next) next.set(petId, { ...count, isReviewed: true });
-  });
+  const reviewed = counts.value;
+  /** False if the pet was counted again meanwhile, or something else is expected. */
+  const isReviewed = (petId: string, count = counts.value.get(petId)) =>
+    count?.typedAt === reviewed.get(petId)?.typedAt &&
+    count?.expected === reviewed.get(petId)?.expected;
+  const forget = (petIds: Iterable<string>) =>
+    change((next) => {
+      for (const petId of petIds) if (isReviewed(petId, next.get(petId))) next.delete(petId);
+    });
   const wanted = withMatches ? known.value : differences.value;
   const changes = wanted.map(([petId, count]) => ({
     petId,
@@ -162,75 +159,52 @@ export async function applyCounts(reason: string, withMatches: boolean): Promise
     countedTime: new Date(timeOf(count)).toISOString(),
     reason,
   }));
-  await send(toBatches(changes));
-}
-
-/** Sends what is left after the connection was lost. A count that is applied twice changes nothing. */
-export const continueApplying = () => send(sending.rest.value);
-
-async function send(batches: readonly Batch[]): Promise<void> {
-  const all = batches.flatMap(({ changes }) => changes);
   const refused: string[] = [];
+  let refusal = "";
   let isSent = false;
-  let reason = "";
-  for (let left = batches; ; ) {
-    isSent = await sending.send(left, ({ changes }) =>
-      forgetReviewed(changes.map(({ petId }) => petId)),
+  for (let left = changes; ; left = left.filter(({ petId }) => isReviewed(petId))) {
+    isSent = await sending.send(toBatches(left), (one) =>
+      forget(one.changes.map(({ petId }) => petId)),
     );
     const petId = /\(pet (-?\d+)\)/.exec(sending.error.value)?.[1];
     if (petId === undefined) break;
-    // Nothing of this batch was stored. The count that was refused has to be made again.
+    // Nothing of this batch was stored. What was refused has to be counted again.
     refused.push(table.value.names[table.value.findRow(petId) ?? -1] ?? petId);
-    reason = sending.error.value;
-    forgetReviewed([petId]);
-    left = toBatches(all.filter((one) => counts.value.get(one.petId)?.isReviewed));
+    refusal = sending.error.value;
+    forget([petId]);
   }
   if (refused.length > 0)
-    sending.error.value = `Count again: ${refused.join(", ")}. ${reason} ${sending.error.value}`;
+    sending.error.value = `Count again: ${refused.join(", ")}. ${refusal} ${sending.error.value}`;
   if (!isSent) return;
-  forgetReviewed(counts.value.keys());
-  const stored = all.length - refused.length;
-  if (stored > 0) showSuccess(`The count is in the ledger: ${formatCount(stored)} entries`);
+  forget(reviewed.keys());
+  const stored = changes.length - refused.length;
+  if (stored > 0) showSuccess(`The count is in the ledger: ${countOf(stored, "entry", "entries")}`);
   if (counts.value.size + refused.length === 0) navigate("/stock");
 }
 
 // A reload, or a browser that is closed by mistake, loses no count.
-function restore(): void {
-  const stored = readCounts(counter.peek());
-  batch(() => {
-    counts.value = new Map(stored.counts);
-    sending.rest.value = stored.unfinished;
-  });
-}
-
 effect(() => {
   const { value } = session;
   const keyId = value.kind === "in" ? value.session.operator.id : undefined;
   if (keyId === counter.peek()) return;
   batch(() => {
     counter.value = keyId;
-    sending.error.value = "";
-    restore();
+    counts.value = readCounts(keyId);
+    sending.clear();
   });
 });
 
-// Another window of the same person has counted or sent.
+// Another window of the same person has counted or applied.
 window.addEventListener("storage", ({ key }) => {
-  if (isStored && key === nameOf(counter.value)) restore();
+  if (isStored && key === nameOf(counter.value)) counts.value = readCounts(counter.value);
 });
 
 effect(() => {
-  const stored = {
-    counts: [...counts.value],
-    unfinished: sending.rest.value,
-  };
   if (counter.value === undefined) return;
   const wasStored = isStored;
-  isStored = writeCounts(counter.value, stored);
-  if (wasStored && !isStored) {
-    const text = "This browser has no room for more counts. Apply them before you close this page.";
-    untracked(() => showError(text));
-  }
+  isStored = writeCounts(counter.value, counts.value);
+  const text = "This browser cannot store more counts. Apply them before you close this page.";
+  if (wasStored && !isStored) untracked(() => showError(text));
 });
 
 effect(() => {
