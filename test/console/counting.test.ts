@@ -233,6 +233,7 @@ test("what is counted while others are applied stays, and what may not be stored
   await page.locator("#count-id").focus();
   await count(26, 8);
   await count(27, 8);
+  service.clock.advance(60_000);
   isCounted.resolve();
   await page.getByText("The count is in the ledger: 2 entries").waitFor();
   await counted(2);
@@ -245,7 +246,6 @@ test("what is counted while others are applied stays, and what may not be stored
   refusals.push(/status of 500/);
   await apply("Apply 2 differences");
   await page.getByRole("dialog").getByText("status 500").waitFor();
-  service.clock.advance(60_000);
   await changeQuantity(service, till, 27, 5);
   await page.reload();
   await counted(2);

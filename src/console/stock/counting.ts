@@ -143,13 +143,12 @@ effect(() => {
 export async function applyCounts(reason: string, withMatches: boolean): Promise<void> {
   await checkCounts();
   const reviewed = counts.value;
-  /** False if the pet was counted again meanwhile, or something else is expected. */
-  const isReviewed = (petId: string, count = counts.value.get(petId)) =>
-    count?.typedAt === reviewed.get(petId)?.typedAt &&
-    count?.expected === reviewed.get(petId)?.expected;
-  const forget = (petIds: Iterable<string>) =>
+  /** False if the pet was counted again meanwhile. */
+  const isReviewed = (petId: string, among = counts.value) =>
+    among.get(petId)?.typedAt === reviewed.get(petId)?.typedAt;
+  const forget = (petIds: readonly string[]) =>
     change((next) => {
-      for (const petId of petIds) if (isReviewed(petId, next.get(petId))) next.delete(petId);
+      for (const petId of petIds) if (isReviewed(petId, next)) next.delete(petId);
     });
   const wanted = withMatches ? known.value : differences.value;
   const changes = wanted.map(([petId, count]) => ({
@@ -176,7 +175,9 @@ export async function applyCounts(reason: string, withMatches: boolean): Promise
   if (refused.length > 0)
     sending.error.value = `Count again: ${refused.join(", ")}. ${refusal} ${sending.error.value}`;
   if (!isSent) return;
-  forget(reviewed.keys());
+  // Late news may have made a difference of a match.
+  const left = new Map(differences.value);
+  forget([...reviewed.keys()].filter((petId) => !left.has(petId)));
   const stored = changes.length - refused.length;
   if (stored > 0) showSuccess(`The count is in the ledger: ${countOf(stored, "entry", "entries")}`);
   if (counts.value.size + refused.length === 0) navigate("/stock");
