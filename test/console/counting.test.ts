@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import type { Page, Route } from "playwright-core";
 import { isDoubtful } from "../../src/console/stock/quantities.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
-import { createRunningClock } from "../support/clock.ts";
 import {
   type ConsolePage,
   consoleUrl,
@@ -12,8 +11,8 @@ import {
   fitsWidth,
   openConsole,
 } from "../support/console.ts";
-import { engines, startTestService, type TestService } from "../support/service.ts";
-import { changeQuantity, lastLedgerRows, rowOf, shows } from "../support/stock-view.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+import { changeQuantity, lastLedgerRows, rowOf, shows, toldBy } from "../support/stock-view.ts";
 
 /** Counting with a scanner: whatever is not plainly a count is not recorded before somebody looks. */
 
@@ -53,8 +52,10 @@ beforeEach(async () => {
   // The view itself may store its counts at any time, so another page of the service clears them.
   await page.goto(new URL("/healthz", service.baseUrl).href);
   await page.evaluate(() => localStorage.clear());
+  const told = toldBy(page);
   await page.goto(consoleUrl(service, "/stock/count"));
   await page.locator("#count-id:focus").waitFor();
+  await told;
 });
 
 /** Types as a scanner does: without a pause, with Enter at the end. */
@@ -153,128 +154,132 @@ test("a pet that somebody removes while it is counted stops the count", async ()
   await counted(0);
 });
 
-test("a count that would make the stock negative by now is not applied, and is to be made again", async () => {
-  await scan("13");
-  await scan("2");
-  await counted(1);
-  service.clock.advance(60_000);
-  await changeQuantity(service, till, 13, 5);
-  await shows(page, 13, "5");
+/** Adds pets of which the store has 10, and waits until the page shows them. */
+async function addTen(...petIds: number[]): Promise<void> {
+  const added = petIds.map((id) => ({ petId: BigInt(id), name: `Pet ${id}`, quantity: 10 }));
+  await service.addPets(...added);
+  for (const petId of petIds) await rowOf(page, petId).waitFor();
+}
+
+async function count(petId: number, quantity: number): Promise<void> {
+  await scan(String(petId));
+  await scan(String(quantity));
+}
+
+async function apply(button: string): Promise<void> {
   await page.getByRole("button", { name: "Review and apply…" }).click();
-  await page.getByRole("button", { name: "Apply 1 difference" }).click();
+  await page.getByRole("button", { name: button }).click();
+}
+
+test("counts that would make the stock negative by now are to be made again, and the others are applied", async () => {
+  await addTen(21, 22, 23);
+  for (const petId of [21, 22, 23]) await count(petId, 2);
+  await counted(3);
+  service.clock.advance(60_000);
+  for (const petId of [21, 22]) await changeQuantity(service, till, petId, 5);
+  await shows(page, 22, "5");
+  await apply("Apply 3 differences");
   await page
-    .getByText("counted 2, 5 fewer since. The stored quantity is 5. Count again.")
+    .getByText(
+      /Count again: Pet 21, Pet 22\. .*counted 2, 5 fewer since. The stored quantity is 5\./,
+    )
     .waitFor();
   refusals.push(/status of 409/);
   await counted(0);
-  expect(await lastLedgerRows(service, till, 1)).toMatchObject([{ keyName: "Till 2" }]);
+  expect(await lastLedgerRows(service, till, 2)).toMatchObject([
+    { petId: 22, keyName: "Till 2" },
+    { petId: 23, after: { quantity: 2 } },
+  ]);
 });
 
-describe.each(engines)("while the shop is open, on %s", (engine) => {
-  let shop: TestService;
-  let key: string;
-  beforeAll(async () => {
-    shop = await startTestService(engine, {}, {}, { clock: createRunningClock() });
-    key = (await shop.issueKey({ name: "Till 1" })).text;
-  });
-  afterAll(() => shop.stop());
+test("a doubtful count is that of the moment at which it was typed, not confirmed", async () => {
+  await addTen(24);
+  await count(24, 30);
+  service.clock.advance(60_000);
+  await changeQuantity(service, till, 24, 9);
+  await shows(page, 24, "9");
+  await stop().getByRole("button", { name: "Record 30" }).click();
+  await apply("Apply 1 difference");
+  await page.getByText("The count is in the ledger").waitFor();
+  expect(await lastLedgerRows(service, till, 1)).toMatchObject([
+    { after: { quantity: 29 }, reason: "Stocktake (counted 30, 1 fewer since)" },
+  ]);
+});
 
-  const sell = async (petId: number, count = 1) => {
-    const body = JSON.stringify({ changes: [{ petId, delta: -count }] });
-    expect((await shop.call("POST", "/changes", { key, body })).status).toBe(200);
+test("what is counted while others are applied stays, and what may not be stored is applied again", async () => {
+  await addTen(25, 26, 27);
+  await count(25, 9);
+  await count(26, 9);
+  const sent = Promise.withResolvers<void>();
+  const isCounted = Promise.withResolvers<void>();
+  const first = async (route: Route) => {
+    sent.resolve();
+    await isCounted.promise;
+    await route.continue();
   };
-  const stockOf = async (petId: number) => {
-    const { json } = await shop.call("GET", `/inventory/${petId}`, { key });
-    return (json as { quantity: number }).quantity;
+  await page.route("**/admin/changes", first, { times: 1 });
+  await apply("Apply 2 differences");
+  await sent.promise;
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.locator("#count-id").focus();
+  await count(26, 8);
+  await count(27, 8);
+  service.clock.advance(60_000);
+  isCounted.resolve();
+  await page.getByText("The count is in the ledger: 2 entries").waitFor();
+  await counted(2);
+  // The service stores them, and its response is lost.
+  const second = async (route: Route) => {
+    await route.fetch();
+    await route.fulfill({ status: 500 });
   };
+  await page.route("**/admin/changes", second, { times: 1 });
+  refusals.push(/status of 500/);
+  await apply("Apply 2 differences");
+  await page.getByRole("dialog").getByText("status 500").waitFor();
+  await changeQuantity(service, till, 27, 5);
+  await page.reload();
+  await counted(2);
+  await apply("Apply 2 differences");
+  await page.getByText("The count is in the ledger: 2 entries").waitFor();
+  expect(await lastLedgerRows(service, till, 2)).toMatchObject([
+    { petId: 26, after: { quantity: 8 }, reason: "Stocktake (counted 8)" },
+    { petId: 27, after: { quantity: 5 }, reason: "Stocktake (counted 8, 3 fewer since)" },
+  ]);
+});
 
-  test("counts of two people, with sales, late news, a lost network and a closed page, give the stock on the shelf", async () => {
-    const shelf = new Map(Array.from({ length: 8 }, (_, at) => [at + 1, 20 + at] as const));
-    // The store has three more of each pet than the shelf.
-    await shop.addPets(...[...shelf].map(([id, n]) => ({ petId: BigInt(id), quantity: n + 3 })));
-    const take = async (petId: number) => {
-      shelf.set(petId, shelf.get(petId)! - 1);
-      await sell(petId);
-    };
-    const ada = await openConsole(shop, "/stock/count", { operator: "Ada" });
-    const grace = await openConsole(shop, "/stock/count", { operator: "Grace" });
-    // While `held` is a list, what the service sends waits in it.
-    await ada.context.addInitScript(() => {
-      const { addEventListener } = EventSource.prototype;
-      const holding = (type: string, handle: (event: Event) => void, source: EventSource) =>
-        addEventListener.call(source, type, (event: Event) => {
-          const { held } = window as { held?: (() => void)[] };
-          if (held) held.push(() => handle(event));
-          else handle(event);
-        });
-      EventSource.prototype.addEventListener = function (type: string, handle: unknown) {
-        holding(type, handle as (event: Event) => void, this);
-      };
-    });
-    await ada.page.reload();
-    /** The page knows the clock of the service as soon as it has told what was counted. */
-    const told = () => ada.page.waitForResponse((one) => one.url().endsWith("/admin/stocktakes"));
-    await told();
-    const count = async (one: Page, petId: number) => {
-      await rowOf(one, petId).waitFor();
-      await one.fill("#count-id", String(petId));
-      await one.keyboard.press("Enter");
-      await one.locator("#count-quantity:focus").waitFor();
-      await one.keyboard.type(`${shelf.get(petId)}\n`);
-      await rowOf(one, petId).locator(".cell-counted .badge").first().waitFor();
-    };
-    for (const petId of [1, 2, 3]) {
-      await count(ada.page, petId);
-      await take(petId);
-      await take(8);
-    }
-    await count(grace.page, 3);
-    await take(3);
-    // Each sees how far the other is.
-    await ada.page.getByText("1 of 8 counted by Grace.").waitFor();
-    await grace.page.getByText("3 of 8 counted by Ada.").waitFor();
-    await rowOf(grace.page, 1).getByText("Ada").waitFor();
-    expect(await seriousFindings(grace.page)).toEqual([]);
-    // The page hears of a sale before the count only after the count.
-    await ada.page.evaluate(() => Object.assign(window, { held: [] }));
-    await take(5);
-    await count(ada.page, 5);
-    await shows(ada.page, 5, "−4");
-    await ada.page.evaluate(() => {
-      const { held } = window as { held?: (() => void)[] };
-      Object.assign(window, { held: undefined });
-      for (const handle of held!) handle();
-    });
-    await shows(ada.page, 5, "−3");
-    await take(5);
-    // Without a network, one is sold before a count and one after it, and the page is closed.
-    await ada.context.setOffline(true);
-    await take(4);
-    await count(ada.page, 4);
-    await take(4);
-    await ada.page.close();
-    await ada.context.setOffline(false);
-    const reopened = await ada.context.newPage();
-    await reopened.goto(consoleUrl(shop, "/stock/count"));
-    await reopened.getByRole("button", { name: "Counted 5", exact: true }).waitFor();
-    await reopened.getByRole("button", { name: "Review and apply…" }).click();
-    await reopened.getByText("Also counted by Grace").waitFor();
-    expect(await seriousFindings(reopened)).toEqual([]);
-    await reopened.setViewportSize({ width: 390, height: 800 });
-    expect(await fitsWidth(reopened)).toBe(true);
-    await take(1);
-    await reopened.getByRole("button", { name: "Apply 5 differences" }).click();
-    await reopened.getByText("The count is in the ledger").waitFor();
-    await take(3);
-    await grace.page.getByRole("button", { name: "Review and apply…" }).click();
-    await grace.page.getByRole("button", { name: "Apply 1 difference" }).click();
-    await grace.page.getByText("The count is in the ledger").waitFor();
-    for (const petId of [1, 2, 3, 4, 5])
-      expect([petId, await stockOf(petId)]).toEqual([petId, shelf.get(petId)!]);
-    expect(await stockOf(8)).toBe(shelf.get(8)! + 3);
-    await ada.context.close();
-    await grace.context.close();
+test("two windows of a person count together, even if one hears late of the other", async () => {
+  const other = await opened.context.newPage();
+  await other.goto(consoleUrl(service, "/stock/count"));
+  await other.locator("#count-id:focus").waitFor();
+  const seen = (one: Page, size: number) =>
+    one.getByRole("button", { name: `Counted ${size}`, exact: true }).waitFor();
+  await count(1, 37);
+  await seen(other, 1);
+  await other.evaluate(() => {
+    window.addEventListener("storage", (event) => event.stopImmediatePropagation(), true);
   });
+  await count(12, 69);
+  await counted(2);
+  await other.keyboard.type("13\n9\n");
+  await seen(other, 3);
+  await counted(3);
+  await other.close();
+  await page.reload();
+  await counted(3);
+});
+
+test("a browser that cannot store the counts says so once, and the page keeps them", async () => {
+  await page.evaluate(() => {
+    Storage.prototype.setItem = () => {
+      throw new Error("full");
+    };
+  });
+  await count(1, 37);
+  await count(12, 69);
+  await counted(2);
+  await page.getByText("This browser cannot store more counts.").waitFor();
 });
 
 test("a count is doubtful with 8 digits, with its own id, or more than 10 and more than half away", () => {

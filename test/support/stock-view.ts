@@ -48,3 +48,10 @@ export async function changeQuantity(
   const { status } = await service.call("PATCH", `/inventory/${petId}`, { key, body, headers });
   if (status !== 200) throw new Error(`the update of pet ${petId} got ${status}`);
 }
+
+/** The page knows the clock of the service as soon as it has told what was counted. */
+export async function toldBy(page: Page): Promise<void> {
+  await (
+    await page.waitForResponse((response) => response.url().endsWith("/admin/stocktakes"))
+  ).finished();
+}

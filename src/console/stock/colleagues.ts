@@ -18,33 +18,33 @@ export const countedBy = computed(() => {
 
 /** The service keeps this many ids for each person. */
 const reportedMax = 10_000;
-/** What this page has reported last. */
+/** What this page has reported last. Empty at first: another device of the person may be counting. */
 let reported = "";
 
-async function exchange(): Promise<void> {
+/** Tells the others what was counted here, and learns what they counted, and the clock of the service. */
+export async function exchange(): Promise<void> {
   const pets = [...counts.value.keys()].slice(-reportedMax);
-  const text = `${counter.value} ${pets}`;
+  const text = pets.length === 0 ? "" : `${counter.value} ${pets}`;
   const body = text === reported ? {} : { pets };
   const sentAt = Date.now();
-  try {
-    const path = "/stocktakes";
-    const { now, others } = await request<StocktakeList>(path, { method: "POST", body });
-    reported = text;
-    clockDifferenceMs.value = Date.parse(now) - (sentAt + Date.now()) / 2;
-    colleagues.value = others;
-  } catch {
-    // Without a connection, the last state stays.
-  }
+  const path = "/stocktakes";
+  const { now, others } = await request<StocktakeList>(path, { method: "POST", body });
+  reported = text;
+  clockDifferenceMs.value = Date.parse(now) - (sentAt + Date.now()) / 2;
+  colleagues.value = others;
 }
 
-/** While somebody counts, tells the others how far, and learns how far they are. */
+// Without a connection, the last state stays.
+const tryExchange = () => exchange().catch(() => undefined);
+
+/** Repeats that while somebody counts. */
 export function useColleagues(): void {
   useEffect(() => {
-    void exchange();
-    const timer = setInterval(() => void (document.hidden || exchange()), 3_000);
+    void tryExchange();
+    const timer = setInterval(() => void (document.hidden || tryExchange()), 3_000);
     return () => {
       clearInterval(timer);
-      void exchange();
+      void tryExchange();
     };
   }, []);
 }

@@ -4,8 +4,9 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { FieldError } from "../parts/fields.tsx";
 import { formatCount } from "../texts/formats.ts";
 import { CountStop, type Stop } from "./count-stop.tsx";
+import type { Count } from "./count-storage.ts";
 import { CountSummary } from "./count-summary.tsx";
-import { counts, recordCount } from "./counting.ts";
+import { countNow, counts, recordCount } from "./counting.ts";
 import { isDoubtful, parseQuantity, quantityRule } from "./quantities.ts";
 import { loadState, revision, table } from "./state.ts";
 import type { Entry } from "./table.ts";
@@ -60,12 +61,13 @@ export function CountPanel() {
           {formatCount(current.quantity)}.
         </>
       );
-      stopped.value = { message, doubted: counted };
-    } else finish(counted);
+      // Its moment is now. What the page hears before it is confirmed may belong before that.
+      stopped.value = { message, doubted: { ...countNow(row!, counted), isChecked: false } };
+    } else finish(countNow(row!, counted));
   }
 
-  function finish(counted: number): void {
-    if (row !== undefined) recordCount(row, counted);
+  function finish(count: Count): void {
+    if (row !== undefined) recordCount(row, count);
     scanned.value = undefined;
     stopped.value = undefined;
     idField.current!.value = "";

@@ -5,7 +5,7 @@ import { TextField } from "../parts/fields.tsx";
 import { reasonCharactersMax } from "../parts/reason-field.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { countOf, formatCount, signed } from "../texts/formats.ts";
-import { countedBy } from "./colleagues.ts";
+import { countedBy, exchange } from "./colleagues.ts";
 import type { Count } from "./count-storage.ts";
 import { applyCounts, differences, known, sending } from "./counting.ts";
 import { table } from "./state.ts";
@@ -30,10 +30,10 @@ export function CountReview({ close }: { readonly close: () => void }) {
   const total = withMatches.value ? known.value.length : found.length;
   async function submit(form: FormData): Promise<void> {
     if (total === 0) throw new ShownError("There is no difference to apply.");
+    // The clock of the service may not be known yet.
+    await exchange();
     await applyCounts(String(form.get("reason")).trim() || "Stocktake", withMatches.value);
-    const { error, rest } = sending;
-    // What may have been stored is sent again from the panel, not from here.
-    if (rest.value.length === 0 && error.value !== "") throw new ShownError(error.value);
+    if (sending.error.value !== "") throw new ShownError(sending.error.value);
     close();
   }
   return (

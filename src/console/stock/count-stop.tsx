@@ -2,15 +2,16 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { formatCount } from "../texts/formats.ts";
+import type { Count } from "./count-storage.ts";
 
 export interface Stop {
   readonly message: ComponentChildren;
   /** A count that is recorded if the person confirms it. */
-  readonly doubted?: number;
+  readonly doubted?: Count;
 }
 
 interface Props extends Stop {
-  readonly record: (counted: number) => void;
+  readonly record: (count: Count) => void;
   readonly dismiss: () => void;
 }
 
@@ -50,7 +51,7 @@ export function CountStop({ message, doubted, record, dismiss }: Props) {
       </div>
       <div class="row">
         {doubted !== undefined && (
-          <Button onClick={() => record(doubted)}>Record {formatCount(doubted)}</Button>
+          <Button onClick={() => record(doubted)}>Record {formatCount(doubted.counted)}</Button>
         )}
         <Button onClick={dismiss}>
           {doubted === undefined ? "Go on" : "Count again"} <kbd class="kbd">Esc</kbd>

@@ -8,7 +8,6 @@ import { colleagues, useColleagues } from "./colleagues.ts";
 import { CountReview } from "./count-review.tsx";
 import {
   type CountFilter,
-  continueApplying,
   countFilter,
   counts,
   differences,
@@ -44,24 +43,9 @@ export function CountSummary() {
           isChosen={(filter) => filter === countFilter.value}
           choose={showCounts}
         />
-        {sending.rest.value.length > 0 ? <Continue /> : counted > 0 && <Finish />}
+        {counted > 0 && <Finish />}
       </div>
       {sending.error.value && <FieldError>{sending.error.value}</FieldError>}
-    </div>
-  );
-}
-
-function Continue() {
-  return (
-    <div class="row">
-      <span class="small">The last counts may not have been saved.</span>
-      <Button
-        kind="primary"
-        isDisabled={sending.progress.value !== undefined}
-        onClick={() => continueApplying()}
-      >
-        Send again
-      </Button>
     </div>
   );
 }
@@ -69,11 +53,12 @@ function Continue() {
 function Finish() {
   const isReviewing = useSignal(false);
   const isDiscarding = useSignal(false);
+  const isSending = sending.progress.value !== undefined;
   return (
     <>
       <div class="row">
         <Button onClick={() => (isDiscarding.value = true)}>Discard…</Button>
-        <Button kind="primary" onClick={() => (isReviewing.value = true)}>
+        <Button kind="primary" isDisabled={isSending} onClick={() => (isReviewing.value = true)}>
           Review and apply…
         </Button>
       </div>

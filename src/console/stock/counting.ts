@@ -3,11 +3,11 @@ import { request } from "../client/api.ts";
 import { connection, lastHeard, listen } from "../client/live.ts";
 import { session } from "../client/session.ts";
 import type { LedgerRow } from "../client/types.ts";
-import { announce, showSuccess } from "../page/messages.ts";
+import { announce, showError, showSuccess } from "../page/messages.ts";
 import { navigate, place } from "../page/router.ts";
-import { formatCount } from "../texts/formats.ts";
-import { type Batch, countChanges, Sending, toBatches } from "./batches.ts";
-import { type Count, noCounts, readCounts, repeatMsMax, writeCounts } from "./count-storage.ts";
+import { countOf } from "../texts/formats.ts";
+import { Sending, toBatches } from "./batches.ts";
+import { type Count, nameOf, readCounts, writeCounts } from "./count-storage.ts";
 import { loadState, rowFilter, table, updateOrder } from "./state.ts";
 
 /** Which entries to show, by their counts. */
@@ -26,11 +26,11 @@ export const counter = signal<string | undefined>(undefined);
 export const counts = signal<ReadonlyMap<string, Count>>(new Map());
 /** The changes of the count, on their way to the ledger. */
 export const sending = new Sending();
-/** When they were first sent, in milliseconds since 1970. */
-const sentAt = signal(0);
 export const countFilter = signal<CountFilter>("all");
 /** How far the clock of the service is ahead of this one. NaN as long as that is not known. */
 export const clockDifferenceMs = signal(Number.NaN);
+/** False if the browser cannot store the counts. Then only this page has them. */
+let isStored = true;
 
 /** The counts of entries that still exist. */
 export const known = computed(() =>
@@ -44,134 +44,168 @@ export function isDifferent({ counted, expected }: Count): boolean {
   return counted !== expected;
 }
 
-export function recordCount(row: number, counted: number): void {
-  const { ids, quantities, names, versions } = table.value;
-  const expected = quantities[row]!;
+/** A count that is typed now. */
+export function countNow(row: number, counted: number): Count {
+  const { quantities, versions } = table.value;
   const { cursor, isFresh } = lastHeard();
-  setCount(ids[row]!, {
+  const typedAt = Date.now();
+  const at = Math.round(typedAt + clockDifferenceMs.value) || undefined;
+  return {
     counted,
-    expected,
+    expected: quantities[row]!,
+    typedAt,
+    at,
     countedAt: cursor ?? versions[row]!,
-    at: Math.round(Date.now() + clockDifferenceMs.value) || undefined,
     isOffline: !isFresh,
-  });
+    isChecked: isFresh && at !== undefined,
+  };
+}
+
+/** When it was typed, by the clock of the service. NaN as long as that is not known. */
+const timeOf = ({ at, typedAt }: Count) => at ?? Math.round(typedAt + clockDifferenceMs.value);
+
+export function recordCount(row: number, count: Count): void {
+  const { ids, names } = table.value;
+  const { counted, expected } = count;
+  change((next) => next.set(ids[row]!, count));
   const difference = counted - expected;
   announce(`${names[row]}: ${counted}${difference === 0 ? "" : `, difference ${difference}`}`);
 }
 
-function setCount(petId: string, count: Count): void {
-  counts.value = new Map(counts.value).set(petId, count);
-}
-
-function forgetCounts(petIds: readonly string[]): void {
-  const next = new Map(counts.value);
-  for (const petId of petIds) next.delete(petId);
+/** Changes what is stored, not what this page shows: another window of the person may have counted since. */
+function change(edit: (next: Map<string, Count>) => void): void {
+  const next = new Map(isStored ? readCounts(counter.peek()) : counts.peek());
+  edit(next);
   counts.value = next;
 }
 
 export function discardCounts(): void {
-  batch(() => {
-    counts.value = new Map();
-    sending.clear();
-  });
+  change((next) => next.clear());
+  sending.clear();
 }
 
 // A change may arrive late. If it was stored before a count, it belongs to what was expected.
 listen({
   rows(rows) {
-    for (const { petId, at, after } of rows) {
+    const late = rows.filter(({ petId, at }) => {
       const count = counts.peek().get(petId);
-      if (count?.at && after && Date.parse(at) <= count.at) {
-        setCount(petId, { ...count, expected: after.quantity });
+      return count && Date.parse(at) <= timeOf(count);
+    });
+    if (late.length === 0) return;
+    change((next) => {
+      for (const { petId, after } of late) {
+        const count = next.get(petId);
+        if (count && after) next.set(petId, { ...count, expected: after.quantity });
       }
-    }
+    });
   },
   reset: () => undefined,
 });
 
+const unchecked = computed(() =>
+  known.value.find(([, count]) => !count.isChecked && timeOf(count) > 0),
+);
+let checking: Promise<void> | undefined;
+
 /** Asks what was expected at the counts before which the page may not have heard of changes. */
 async function findExpected(): Promise<void> {
-  for (const [petId, count] of known.value) {
-    if (!count.isOffline || !count.at) continue;
-    const until = new Date(count.at + 1).toISOString();
+  while (unchecked.value) {
+    const [petId, asked] = unchecked.value;
+    const until = new Date(timeOf(asked) + 1).toISOString();
     const path = `/stock/${petId}/history?limit=1&until=${until}`;
     const [last] = await request<readonly LedgerRow[]>(path);
-    if (last?.after && counts.value.get(petId) === count) {
-      setCount(petId, { ...count, expected: last.after.quantity });
-    }
+    change((next) => {
+      const count = next.get(petId);
+      if (count?.typedAt !== asked.typedAt) return;
+      const expected = last?.after?.quantity ?? asked.expected;
+      next.set(petId, { ...count, expected, isChecked: true });
+    });
   }
 }
 
+/** Applying the counts waits for a check that is under way. */
+function checkCounts(): Promise<void> {
+  checking ??= findExpected().finally(() => (checking = undefined));
+  return checking;
+}
+
 effect(() => {
-  if (connection.value.kind === "live" && loadState.value.kind === "ready") {
-    // Applying the counts tries again.
-    void untracked(findExpected).catch(() => undefined);
-  }
+  const isReady = connection.value.kind === "live" && loadState.value.kind === "ready";
+  // Applying the counts tries again.
+  if (isReady && unchecked.value) void untracked(checkCounts).catch(() => undefined);
 });
 
 /**
  * Writes the counts into the ledger. Each one is what was there when it was typed: the service keeps
- * what was sold or delivered since.
+ * what was sold or delivered since. The clock has to be known. After a lost connection, what is left is
+ * applied again: a count that is applied twice changes nothing.
  */
 export async function applyCounts(reason: string, withMatches: boolean): Promise<void> {
-  await findExpected();
+  await checkCounts();
+  const reviewed = counts.value;
+  /** False if the pet was counted again meanwhile. */
+  const isReviewed = (petId: string, among = counts.value) =>
+    among.get(petId)?.typedAt === reviewed.get(petId)?.typedAt;
+  const forget = (petIds: readonly string[]) =>
+    change((next) => {
+      for (const petId of petIds) if (isReviewed(petId, next)) next.delete(petId);
+    });
   const wanted = withMatches ? known.value : differences.value;
-  const changes = wanted.map(([petId, { counted: quantity, countedAt, at }]) => ({
+  const changes = wanted.map(([petId, count]) => ({
     petId,
-    quantity,
-    countedAt,
-    ...(at && { countedTime: new Date(at).toISOString() }),
+    quantity: count.counted,
+    countedAt: count.countedAt,
+    countedTime: new Date(timeOf(count)).toISOString(),
     reason,
   }));
-  sentAt.value = Date.now();
-  await send(toBatches(changes));
-}
-
-/** Sends what is left after the connection was lost. Nothing is applied twice. */
-export async function continueApplying(): Promise<void> {
-  if (Date.now() - sentAt.value > repeatMsMax) {
-    discardCounts();
-    sending.error.value =
-      "This count was sent too long ago to be sent again. Activity shows which changes were made. Count the other entries again.";
-    return;
+  const refused: string[] = [];
+  let refusal = "";
+  let isSent = false;
+  for (let left = changes; ; left = left.filter(({ petId }) => isReviewed(petId))) {
+    isSent = await sending.send(toBatches(left), (one) =>
+      forget(one.changes.map(({ petId }) => petId)),
+    );
+    const petId = /\(pet (-?\d+)\)/.exec(sending.error.value)?.[1];
+    if (petId === undefined) break;
+    // Nothing of this batch was stored. What was refused has to be counted again.
+    refused.push(table.value.names[table.value.findRow(petId) ?? -1] ?? petId);
+    refusal = sending.error.value;
+    forget([petId]);
   }
-  await send(sending.rest.value);
-}
-
-async function send(batches: readonly Batch[]): Promise<void> {
-  const isSent = await sending.send(batches, ({ changes }) =>
-    forgetCounts(changes.map(({ petId }) => petId)),
-  );
-  // Nothing of a refused batch was stored. The count that the message names has to be made again.
-  const refused = /\(pet (-?\d+)\)/.exec(sending.error.value)?.[1];
-  if (refused !== undefined) forgetCounts([refused]);
+  if (refused.length > 0)
+    sending.error.value = `Count again: ${refused.join(", ")}. ${refusal} ${sending.error.value}`;
   if (!isSent) return;
-  discardCounts();
-  navigate("/stock");
-  showSuccess(`The count is in the ledger: ${formatCount(countChanges(batches))} entries`);
+  // Late news may have made a difference of a match.
+  const left = new Map(differences.value);
+  forget([...reviewed.keys()].filter((petId) => !left.has(petId)));
+  const stored = changes.length - refused.length;
+  if (stored > 0) showSuccess(`The count is in the ledger: ${countOf(stored, "entry", "entries")}`);
+  if (counts.value.size + refused.length === 0) navigate("/stock");
 }
 
 // A reload, or a browser that is closed by mistake, loses no count.
 effect(() => {
   const { value } = session;
   const keyId = value.kind === "in" ? value.session.operator.id : undefined;
-  const stored = keyId === undefined ? noCounts : readCounts(keyId);
+  if (keyId === counter.peek()) return;
   batch(() => {
     counter.value = keyId;
-    counts.value = new Map(stored.counts);
-    sending.rest.value = stored.unfinished;
-    sentAt.value = stored.sentAt;
-    sending.error.value = "";
+    counts.value = readCounts(keyId);
+    sending.clear();
   });
 });
 
+// Another window of the same person has counted or applied.
+window.addEventListener("storage", ({ key }) => {
+  if (isStored && key === nameOf(counter.value)) counts.value = readCounts(counter.value);
+});
+
 effect(() => {
-  const stored = {
-    counts: [...counts.value],
-    unfinished: sending.rest.value,
-    sentAt: sentAt.value,
-  };
-  if (counter.value !== undefined) writeCounts(counter.value, stored);
+  if (counter.value === undefined) return;
+  const wasStored = isStored;
+  isStored = writeCounts(counter.value, counts.value);
+  const text = "This browser cannot store more counts. Apply them before you close this page.";
+  if (wasStored && !isStored) untracked(() => showError(text));
 });
 
 effect(() => {
