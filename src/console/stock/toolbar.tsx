@@ -31,17 +31,12 @@ import {
 
 /** What to do with the list. */
 export function Actions() {
+  if (isCounting.value) {
+    return <LinkButton to={`/stock${stockQuery.value}`}>Stop counting</LinkButton>;
+  }
+  if (!may("clerk")) return null;
   return (
     <div class="row">
-      {isCounting.value && <LinkButton to={`/stock${stockQuery.value}`}>Stop counting</LinkButton>}
-      {!isCounting.value && may("clerk") && <Changes />}
-    </div>
-  );
-}
-
-function Changes() {
-  return (
-    <>
       <LinkButton icon="stock" to={`/stock/delivery${stockQuery.value}`}>
         Receive delivery
       </LinkButton>
@@ -51,7 +46,7 @@ function Changes() {
       <Button kind="primary" icon="plus" onClick={() => openPetDialog(undefined)}>
         Add pet
       </Button>
-    </>
+    </div>
   );
 }
 

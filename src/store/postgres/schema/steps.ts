@@ -24,28 +24,23 @@ export interface Step extends StepTerms {
   readonly fits: number;
 }
 
-/** Two pets cannot have the same barcode. Pets without one need no place in the index. */
-const barcodes = `
+/**
+ * For the work in a shop: barcodes and thresholds of pets, what was sold, and what is being counted. Two
+ * pets cannot have the same barcode, and pets without one need no place in the index. Sales are units per
+ * pet and UTC day, for about 28 days, and the last ledger row that they include. The index by day finds
+ * old days of all pets, which are removed together. A stocktake has the pets that a person has counted and
+ * not applied yet.
+ */
+const shopWork = `
   ALTER TABLE pets ADD COLUMN barcode text;
   ALTER TABLE pets ADD COLUMN low_stock_at int8;
   CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
-  `;
-
-/**
- * Units sold per pet and UTC day, for about 28 days, and the last ledger row that they include. The index by
- * day finds old days of all pets, which are removed together.
- */
-const sales = `
+  CREATE INDEX pets_with_threshold ON pets (pet_id, low_stock_at) WHERE low_stock_at IS NOT NULL;
   CREATE TABLE sales (pet_id int8, day int8, units int8 NOT NULL, PRIMARY KEY (pet_id, day))
     WITH (fillfactor = 80);
   CREATE INDEX sales_by_day ON sales (day);
   CREATE TABLE sales_end (seq int8 NOT NULL) WITH (fillfactor = 50);
   INSERT INTO sales_end VALUES (0);
-  CREATE INDEX pets_with_threshold ON pets (pet_id, low_stock_at) WHERE low_stock_at IS NOT NULL;
-`;
-
-/** Which pets each person has counted and not applied yet. */
-const stocktakes = `
   CREATE TABLE stocktakes (
     key_id text PRIMARY KEY REFERENCES keys, pet_ids text NOT NULL, at int8 NOT NULL
   ) WITH (fillfactor = 50)`;
@@ -105,11 +100,10 @@ export const steps: readonly Step[] = [
     summary: "Copies the table usage_history to usage_points, with one row per minute or day.",
   },
   {
-    text: barcodes,
+    text: shopWork,
     fits: 4,
     release: "0.13.0",
-    summary: "Adds the barcode of pets, and the quantity at which their stock is low.",
+    summary:
+      "Adds barcodes and thresholds of pets, and the tables sales, sales_end and stocktakes.",
   },
-  { text: sales, fits: 4, release: "0.13.0", summary: "Adds the tables sales and sales_end." },
-  { text: stocktakes, fits: 4, release: "0.13.0", summary: "Adds the table stocktakes." },
 ];

@@ -47,28 +47,23 @@ const maintenance = `
   ) STRICT;
   `;
 
-/** Two pets cannot have the same barcode. Pets without one need no place in the index. */
-const barcodes = `
+/**
+ * For the work in a shop: barcodes and thresholds of pets, what was sold, and what is being counted. Two
+ * pets cannot have the same barcode, and pets without one need no place in the index. Sales are units per
+ * pet and UTC day, for about 28 days, and the last ledger row that they include. The index by day finds
+ * old days of all pets, which are removed together. A stocktake has the pets that a person has counted and
+ * not applied yet.
+ */
+const shopWork = `
   ALTER TABLE pets ADD COLUMN barcode TEXT;
   ALTER TABLE pets ADD COLUMN low_stock_at INTEGER;
   CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
-  `;
-
-/**
- * Units sold per pet and UTC day, for about 28 days, and the last ledger row that they include. The index by
- * day finds old days of all pets, which are removed together.
- */
-const sales = `
+  CREATE INDEX pets_with_threshold ON pets (pet_id, low_stock_at) WHERE low_stock_at IS NOT NULL;
   CREATE TABLE sales (pet_id INTEGER, day INTEGER, units INTEGER NOT NULL, PRIMARY KEY (pet_id, day))
     STRICT, WITHOUT ROWID;
   CREATE INDEX sales_by_day ON sales (day);
   CREATE TABLE sales_end (seq INTEGER NOT NULL) STRICT;
   INSERT INTO sales_end VALUES (0);
-  CREATE INDEX pets_with_threshold ON pets (pet_id, low_stock_at) WHERE low_stock_at IS NOT NULL;
-  `;
-
-/** Which pets each person has counted and not applied yet. */
-const stocktakes = `
   CREATE TABLE stocktakes (
     key_id TEXT PRIMARY KEY REFERENCES keys, pet_ids TEXT NOT NULL, at INTEGER NOT NULL) STRICT`;
 
@@ -99,10 +94,9 @@ export const steps: readonly Step[] = [
     summary: "Replaces the table usage_history by usage_points, with one row per minute or day.",
   },
   {
-    apply: barcodes,
+    apply: shopWork,
     release: "0.13.0",
-    summary: "Adds the barcode of pets, and the quantity at which their stock is low.",
+    summary:
+      "Adds barcodes and thresholds of pets, and the tables sales, sales_end and stocktakes.",
   },
-  { apply: sales, release: "0.13.0", summary: "Adds the tables sales and sales_end." },
-  { apply: stocktakes, release: "0.13.0", summary: "Adds the table stocktakes." },
 ];
