@@ -16,6 +16,7 @@ const shortAttackMs = 100;
 const p99Factor = 3;
 /** It is never judged below this. */
 const p99FloorMs = 10;
+const triesMax = 5;
 /** Others wait while a body of 250 KB is parsed, and while a batch of 1,000 changes is stored. */
 const p99FloorsMs: Partial<Record<ShapeName, number>> = { largeBodies: 60, largeBatches: 100 };
 /** How much memory an attack may take: what old lists for slow readers may take, the largest documented limit. */
@@ -137,8 +138,11 @@ function createTrial(
     if (round.isShort) return;
     const floorMs = p99FloorsMs[name] ?? p99FloorMs;
     const isSlow = () => attacked > Math.max(floorMs, p99Factor * quiet);
-    // Other programs of the machine may have made it slow, so it counts only if it happens again.
-    if (isSlow()) ({ quiet, attacked, taken } = await measure(name));
+    // The p99 of 300 requests is that of three of them, and other programs of the machine may have made
+    // these slow. So it counts only if it happens every time.
+    for (let tries = 1; isSlow() && tries < triesMax; tries++) {
+      ({ quiet, attacked, taken } = await measure(name));
+    }
     const times = `p99 ${quiet.toFixed(1)} ms quiet, ${attacked.toFixed(1)} ms attacked, ${taken.toFixed(0)} MB more`;
     round.figure(`${engine} ${name}`, times);
     if (isSlow()) round.fail("wrong", `${engine}: good clients wait during ${name}: ${times}`);

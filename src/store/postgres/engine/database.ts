@@ -42,15 +42,17 @@ export function createDatabase(url: string, log: Log = () => {}) {
   }
 
   async function watchOnce(): Promise<void> {
+    const wereOpen = connections.every(({ isOpen }) => isOpen);
     const failure = await checkHosts().then(
       () => undefined,
       (error: AggregateError) => error,
     );
-    const isOpen = await openConnections();
+    const areOpen = await openConnections();
     if (!failure) check.succeeded();
-    // Logged, because a new primary may go unnoticed without this check. If the connections are lost too,
-    // the store is unavailable, which is logged elsewhere.
-    else if (isOpen) check.failed(() => ({ errors: failure.errors.map(describeFailure) }));
+    // Logged, because a new primary may go unnoticed without this check. If the connections are or were lost
+    // too, the store is unavailable, which is logged elsewhere.
+    else if (wereOpen && areOpen)
+      check.failed(() => ({ errors: failure.errors.map(describeFailure) }));
   }
 
   return {
