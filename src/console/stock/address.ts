@@ -20,6 +20,16 @@ export const stockQuery = computed(() => {
   return parameters.size === 0 ? "" : `?${parameters}`;
 });
 
+/** Removes the search and the filters. Not by the address, which follows the last letters of a search. */
+export function showAll(): void {
+  batch(() => {
+    query.value = "";
+    statusFilter.value = new Set();
+    categoryFilter.value = undefined;
+    isLowOnly.value = false;
+  });
+}
+
 /** What the list and the address agreed on last. */
 let agreed = "";
 

@@ -1,9 +1,8 @@
 import { may } from "../client/session.ts";
-import { navigate, place } from "../page/router.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { Empty, NotLoaded } from "../parts/empty.tsx";
 import { clockTime } from "../texts/times.ts";
-import { stockQuery } from "./address.ts";
+import { showAll, stockQuery } from "./address.ts";
 import { type CountFilter, countFilter, isCounting, showCounts } from "./counting.ts";
 import { openPetDialog, reload } from "./state.ts";
 
@@ -65,7 +64,7 @@ export function NoMatches() {
       <Button
         onClick={() => {
           showCounts("all");
-          navigate(place.value.path);
+          showAll();
         }}
       >
         Show all entries
