@@ -31,7 +31,7 @@ import { createInventoryReader } from "./inventory.ts";
 import { createPreview } from "./staging.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
-import { banReads, banStarts, usageReads, usageWrites } from "./usage.ts";
+import { banReads, usageReads, usageWrites } from "./usage.ts";
 import { usageHistoryWrites } from "./usage-history.ts";
 import { deliveryWrites, leaseReads } from "./webhooks.ts";
 import type { Access } from "./writing/access.ts";
@@ -76,7 +76,7 @@ export function createPorts(parts: Parts): Omit<Store, "close"> {
     usage: {
       ...reads(usageReads),
       loadBans: async () => loadBans(clock.now()),
-      ...writes({ ...usageWrites, ...banStarts, ...banWrites(dialect) }),
+      ...writes({ ...usageWrites, ...banWrites(dialect) }),
     },
     usageHistory: { ...reads(usageHistoryReads), ...writes(usageHistoryWrites) },
     webhooks: {

@@ -31,18 +31,14 @@ const putUsage = `INSERT INTO usage (${usageColumns}) SELECT $1, $2, $3, $4, $5,
 const putBan = `INSERT INTO bans (${banColumns}) SELECT $1, $2, $3, $4 ${ifKeyExists}
   ON CONFLICT (key_id, started_at) DO NOTHING`;
 
-/** Writes request counts, as one transaction. */
-export const usageWrites: ScriptsOf<UsageStore, "saveUsage"> = {
+/** Writes request counts and bans. Each is one transaction. */
+export const usageWrites: ScriptsOf<UsageStore, "saveUsage" | "saveBan"> = {
   *saveUsage(rows) {
     for (const { keyId, minuteStart, minuteCount, dayStart, dayCount, lastUsedAt } of rows) {
       const values = [keyId, minuteStart, minuteCount, dayStart, dayCount, lastUsedAt];
       yield* run(putUsage, values);
     }
   },
-};
-
-/** Writes a ban, as one transaction. */
-export const banStarts: ScriptsOf<UsageStore, "saveBan"> = {
   *saveBan({ keyId, startedAt, until, liftedAt }) {
     yield* run(putBan, [keyId, startedAt, until, liftedAt]);
   },

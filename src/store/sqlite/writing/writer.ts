@@ -21,7 +21,7 @@ import { createOverwriteCheck } from "../engine/overwritten.ts";
 import { dialect, transactionsOn } from "../engine/scripts.ts";
 import { isServed } from "../engine/serving-lock.ts";
 import { createPetWriter } from "../pets.ts";
-import { banStarts, usageWrites } from "../usage.ts";
+import { usageWrites } from "../usage.ts";
 import { usageHistoryWrites } from "../usage-history.ts";
 import { deliveryWrites } from "../webhooks.ts";
 
@@ -59,11 +59,13 @@ const graceMs = 500;
 /** Under load, the next commit begins within this time. */
 const recentMs = 2;
 
+const { saveBan, saveUsage } = usageWrites;
+
 /** These wait for the lock, as updates do. A ban must, because a kill before the next try would lose it. */
-const awaitedWrites = { ...scriptedWrites(dialect), ...banStarts, ...banWrites(dialect) };
+const awaitedWrites = { ...scriptedWrites(dialect), ...banWrites(dialect), saveBan };
 
 const repeatedWrites = {
-  ...usageWrites,
+  saveUsage,
   ...usageHistoryWrites,
   ...salesWrites,
   ...checkpointWrites,
