@@ -76,20 +76,14 @@ async function runTogether(
   flags: FlagValues<typeof undoFlags>,
   reason: string | undefined,
 ): Promise<number> {
-  const {
-    request: requestId,
-    key: keyId,
-    cause,
-    "dry-run": isDryRun,
-    "as-of": asOf,
-    force,
-  } = flags;
+  const { "dry-run": isDryRun, "as-of": asOf, force } = flags;
   try {
-    if (!isCause(cause)) throw new InvalidField("cause", `must be one of ${causes.join(", ")}`);
     const undone = await undoTogether(
       store,
       {
-        ...{ requestId, keyId, cause },
+        requestId: flags.request,
+        keyId: flags.key,
+        cause: readCause(flags.cause),
         petId: flags.pet === undefined ? undefined : parsePetId("--pet", flags.pet),
         from: readTime("from", flags.from),
         to: readTime("to", flags.to),
@@ -112,8 +106,10 @@ async function runTogether(
   }
 }
 
-function isCause(text: string | undefined): text is Cause | undefined {
-  return text === undefined || causes.includes(text as Cause);
+function readCause(text: string | undefined): Cause | undefined {
+  const found = causes.find((cause) => cause === text);
+  if (found === text) return found;
+  throw new InvalidField("cause", `must be one of ${causes.join(", ")}`);
 }
 
 function readTime(flag: string, text: string | undefined): number | undefined {

@@ -1,12 +1,6 @@
 import { delimiters } from "./formats.ts";
 import { BrokenText } from "./lines.ts";
 
-/** Quotes a cell if it needs quotes. */
-export function csvCell(text: string, delimiter = ","): string {
-  const needsQuotes = /["\r\n]|^\s|\s$/.test(text) || text.includes(delimiter);
-  return needsQuotes ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
 /** The delimiter of a file with this header: the one that it has most often, outside of quotes. */
 export function delimiterOf(header: string): string {
   const plain = header.replace(/"[^"]*"/g, "");

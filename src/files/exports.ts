@@ -2,9 +2,8 @@ import { type CellKind, orderRows, petRows, type RowKind } from "../domain/catal
 import type { Order } from "../domain/catalogue/orders.ts";
 import type { Pet } from "../domain/catalogue/pets.ts";
 import type { CatalogueReader } from "../domain/catalogue/store.ts";
-import { exactCode, exactId, neutralised } from "../domain/values/spreadsheet-text.ts";
+import { csvCell, exactCode, exactId, neutralised } from "../domain/values/spreadsheet-text.ts";
 import { isoOrNull } from "../domain/values/times.ts";
-import { csvCell } from "./csv.ts";
 import { type Delimiter, delimiters, type Format } from "./formats.ts";
 
 /** What is exported, in the columns that an import reads. */

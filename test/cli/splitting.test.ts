@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { csvCell, splitCells } from "../../src/files/csv.ts";
+import { csvCell } from "../../src/domain/values/spreadsheet-text.ts";
+import { splitCells } from "../../src/files/csv.ts";
 import { createJsonArraySplitter } from "../../src/files/json-array.ts";
 import { createLineSplitter, type Splitter, type TakeText } from "../../src/files/lines.ts";
 

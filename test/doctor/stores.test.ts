@@ -5,7 +5,7 @@ import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { readConfig } from "../../src/config.ts";
 import { byCommand } from "../../src/domain/audit/audit.ts";
 import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
-import { issueKey, issueOperatorKey, rotateKey } from "../../src/domain/keys/lifecycle.ts";
+import { issueKey, rotateKey } from "../../src/domain/keys/lifecycle.ts";
 import { openStore } from "../../src/stores.ts";
 import { anEntry } from "../support/audit.ts";
 import { createTestClock } from "../support/clock.ts";
@@ -80,21 +80,6 @@ for (const engine of engines) {
       expect(webhooks!.found).toContain("wh_failing has failed 3 times since ");
       const [secrets] = findingsOf(await examineStore(database), "secrets");
       expect(secrets!.found).toContain(`old ones still valid: ${rotated} (web) until `);
-    });
-
-    test("warns if there are operators, but no owner", async () => {
-      const database = await fresh[engine]();
-      await makeHealthy(database);
-      const add = (role: string) =>
-        withStoreAt(database, (store) =>
-          issueOperatorKey(store, "production", { name: role, role }, byCommand(Date.now())),
-        );
-      await add("clerk");
-      const [keys] = findingsOf(await examineStore(database), "keys");
-      expect(keys).toMatchObject({ result: "warning" });
-      expect(keys!.found).toContain("no operator key has the role owner");
-      await add("owner");
-      expect(findingsOf(await examineStore(database), "keys")).toMatchObject([{ result: "ok" }]);
     });
 
     test("warns of backups that are missing, old or failed", async () => {

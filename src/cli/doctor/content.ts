@@ -3,7 +3,6 @@ import { listAhead } from "../../backup/ahead.ts";
 import { listBackups } from "../../backup/folder.ts";
 import type { Config } from "../../config.ts";
 import { hasOwnBackups } from "../../creation.ts";
-import { roleOf } from "../../domain/keys/keys.ts";
 import type { StoreInspection } from "../../domain/operations/inspection.ts";
 import type { MaintenanceTask } from "../../domain/operations/maintenance.ts";
 import { isInForce } from "../../domain/usage/usage.ts";
@@ -94,13 +93,6 @@ async function checkKeys(inspection: StoreInspection, { endingMs }: Bounds): Pro
   const usable = (await inspection.listKeys()).filter(
     ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt ?? Infinity) > now,
   );
-  const roles = usable.map(roleOf).filter((role) => role !== undefined);
-  if (roles.length > 0 && !roles.includes("owner")) {
-    return warning(
-      "no operator key has the role owner, so nobody can manage keys in the console",
-      "Create one with petstore keys create --operator --name NAME.",
-    );
-  }
   const ending = usable.filter(({ expiresAt }) => (expiresAt ?? Infinity) <= now + endingMs);
   if (ending.length === 0) return ok(`${usable.length} usable, none expires soon`);
   const names = ending.map(({ id, name, expiresAt }) => `${id} (${name}) on ${day(expiresAt!)}`);

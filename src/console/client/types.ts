@@ -696,8 +696,6 @@ export interface SoldPet {
 
 /** What was sold of all pets. */
 export interface SalesList {
-  /** The last change that is included at least. */
-  readonly seq: number;
   /** The number of days: today and those before it, in UTC. */
   readonly days: number;
   /** Each pet that was sold, by ascending `petId`. */

@@ -3,7 +3,7 @@ import { ApiError, messageOf } from "../client/api.ts";
 import { onSignOut } from "../client/session.ts";
 import type { Import } from "../client/types.ts";
 import { announce } from "../page/messages.ts";
-import { readStored, store } from "../page/storage.ts";
+import { readStoredJson, store } from "../page/storage.ts";
 import { type Format, formatOf, type ImportKind, sendFile, type Upload } from "./upload.ts";
 
 // The import that this page makes. It goes on while the person looks at another view.
@@ -44,7 +44,7 @@ export function chooseFile(file: File): void {
 
 export function checkFile(file: File, format: Format): Promise<void> {
   const what = importKind.value;
-  const map = JSON.parse(readStored(storageName(what)) ?? "{}");
+  const map = readStoredJson<Upload["map"]>(storageName(what)) ?? {};
   return send({ what, file, format, map, isDryRun: true });
 }
 

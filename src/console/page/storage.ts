@@ -8,10 +8,21 @@ export function readStored(name: string): string | undefined {
   }
 }
 
-export function store(name: string, text: string): void {
+/** A value that was stored as JSON. Undefined, too, if the text is broken. */
+export function readStoredJson<T>(name: string): T | undefined {
+  try {
+    return JSON.parse(readStored(name) ?? "");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns false if the browser cannot store it. Then a reload forgets it. */
+export function store(name: string, text: string): boolean {
   try {
     window.localStorage.setItem(name, text);
+    return true;
   } catch {
-    // A reload forgets it.
+    return false;
   }
 }

@@ -3,10 +3,9 @@ import { createIdempotencyKey, request } from "../client/api.ts";
 import type { LedgerRow } from "../client/types.ts";
 import { announce, showError, showSuccess } from "../page/messages.ts";
 import { navigate } from "../page/router.ts";
-import { readStored, store } from "../page/storage.ts";
+import { readStoredJson, store } from "../page/storage.ts";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { batchSizeMax, Sending } from "./batches.ts";
-import { repeatMsMax } from "./count-storage.ts";
 import { counter } from "./counting.ts";
 import { amountRule, parseAmount, parseLine } from "./delivery-lines.ts";
 import { clearSelection, selected } from "./selection.ts";
@@ -129,6 +128,9 @@ export function discardDraft(): void {
   showSuccess("Discarded", { label: "Undo", run: () => keep(discarded) });
 }
 
+/** The service forgets what was sent after a day or more, and would then record it a second time. */
+const repeatMsMax = 12 * 3_600_000;
+
 /** Sends the draft as one batch, again after the connection was lost. It is never recorded twice. */
 export async function recordDraft(): Promise<void> {
   const { key, kind, reference, lines, problems, sentAt } = draft.value;
@@ -171,12 +173,7 @@ function keep(changed: Draft): void {
 
 function restore(): void {
   added.value = "";
-  try {
-    draft.value = { ...emptyDraft(), ...JSON.parse(readStored(storageName.value) ?? "{}") };
-  } catch {
-    // A broken text is lost. The view opens without it.
-    draft.value = emptyDraft();
-  }
+  draft.value = { ...emptyDraft(), ...readStoredJson<Draft>(storageName.value) };
 }
 
 effect(restore);

@@ -1,4 +1,4 @@
-import { exactCode, exactId, neutralised } from "../../domain/values/spreadsheet-text.ts";
+import { csvCell, exactCode, exactId, neutralised } from "../../domain/values/spreadsheet-text.ts";
 import { pause } from "../client/retries.ts";
 import { type Choices, SelectField } from "../parts/choices.tsx";
 import { FormDialog } from "../parts/dialog-form.tsx";
@@ -35,8 +35,7 @@ export function ExportDialog({ close }: { readonly close: () => void }) {
     const pieces = [`${form.get("beginning")}${names.join(delimiter)}\n`];
     for (let start = 0; start < rows.length; start += sliceRows) {
       const slice = [...rows.subarray(start, start + sliceRows)];
-      const lines = slice.map((row) => `${cellsOf(entries.entryAt(row)).join(delimiter)}\n`);
-      pieces.push(lines.join(""));
+      pieces.push(...slice.map((row) => lineOf(entries.entryAt(row), delimiter)));
       await pause(0);
     }
     download(new Blob(pieces, { type: "text/csv" }));
@@ -52,13 +51,12 @@ export function ExportDialog({ close }: { readonly close: () => void }) {
   );
 }
 
-/** Quoted if any of the delimiters would need it. */
-function cellsOf(entry: Entry): readonly string[] {
-  return names.map((name) => {
+function lineOf(entry: Entry, delimiter: string): string {
+  const cells = names.map((name) => {
     const value = entry[name] ?? null;
-    const cell = value === null ? "" : columns[name](String(value));
-    return /[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+    return value === null ? "" : csvCell(columns[name](String(value)), delimiter);
   });
+  return `${cells.join(delimiter)}\n`;
 }
 
 function download(file: Blob): void {

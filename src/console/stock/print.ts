@@ -2,7 +2,7 @@ import { pause } from "../client/retries.ts";
 import { showError } from "../page/messages.ts";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { isCounting } from "./counting.ts";
-import { categoryFilter, query, statusFilter, table, visible } from "./state.ts";
+import { categoryFilter, isLowOnly, query, statusFilter, table, visible } from "./state.ts";
 
 /** About 500 sheets of paper. */
 const printedRowsMax = 20_000;
@@ -35,11 +35,11 @@ export async function printStock(): Promise<void> {
   const category = categoryFilter.value === "" ? "No category" : categoryFilter.value;
   const now = new Date().toLocaleString(undefined, { dateStyle: "long", timeStyle: "short" });
   const size = countOf(rows.length, "entry", "entries");
-  const facts = [now, size, query.value.trim(), ...statusFilter.value, category];
+  const filters = [query.value.trim(), ...statusFilter.value, category, isLowOnly.value && "Low"];
   const sheet = element("section", "");
   sheet.className = "print-sheet";
   const title = element("h1", isCount ? "Count list" : "Stock");
-  sheet.append(title, element("p", facts.filter(Boolean).join(" · ")), list);
+  sheet.append(title, element("p", [now, size, ...filters].filter(Boolean).join(" · ")), list);
   document.querySelector(".print-sheet")?.remove();
   document.body.append(sheet);
   window.addEventListener("afterprint", () => sheet.remove(), { once: true });

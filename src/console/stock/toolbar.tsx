@@ -11,23 +11,7 @@ import { isCounting } from "./counting.ts";
 import { ExportDialog } from "./export-dialog.tsx";
 import { sales } from "./lasting.ts";
 import { printStock } from "./print.ts";
-import {
-  categories,
-  categoriesMax,
-  categoryFilter,
-  isLowOnly,
-  isOrderStale,
-  lowCount,
-  openPetDialog,
-  query,
-  revision,
-  showLasting,
-  statusCounts,
-  statusFilter,
-  table,
-  updateOrder,
-  visible,
-} from "./state.ts";
+import * as state from "./state.ts";
 
 /** What to do with the list. */
 export function Actions() {
@@ -43,7 +27,7 @@ export function Actions() {
       <LinkButton icon="count" to={`/stock/count${stockQuery.value}`}>
         Count stock
       </LinkButton>
-      <Button kind="primary" icon="plus" onClick={() => openPetDialog(undefined)}>
+      <Button kind="primary" icon="plus" onClick={() => state.openPetDialog(undefined)}>
         Add pet
       </Button>
     </div>
@@ -52,9 +36,9 @@ export function Actions() {
 
 /** How many entries are shown, and what to do with them. */
 export function Shown() {
-  void revision.value;
-  const shown = visible.value.length;
-  const total = table.value.size;
+  void state.revision.value;
+  const shown = state.visible.value.length;
+  const total = state.table.value.size;
   if (total === 0) return null;
   return (
     <>
@@ -87,14 +71,14 @@ export function Toolbar() {
         field={field}
         label="Search by id, name, barcode or category"
         placeholder="Id, name, barcode or category"
-        value={query.value}
-        search={(text) => (query.value = text)}
+        value={state.query.value}
+        search={(text) => (state.query.value = text)}
       />
       <StatusFilter />
       <CategoryFilter />
       <StockFilter />
-      {isOrderStale.value && (
-        <Button kind="quiet" isSmall onClick={updateOrder}>
+      {state.isOrderStale.value && (
+        <Button kind="quiet" isSmall onClick={state.updateOrder}>
           Sort again
         </Button>
       )}
@@ -109,13 +93,13 @@ function StockFilter() {
     <ButtonGroup
       label="Low stock"
       choices={[
-        ["low", counted("Low", lowCount.value)],
+        ["low", counted("Low", state.lowCount.value)],
         ["lasting", "Lasts until"],
       ]}
-      isChosen={(choice) => (choice === "low" ? isLowOnly.value : isLasting)}
+      isChosen={(choice) => (choice === "low" ? state.isLowOnly.value : isLasting)}
       choose={(choice) => {
-        if (choice === "low") isLowOnly.value = !isLowOnly.value;
-        else showLasting(!isLasting);
+        if (choice === "low") state.isLowOnly.value = !state.isLowOnly.value;
+        else state.showLasting(!isLasting);
       }}
     />
   );
@@ -140,20 +124,20 @@ function Outputs() {
 }
 
 function StatusFilter() {
-  const chosen = statusFilter.value;
+  const chosen = state.statusFilter.value;
   return (
     <ButtonGroup
       label="Status"
       class="status-filter"
       choices={petStatusValues.map((status, index) => [
         status,
-        counted(capitalized(status), statusCounts.value[index]!),
+        counted(capitalized(status), state.statusCounts.value[index]!),
       ])}
       isChosen={(status) => chosen.has(status)}
       choose={(status) => {
         const next = new Set(chosen);
         if (!next.delete(status)) next.add(status);
-        statusFilter.value = next;
+        state.statusFilter.value = next;
       }}
     />
   );
@@ -161,11 +145,11 @@ function StatusFilter() {
 
 /** The value of an option is "=" and the category, because an empty one means: without a category. */
 function CategoryFilter() {
-  const listed = categories.value;
-  const chosen = categoryFilter.value;
+  const listed = state.categories.value;
+  const chosen = state.categoryFilter.value;
   if (listed.length === 0 && chosen === undefined) return null;
   const others = chosen && !listed.includes(chosen) ? [chosen] : [];
-  const note = listed.length < categoriesMax ? "" : ` (${categoriesMax} listed)`;
+  const note = listed.length < state.categoriesMax ? "" : ` (${state.categoriesMax} listed)`;
   return (
     <Select
       label="Category"
@@ -176,7 +160,7 @@ function CategoryFilter() {
         ...[...listed, ...others].map((text) => [`=${text}`, text] as const),
         ["=", "No category"],
       ]}
-      choose={(value) => (categoryFilter.value = value === "" ? undefined : value.slice(1))}
+      choose={(value) => (state.categoryFilter.value = value === "" ? undefined : value.slice(1))}
     />
   );
 }

@@ -41,3 +41,9 @@ export function exactText(cell: string): string {
   const marked = cell.startsWith("=") ? /^="(.*)"$/.exec(cell)?.[1] : undefined;
   return marked?.replaceAll('""', '"') ?? cell;
 }
+
+/** Quotes a cell if it needs quotes. */
+export function csvCell(text: string, delimiter = ","): string {
+  const needsQuotes = /["\r\n]|^\s|\s$/.test(text) || text.includes(delimiter);
+  return needsQuotes ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -89,10 +89,9 @@ The response is streamed, as for \`GET /stock\`.`,
   async handle(context, call) {
     const { sales, history } = context.store;
     const { at } = await history.readTip();
-    const seq = await sales.readSalesSeq();
     // The times of the ledger do not go back with the clock.
     const firstDay = firstPaceDay(Math.max(at, context.clock.now()));
-    const start = `{"seq":${seq},"days":${paceDays},"pets":[`;
+    const start = `{"days":${paceDays},"pets":[`;
     const read = (after: bigint | null) => sales.soldAfter(after, firstDay, sliceEntries);
     const toJson = ({ petId, value }: PetNumber) => `{"petId":${petId},"sold":${value}}`;
     return streamed(context, call, listJson(start, read, toJson));

@@ -122,11 +122,7 @@ async function readOptions(call: Call) {
   const fields = await readOptionalFields(call);
   const reason = textField(fields, "reason") || undefined;
   if (!isReason(reason ?? "")) throw new InvalidField("reason", reasonRule);
-  return {
-    force: flagField(fields, "force") ?? false,
-    reason,
-    actor: actorOf(call),
-  };
+  return { force: flagField(fields, "force") ?? false, reason, actor: actorOf(call) };
 }
 
 const requestParameter = patternParameter(
@@ -202,10 +198,7 @@ Send a dry run first. Then send the same with its \`asOf\`, so that nothing is u
     }),
     success: { 200: json("What was undone, or what a dry run found.", "Undone") },
     messages: {
-      invalid_request: {
-        ...bodyMessages,
-        filter_required: filterRequired,
-      },
+      invalid_request: { ...bodyMessages, filter_required: filterRequired },
       not_found: { not_found: nothingFound },
       already_running: { already_running: commandRunning },
     },

@@ -34,7 +34,7 @@ export const exampleStock = {
   entries: [exampleEntry],
 };
 
-const exampleSales = { seq: 1207, days: paceDays, pets: [{ petId: 7, sold: 42 }] };
+const exampleSales = { days: paceDays, pets: [{ petId: 7, sold: 42 }] };
 
 const { id: petId, ...exampleDetails } = examplePet;
 export const exampleFullPet = { petId, ...exampleDetails, quantity: 12, version: 1207 };
@@ -109,7 +109,6 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
   SalesList: responseObject(
     "What was sold of all pets.",
     {
-      seq: count("The last change that is included at least."),
       days: count("The number of days: today and those before it, in UTC."),
       pets: listOf("SoldPet", "Each pet that was sold, by ascending `petId`."),
     },
