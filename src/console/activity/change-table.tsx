@@ -8,6 +8,7 @@ import { causeName, whoOf } from "../parts/origins.ts";
 import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { changeNumber } from "../texts/formats.ts";
+import { type ChangeFilter, noFilter } from "./change-filter.ts";
 import { StockChange } from "./stock-change.tsx";
 import { UndoDialog } from "./undo-dialog.tsx";
 
@@ -19,18 +20,20 @@ interface Props {
   readonly newAfter: number;
   /** True for the history of one pet. It names no pets, but links to the whole inventory then. */
   readonly isOnePet?: boolean;
-  /** True if all rows are of one request. */
-  readonly isOneRequest?: boolean;
+  readonly filter?: ChangeFilter;
 }
 
 /** Changes with all that the ledger knows about them. */
 export function ChangeTable(props: Props) {
-  const { caption, rows, newAfter, isOnePet = false } = props;
+  const { caption, rows, newAfter, isOnePet = false, filter = noFilter } = props;
   const undoing = useSignal<LedgerRow | undefined>(undefined);
-  // The newest of several rows of a request links to all of them, where they can be undone together.
+  // The newest of several rows of a request links to all of them, where they can be undone together. Rows
+  // of one pet do too: the others of the request are not here. A sale is mostly alone.
+  const hasMore = ({ requestId: id, cause }: LedgerRow, at: number) =>
+    filter.petId === "" ? rows[at + 1]?.requestId === id : cause !== "api";
   const newest = rows.filter(
-    ({ requestId: id }, at) =>
-      id !== null && rows[at - 1]?.requestId !== id && rows[at + 1]?.requestId === id,
+    (row, at) =>
+      row.requestId !== null && rows[at - 1]?.requestId !== row.requestId && hasMore(row, at),
   );
   const columns: readonly Column<LedgerRow>[] = [
     {
@@ -63,7 +66,7 @@ export function ChangeTable(props: Props) {
               Undo
             </Button>
           )}
-          {!isOnePet && !props.isOneRequest && newest.includes(row) && (
+          {filter.requestId === "" && newest.includes(row) && (
             <a class="small" href={hrefOf(requestPath(row))}>
               All that belongs to it
             </a>

@@ -35,7 +35,7 @@ export function Changes({ list, caption, isOnePet = false }: Props) {
           rows={rows}
           newAfter={list.range.value.high - 1}
           isOnePet={isOnePet}
-          isOneRequest={list.filter.requestId !== ""}
+          filter={list.filter}
         />
       )}
       {rows.length === 0 && list.isEnd && <Nothing list={list} isOnePet={isOnePet} />}
