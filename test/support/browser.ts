@@ -1,4 +1,5 @@
-// Starts a real Chromium for the tests of the pages and of the client.
+// Starts a real browser for the tests of the pages and of the client: Chromium or, if
+// PETSTORE_TEST_BROWSER says so, Firefox or WebKit (test/console/other-browsers.test.ts).
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import sparticuz from "@sparticuz/chromium";
@@ -7,6 +8,8 @@ import {
   type BrowserContext,
   type BrowserContextOptions,
   chromium,
+  firefox,
+  webkit,
 } from "playwright-core";
 import { version } from "../../node_modules/@sparticuz/chromium/package.json";
 
@@ -15,6 +18,16 @@ import { version } from "../../node_modules/@sparticuz/chromium/package.json";
  * system's Chromium if there is one, otherwise the one in an npm package.
  */
 let started: Promise<Browser> | undefined;
+
+/** Browsers that no npm package brings. */
+export const otherBrowsers = [firefox, webkit];
+const chosen = otherBrowsers.find((type) => type.name() === process.env.PETSTORE_TEST_BROWSER);
+
+/** Firefox has no sizes of phones, only small windows. */
+const supported =
+  chosen?.name() === "firefox"
+    ? ({ isMobile: _, ...options }: BrowserContextOptions) => options
+    : (options: BrowserContextOptions) => options;
 
 /** The folder for unpacked browsers. A new installation of the dependencies empties it. */
 const cacheFolder = resolve(import.meta.dir, "../../node_modules/.cache/petstore");
@@ -44,7 +57,10 @@ export interface WatchedContext {
  * wait for a smooth scroll to end.
  */
 export async function watchedContext(options: BrowserContextOptions = {}): Promise<WatchedContext> {
-  const context = await (await browser()).newContext({ reducedMotion: "reduce", ...options });
+  const context = await (await browser()).newContext({
+    reducedMotion: "reduce",
+    ...supported(options),
+  });
   const requested: string[] = [];
   const complaints: string[] = [];
   context.on("request", (request) => void requested.push(request.url()));
@@ -92,6 +108,7 @@ async function unpackChromium(): Promise<string> {
 }
 
 async function launch(): Promise<Browser> {
+  if (chosen) return chosen.launch({ timeout: 120_000 });
   const system = systemBrowsers.find((path) => existsSync(path));
   return chromium.launch({
     executablePath: system ?? (await unpackChromium()),
