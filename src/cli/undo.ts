@@ -4,6 +4,7 @@ import type { Stock } from "../domain/ledger/inventory.ts";
 import { type Cause, causes, ledgerRowJson, type NamedRow } from "../domain/ledger/ledger.ts";
 import { InvalidField, ServiceError } from "../domain/running/errors.ts";
 import type { Store } from "../domain/store.ts";
+import { exactInteger } from "../domain/values/json.ts";
 import { systemClock } from "../engines.ts";
 import { print, printError } from "../output.ts";
 import { type FlagValues, json } from "./command.ts";
@@ -22,7 +23,7 @@ const undoFlags = {
   from: { placeholder: "TIME", description: "Undo changes at this time or later." },
   to: { placeholder: "TIME", description: "Undo changes before this time." },
   cause: { placeholder: "CAUSE", description: `Undo changes of this cause: ${causes.join(", ")}.` },
-  "dry-run": { description: "Show what would be undone, and change nothing. Not with SEQ." },
+  "dry-run": { description: "Show what would be undone, and change nothing." },
   "as-of": {
     placeholder: "SEQ",
     description: "The asOf of a dry run. Undo nothing that was stored later.",
@@ -35,6 +36,8 @@ const undoFlags = {
   json,
   ...attributionFlags,
 } as const;
+
+type Refusal = Exclude<UndoOutcome, { kind: "undone" | "possible" }>;
 
 /** Returns exit code 1 if nothing can be undone. */
 export const undoCommand = storeCommand({
@@ -52,7 +55,7 @@ export const undoCommand = storeCommand({
     const { request, pet, key, from, to, cause } = flags;
     const isTogether = [request, pet, key, from, to, cause].some((one) => one !== undefined);
     const others = [flags["as-of"], flags.as, flags["request-id"]];
-    const hasOthers = isTogether || flags["dry-run"] || others.some((one) => one !== undefined);
+    const hasOthers = isTogether || others.some((one) => one !== undefined);
     if (text === "" ? !isTogether : hasOthers) {
       const rule = "give either SEQ, or one of --request, --pet, --key, --from, --to and --cause";
       throw new ServiceError("invalid_request", `${rule}; see petstore help undo`);
@@ -60,13 +63,19 @@ export const undoCommand = storeCommand({
     const reason = flags.reason || undefined;
     if (isTogether) return runTogether(store, flags, reason);
     const seq = parseInteger("SEQ", text, 1);
-    const outcome = await undoRow(undoStore(store), seq, { force, reason });
-    if (outcome.kind !== "undone") {
+    const isDryRun = flags["dry-run"];
+    const outcome = await undoRow(undoStore(store), seq, { force, reason, isDryRun });
+    if (outcome.kind === "possible") {
+      const { petId, before, after } = outcome;
+      const json = JSON.stringify({ petId: exactInteger(petId), before, after });
+      print(flags.json ? json : `${summary(outcome)}.`);
+    } else if (outcome.kind === "undone") {
+      const { row } = outcome;
+      print(flags.json ? ledgerRowJson(row) : `${summary(row)} (row ${row.seq}).`);
+    } else {
       printError(refusal(seq, outcome));
       return 1;
     }
-    const { row } = outcome;
-    print(flags.json ? ledgerRowJson(row) : summary(row));
     return 0;
   },
 });
@@ -123,20 +132,20 @@ function printUndone({ rows, undone, changed, leftOut, pets }: Undone, isDryRun:
   const others = `${counted(changed, "pet")} changed since, ${leftOut} left out`;
   print(`${counted(rows, "change")} found, ${result}, ${others}.`);
   for (const { petId, before, after, why } of pets) {
-    const stock = after ? `${stockText(before)} → ${stockText(after)}` : stockText(before);
-    print(`Pet ${petId}: ${stock}${why ? ` (${why})` : ""}`);
+    const stock = after ? summary({ petId, before, after }) : `Pet ${petId}: ${stockText(before)}`;
+    print(`${stock}${why ? ` (${why})` : ""}`);
   }
 }
 
-function summary({ seq, petId, before, after }: NamedRow): string {
-  return `Pet ${petId}: ${stockText(before)} → ${stockText(after)} (row ${seq}).`;
+function summary({ petId, before, after }: Pick<NamedRow, "petId" | "before" | "after">): string {
+  return `Pet ${petId}: ${stockText(before)} → ${stockText(after)}`;
 }
 
 function stockText(stock: Stock | null): string {
   return stock ? `${stock.quantity} ${stock.status}` : "nothing";
 }
 
-function refusal(seq: number, outcome: Exclude<UndoOutcome, { kind: "undone" }>): string {
+function refusal(seq: number, outcome: Refusal): string {
   if (outcome.kind === "creates_entry") {
     return `row ${seq} cannot be undone, because it created pet ${outcome.petId}`;
   }

@@ -65,10 +65,8 @@ async function* bounded(bytes: Bytes | Iterable<Uint8Array>, bytesMax: number) {
   let length = 0;
   for await (const chunk of bytes) {
     length += chunk.length;
-    if (length > bytesMax) {
-      const problem = `a part of it has more than ${bytesMax / 1_048_576} MiB`;
-      throw new BrokenText(1, `the workbook is too large: ${problem}`);
-    }
+    const problem = `the workbook, or a part of it, has more than ${bytesMax / 1_048_576} MiB`;
+    if (length > bytesMax) throw new BrokenText(1, problem);
     yield chunk;
   }
 }

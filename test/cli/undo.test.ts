@@ -31,6 +31,12 @@ for (const engine of engines) {
     afterEach(() => place.leave());
 
     test("restores quantity and status, and says what it did", async () => {
+      const dryRun = await place.runHere(["undo", "2", "--dry-run"]);
+      expect(dryRun).toMatchObject({
+        code: 0,
+        out: `Pet ${largest}: 4 pending → 9 available.\n`,
+      });
+      expect(await place.rows("ledger")).toHaveLength(2);
       expect(await place.runHere(["undo", "2"])).toEqual({
         code: 0,
         out: `Pet ${largest}: 4 pending → 9 available (row 3).\n`,
@@ -97,6 +103,10 @@ for (const engine of engines) {
         expectRefused(await place.runHere(["undo", "2", "--json"]), by("key Till 1", 3));
         await place.importPets(`{"petId":${largest},"quantity":8}`);
         expectRefused(await place.runHere(["undo", "2"]), by("an import", 4));
+        expectRefused(await place.runHere(["undo", "2", "--dry-run"]), by("an import", 4));
+        expect((await place.runHere(["undo", "2", "--force", "--dry-run", "--json"])).out).toBe(
+          `{"petId":${largest},"before":{"quantity":8,"status":"pending"},"after":{"quantity":9,"status":"available"}}\n`,
+        );
         expect(await place.rows("ledger")).toHaveLength(4);
         const forced = await place.runHere(["undo", "2", "--force"]);
         expect(forced.out).toBe(`Pet ${largest}: 8 pending → 9 available (row 5).\n`);
@@ -166,7 +176,6 @@ for (const engine of engines) {
           [[""], "give either SEQ, or one of --request"],
           [[], "give either SEQ, or one of --request"],
           [["2", "--request", "req_1"], "give either SEQ"],
-          [["2", "--dry-run"], "give either SEQ"],
           [["--dry-run"], "give either SEQ"],
           [["--pet", "1.5"], "--pet must be a 64-bit integer"],
           [["--cause", "chance"], "--cause must be one of"],

@@ -181,7 +181,7 @@ test("a broken or hostile workbook is refused with a reason", async () => {
         { One: [["petId"]] },
         { "xl/sharedStrings.xml": Buffer.alloc(65 * 1_048_576, "<si/>") },
       ),
-      "1: the workbook is too large: a part of it has more than 64 MiB",
+      "1: the workbook, or a part of it, has more than 64 MiB",
     ],
   ];
   for (const [file, problem] of cases) {

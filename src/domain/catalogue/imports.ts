@@ -33,17 +33,7 @@ const cellKinds: Record<FieldKind, CellKind> = {
   optionalInteger: "integer",
 };
 
-/** A number that a spreadsheet program has shortened, such as 4.00638E+12, is no barcode. */
-const shortened = /^\d(?:[.,]\d+)?E\+\d+$/;
-const codeRule: Rule<string | null> = {
-  ...fieldRules.uniqueText,
-  advice: (value) => (shortened.test(shownValue(value)) ? respeltAdvice : ""),
-  read: (value) =>
-    shortened.test(shownValue(value)) ? undefined : fieldRules.uniqueText.read(value),
-};
-
-const importRules = { ...fieldRules, uniqueText: codeRule };
-const petRules = petFields.map(({ name, kind }) => ({ name, rule: importRules[kind] }));
+const petRules = petFields.map(({ name, kind }) => ({ name, rule: fieldRules[kind] }));
 
 export const petRows: RowKind<PetRecord> = {
   columns: {

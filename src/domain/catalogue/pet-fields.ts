@@ -113,6 +113,9 @@ export const codeCharactersMax = 100;
 /** Printable ASCII, as scanners send it. No blanks at the ends, which nobody would see. */
 export const codePattern = "^[!-~](?:[ -~]*[!-~])?$";
 const code = new RegExp(codePattern);
+/** A number of which a spreadsheet program has kept a few digits. */
+const shortened = /^\d(?:[.,]\d+)?E\+\d+$/;
+const codeText = `a text of 1 to ${codeCharactersMax} printable ASCII characters, without blanks at its ends`;
 
 const textRule: Rule<string> = {
   text: `must be a text of 1 to ${textCharactersMax} characters`,
@@ -120,12 +123,13 @@ const textRule: Rule<string> = {
 };
 
 const codeRule: Rule<string> = {
-  text: `must be a text of 1 to ${codeCharactersMax} printable ASCII characters, without blanks at its ends`,
-  read: (value) =>
-    typeof value === "string" && value.length <= codeCharactersMax && code.test(value)
-      ? value
-      : undefined,
+  text: `must be ${codeText}, and no shortened number such as 4.00638E+12`,
+  read: (value) => (isText(value) && isCode(value) ? value : undefined),
 };
+
+function isCode(text: string): boolean {
+  return text.length <= codeCharactersMax && code.test(text) && !shortened.test(text);
+}
 
 /** A fraction, or thousands. */
 export const ambiguousNumber = /^-?[1-9][0-9]{0,2}[.,][0-9]{3}$/;

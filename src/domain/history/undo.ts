@@ -9,6 +9,8 @@ import { isReason, reasonRule } from "../values/texts.ts";
 /** What became of an undo. A refusal changes nothing. */
 export type UndoOutcome =
   | { readonly kind: "undone"; readonly row: NamedRow }
+  /** Of a dry run: what would be stored. */
+  | ({ readonly kind: "possible" } & Pick<NamedRow, "petId" | "before" | "after">)
   /** The row created the entry, so there is no earlier stock. */
   | { readonly kind: "creates_entry"; readonly petId: bigint }
   /** The row removed the pet, whose name and other details are gone. */
@@ -20,6 +22,8 @@ export interface UndoOptions {
   /** Also undoes a row that is no longer the last one of its pet. */
   readonly force?: boolean | undefined;
   readonly reason?: string | undefined;
+  /** Stores nothing. */
+  readonly isDryRun?: boolean | undefined;
   /** Who undoes the row. A command unless given. */
   readonly actor?: Actor | undefined;
 }
@@ -50,8 +54,9 @@ export function undoStore({
 export async function undoRow(
   { inventory, history, submit }: UndoStore,
   seq: number,
-  { force = false, reason = `undo of ${seq}`, actor = commandLine }: UndoOptions = {},
+  options: UndoOptions = {},
 ): Promise<UndoOutcome> {
+  const { force = false, reason = `undo of ${seq}`, actor = commandLine, isDryRun } = options;
   if (!isReason(reason)) throw new InvalidField("reason", reasonRule);
   // Read before the row. If the store is replaced in between, the epoch of the row no longer matches.
   const epoch = epochOf(await inventory.listEpochs(), seq);
@@ -60,6 +65,14 @@ export async function undoRow(
   const { petId, before, after } = row;
   if (!after) return { kind: "removes_entry", petId };
   if (!before) return { kind: "creates_entry", petId };
+  if (isDryRun) {
+    const found = await history.findEntry(petId);
+    if (!found) throw new ServiceError("not_found", petNotFound);
+    const { version, quantity, status } = found.entry;
+    const [latest] = await history.petRows(petId, version, 1);
+    if (!force && version !== seq) return { kind: "changed_since", latest: latest! };
+    return { kind: "possible", petId, before: { quantity, status }, after: before };
+  }
   const expected = force ? undefined : [{ seq, epoch }];
   const { quantity: amount, status } = before;
   const outcome = await submit({
