@@ -63,10 +63,12 @@ export function createCommitter(
   const { groupMax, queueMax, timeoutMs } = bounds;
   const queue = createUnitQueue<Waiting>(groupMax, queueMax);
   const grouping = createGrouping(bounds.grouping, monotonicMs);
-  const rejectWaiting = () => rejectAll(queue.clear(), unavailable("timeout"));
+  const rejectWaiting = (isRejected = (_: Waiting) => true) =>
+    rejectAll(queue.remove(isRejected), unavailable("timeout"));
   const parts = { store, timeoutMs, monotonicMs, onGroup, rejectWaiting };
   const transactions = createTransactions(parts);
   let gathering: ReturnType<typeof setTimeout> | undefined;
+  let expiring: ReturnType<typeof setTimeout> | undefined;
   const running = new Set<Promise<void>>();
   /** Whether another transaction may overlap with those that are under way. */
   let mayOverlap = true;
@@ -78,6 +80,23 @@ export function createCommitter(
     queue.admit();
     if (transactions.areLate) rejectWaiting();
     else sendGroups();
+  }
+
+  /**
+   * Rejects units in time that wait for several slow transactions: each transaction ends in time for its
+   * own units only. The first one that is left waiting starts this, and it goes on while any wait.
+   */
+  function expire(): void {
+    const lastAt = monotonicMs() - timeoutMs;
+    rejectWaiting(({ submittedAt }) => submittedAt <= lastAt);
+    expiring = undefined;
+    awaitExpiry();
+  }
+
+  function awaitExpiry(): void {
+    if (queue.changes === 0 || expiring) return;
+    const leftMs = timeoutMs - (monotonicMs() - oldestOf(queue.admitted));
+    expiring = setTimeout(expire, leftMs).unref();
   }
 
   /** Sends what waits, unless it should wait longer. Returns true if a group was sent. */
@@ -99,6 +118,7 @@ export function createCommitter(
       const run = runGroup(group).finally(() => running.delete(run));
       running.add(run);
     }
+    awaitExpiry();
     return running.size > before;
   }
 
