@@ -116,8 +116,8 @@ export interface UnitQueue<T extends Queued> {
   next(): readonly T[];
   /** Removes the first units. Right after `next`, these are the units that it returned. */
   take(count: number): readonly T[];
-  /** Removes the admitted units that meet a condition. */
-  remove(isRemoved: (one: T) => boolean): readonly T[];
+  /** Removes the admitted units that meet a condition, or all of them. */
+  remove(isRemoved?: (one: T) => boolean): readonly T[];
 }
 
 /** In its turn, a key adds up to this share of a group, or one larger unit. */
@@ -210,7 +210,7 @@ export function createUnitQueue<T extends Queued>(
       return group;
     },
     take,
-    remove(isRemoved) {
+    remove(isRemoved = () => true) {
       const removed = admitted.filter(isRemoved);
       admitted = [...removed, ...admitted.filter((one) => !isRemoved(one))];
       return take(removed.length);
