@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createCommitter } from "../src/domain/commits/commits.ts";
 import type { Committed, StockRow, Unit } from "../src/domain/ledger/ledger.ts";
+import { monotonicMs } from "../src/domain/running/background.ts";
 import { createTestClock } from "./support/clock.ts";
 import { controlledStore, oneAtATime, turns, unitOf, unknown } from "./support/committing.ts";
 import { setUnit } from "./support/units.ts";
@@ -99,6 +100,36 @@ test("an update that has waited longer than its client is rejected and not store
   expect(await expired).toMatchObject({ code: "unavailable", reason: "timeout" });
   expect(await fresh).toMatchObject({ reason: "not_found" });
   expect(store.transactions.map(({ ids }) => ids)).toEqual([["slow"], ["fresh"]]);
+});
+
+test("an update is rejected in time while a transaction of younger updates of other keys is under way", async () => {
+  const store = controlledStore();
+  const bounds = { groupMax: 1, queueMax: 40, timeoutMs: 500, grouping: oneAtATime };
+  const committer = createCommitter(store, bounds, monotonicMs, () => {});
+  const settled: unknown[] = [];
+  const submit = (id: string, keyId: string) =>
+    committer.submit(unitOf(1, id, keyId)).then(
+      () => settled.push(id),
+      ({ reason }) => settled.push([id, reason]),
+    );
+  void submit("first", "till");
+  await store.begun(1);
+  void submit("second", "till");
+  const third = submit("third", "till");
+  await Bun.sleep(20);
+  const younger = submit("younger", "shop");
+  await turns(2);
+  for (const at of [0, 1]) {
+    store.transactions[at]!.end();
+    await store.begun(at + 2);
+  }
+  // Keys take turns.
+  expect(store.transactions.map(({ ids }) => ids)).toEqual([["first"], ["second"], ["younger"]]);
+  await Promise.all([third, younger]);
+  expect(settled.slice(2)).toEqual([
+    ["third", "timeout"],
+    ["younger", "unknownOutcome"],
+  ]);
 });
 
 describe("a group", () => {

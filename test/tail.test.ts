@@ -19,6 +19,7 @@ function replaceable(first: Store) {
   let reads = 0;
   /** What reading the history waits for. */
   let gate: Promise<void> = Promise.resolve();
+  let reached = () => {};
   const ports: Parameters<typeof followTail>[0] = {
     inventory: {
       ...first.inventory,
@@ -26,6 +27,7 @@ function replaceable(first: Store) {
       cachedHead: () => current.inventory.cachedHead(),
       isOutdated: (epoch) => current.inventory.isOutdated(epoch),
       async listEpochs() {
+        reached();
         await gate;
         return current.inventory.listEpochs();
       },
@@ -43,11 +45,13 @@ function replaceable(first: Store) {
     replaceBy(store: Store) {
       current = store;
     },
-    /** Makes the next read of the history wait. Returns what lets it continue. */
+    /** Makes the next read of the history wait after the head. Returns when it does, and what lets it continue. */
     holdHistory() {
-      const { promise, resolve } = Promise.withResolvers<void>();
+      const held = Promise.withResolvers<void>();
+      const { promise, resolve: release } = Promise.withResolvers<void>();
       gate = promise;
-      return resolve;
+      reached = held.resolve;
+      return { held: held.promise, release };
     },
     takeReads() {
       const count = reads;
@@ -149,7 +153,7 @@ describe.each(engines)("the tail of the ledger on %s", (engine) => {
       expect(await readToEnd()).toEqual([1, 2, 3]);
       told.length = 0;
 
-      const release = store.holdHistory();
+      const { release } = store.holdHistory();
       store.replaceBy(other.store);
       await watcher.readHead();
       expect(await tail.rowsAfter(0)).toEqual([]);
@@ -165,6 +169,45 @@ describe.each(engines)("the tail of the ledger on %s", (engine) => {
     } finally {
       await other.stop();
     }
+  });
+});
+
+describe.each(engines)("while the history is read on %s", (engine) => {
+  let service: TestService;
+  let stack: AsyncDisposableStack;
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    service = await startTestService(engine);
+    stack.defer(() => service.stop());
+    await service.addPets({ petId: 1n });
+  });
+  afterEach(() => stack.disposeAsync());
+
+  test("a row that another process stores is noticed, at the start and after a replacement", async () => {
+    const store = replaceable(service.store);
+    const watcher = createHeadWatcher(store.ports.inventory, () => {});
+    stack.defer(watcher.stop);
+    const start = store.holdHistory();
+    const starting = followTail(store.ports, watcher, () => {});
+    await start.held;
+    await service.store.inventory.commit([setUnit(1n, 5)]);
+    await watcher.readHead();
+    start.release();
+    const tail = await starting;
+    stack.defer(tail.stop);
+    expect(tail.seq).toBe(2);
+
+    const other = await startTestService(engine);
+    stack.defer(() => other.stop());
+    await other.addPets({ petId: 1n });
+    const replacement = store.holdHistory();
+    store.replaceBy(other.store);
+    await watcher.readHead();
+    await replacement.held;
+    await other.store.inventory.commit([setUnit(1n, 6), setUnit(1n, 7), setUnit(1n, 8)]);
+    await watcher.readHead();
+    replacement.release();
+    expect((await tail.locate()).position.seq).toBe(4);
   });
 });
 

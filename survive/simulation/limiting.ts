@@ -145,7 +145,7 @@ function createAccounts(world: World, limits: Limits, areWindowsKnown: boolean) 
           admit(keyId, decision, counting.forgottenOf(keyId));
           counting.admitted(one, keyId, decision);
         } else if (decision.outcome === "limited") refuse(keyId, decision, counting.slackOf(keyId));
-        else if (decision.binding.resetAt > decision.now + rules.banMsMax)
+        else if (decision.binding.resetAt > decision.now + rules.banMsMax + setBackMsMax)
           world.fail("wrong", `${keyId} is banned until ${decision.binding.resetAt}`);
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;

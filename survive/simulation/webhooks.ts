@@ -1,7 +1,7 @@
 // Webhooks and their leases, as the store keeps them.
 import type { WebhookStore } from "../../src/domain/webhooks/store.ts";
 import type { Webhook } from "../../src/domain/webhooks/webhook.ts";
-import { call, type Process } from "./process.ts";
+import { call, never, type Process } from "./process.ts";
 import type { World } from "./time.ts";
 
 interface Lease {
@@ -34,6 +34,10 @@ export function createWebhooks(world: World, isEmbedded: boolean, initial: reado
     for (const [id, lease] of leases) if (lease.holder === holder) leases.delete(id);
   }
 
+  /** What a process has sent to a server is done even if it crashes. Without a server, it is not. */
+  const ask = <T>(process: Process, work: () => T) =>
+    call(world, process, () => (isEmbedded && !process.isAlive ? never : work()) as T);
+
   return {
     find: (id: string) => webhooks.get(id)!,
     changedAt: (id: string) => changedAt.get(id) ?? -Infinity,
@@ -44,10 +48,10 @@ export function createWebhooks(world: World, isEmbedded: boolean, initial: reado
       webhooks.set(id, { ...before, ...change, version: before.version + 1 });
     },
     connect: (process: Process): Leases => ({
-      claimWebhooks: (holder, leaseMs) => call(world, process, () => claim(holder, leaseMs)),
-      releaseWebhooks: (holder) => call(world, process, () => release(holder)),
+      claimWebhooks: (holder, leaseMs) => ask(process, () => claim(holder, leaseMs)),
+      releaseWebhooks: (holder) => ask(process, () => release(holder)),
       saveDelivered: (holder, delivered) =>
-        call(world, process, () =>
+        ask(process, () =>
           delivered.flatMap(({ id, progress, replays, ended }) => {
             const webhook = webhooks.get(id)!;
             if (leases.get(id)?.holder !== holder || webhook.replays !== replays) return [];

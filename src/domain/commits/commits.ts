@@ -3,7 +3,13 @@ import type { InventoryStore } from "../ledger/store.ts";
 import { yieldToEventLoop } from "../running/background.ts";
 import type { Trace } from "../running/clock.ts";
 import { ServiceError, unavailable } from "../running/errors.ts";
-import { changesOf, createGrouping, createUnitQueue, type GroupingBounds } from "./groups.ts";
+import {
+  changesOf,
+  createGrouping,
+  createUnitQueue,
+  type GroupingBounds,
+  type UnitQueue,
+} from "./groups.ts";
 
 export interface CommitBounds {
   /** Changes in one transaction. A larger unit gets its own transaction. */
@@ -63,7 +69,8 @@ export function createCommitter(
   const { groupMax, queueMax, timeoutMs } = bounds;
   const queue = createUnitQueue<Waiting>(groupMax, queueMax);
   const grouping = createGrouping(bounds.grouping, monotonicMs);
-  const rejectWaiting = () => rejectAll(queue.clear(), unavailable("timeout"));
+  const rejectWaiting = () => rejectAll(queue.remove(), unavailable("timeout"));
+  const awaitExpiry = createExpiry(queue, timeoutMs, monotonicMs);
   const parts = { store, timeoutMs, monotonicMs, onGroup, rejectWaiting };
   const transactions = createTransactions(parts);
   let gathering: ReturnType<typeof setTimeout> | undefined;
@@ -71,7 +78,7 @@ export function createCommitter(
   /** Whether another transaction may overlap with those that are under way. */
   let mayOverlap = true;
   /** Give callers their outcomes, in the order in which the transactions ended. */
-  let answers: (() => void)[] = [];
+  const answers: (() => void)[] = [];
 
   /** Queues the units that were submitted together, so that they join one group. */
   function admit(): void {
@@ -99,6 +106,7 @@ export function createCommitter(
       const run = runGroup(group).finally(() => running.delete(run));
       running.add(run);
     }
+    awaitExpiry();
     return running.size > before;
   }
 
@@ -124,9 +132,7 @@ export function createCommitter(
     grouping.ended(changes, monotonicMs() - begunAt, queue.waiting);
     // The group is sent when the turn of the event loop ends.
     if (sendGroups()) await new Promise((resolve) => setImmediate(resolve));
-    const ended = answers;
-    answers = [];
-    for (const answer of ended) answer();
+    for (const answer of answers.splice(0)) answer();
   }
 
   return {
@@ -152,6 +158,34 @@ export function createCommitter(
       }
     },
   };
+}
+
+/**
+ * Rejects units in time that wait for several slow transactions: each transaction ends in time for its
+ * own units only. Returns a function to call when units are left waiting. A timer does the rest.
+ */
+function createExpiry(
+  queue: Pick<UnitQueue<Waiting>, "admitted" | "remove">,
+  timeoutMs: number,
+  monotonicMs: () => number,
+): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function expire(): void {
+    timer = undefined;
+    const lastAt = monotonicMs() - timeoutMs;
+    const expired = queue.remove(({ submittedAt }) => submittedAt <= lastAt);
+    rejectAll(expired, unavailable("timeout"));
+    awaitExpiry();
+  }
+
+  function awaitExpiry(): void {
+    if (timer || queue.admitted.length === 0) return;
+    const leftMs = timeoutMs - (monotonicMs() - oldestOf(queue.admitted));
+    timer = setTimeout(expire, leftMs).unref();
+  }
+
+  return awaitExpiry;
 }
 
 /** The store stops waiting for locks this long before the caller stops waiting for the store. */

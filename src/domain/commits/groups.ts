@@ -107,6 +107,7 @@ export interface UnitQueue<T extends Queued> {
   add(one: T): void;
   /** Admits all units that were added. */
   admit(): void;
+  readonly admitted: readonly T[];
   /** The number of changes in the admitted units. */
   readonly changes: number;
   /** The number of changes in all units. */
@@ -115,8 +116,8 @@ export interface UnitQueue<T extends Queued> {
   next(): readonly T[];
   /** Removes the first units. Right after `next`, these are the units that it returned. */
   take(count: number): readonly T[];
-  /** Removes all admitted units. */
-  clear(): readonly T[];
+  /** Removes the admitted units that meet a condition, or all of them. */
+  remove(isRemoved?: (one: T) => boolean): readonly T[];
 }
 
 /** In its turn, a key adds up to this share of a group, or one larger unit. */
@@ -179,6 +180,9 @@ export function createUnitQueue<T extends Queued>(
       arriving = [];
       changes = waiting;
     },
+    get admitted() {
+      return admitted;
+    },
     get changes() {
       return changes;
     },
@@ -206,7 +210,11 @@ export function createUnitQueue<T extends Queued>(
       return group;
     },
     take,
-    clear: () => take(admitted.length),
+    remove(isRemoved = () => true) {
+      const removed = admitted.filter(isRemoved);
+      admitted = [...removed, ...admitted.filter((one) => !isRemoved(one))];
+      return take(removed.length);
+    },
   };
 }
 

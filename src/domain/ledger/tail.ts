@@ -77,6 +77,8 @@ export async function followTail(
   const known: Known = { head: nothing, lastRead: nothing, epochs: [], isUncertain: true };
   const pages = createPages(history, isCurrent);
   let refreshing: Promise<void> | undefined;
+  /** The last head that was announced, also while the history was read. */
+  let announced: Head | undefined;
   const subscribers: TailSubscriber[] = [];
 
   function refresh(): Promise<void> {
@@ -99,6 +101,8 @@ export async function followTail(
     const head = { epoch, seq };
     Object.assign(known, { head, lastRead: head, epochs, isUncertain: false });
     for (const { historyChanged } of subscribers) historyChanged();
+    // The head may have moved since it was read. Nobody announces that again.
+    if (announced) headMoved(announced);
   }
 
   /** If a refresh fails, the timer repeats it. */
@@ -111,6 +115,7 @@ export async function followTail(
   }
 
   function headMoved(head: Head): void {
+    announced = head;
     // If the seq is smaller than one that was read before in this epoch, rows were lost.
     if (head.epoch !== known.head.epoch || head.seq < known.lastRead.seq) void retry();
     else {
@@ -130,9 +135,9 @@ export async function followTail(
     return !known.isUncertain;
   }
 
+  watcher.subscribe({ headMoved, rowsCommitted });
   // If the store cannot be read now, it is read later. Until then nothing is sent.
   await retry();
-  watcher.subscribe({ headMoved, rowsCommitted });
   const reading = "reading the history of the store";
   const retryUncertain = async () => {
     if (known.isUncertain) await refresh();
