@@ -1,7 +1,7 @@
 import { type Content, exportText, orderContent, petContent } from "../files/exports.ts";
 import { formats } from "../files/formats.ts";
 import type { UnlistedCommand } from "./command.ts";
-import { delimiterFlag, formatFlag, formatOf, parseDelimiter, writeText } from "./files.ts";
+import { formatFlag, formatOf, writeText } from "./files.ts";
 import { createProgress } from "./progress.ts";
 import { storeCommand } from "./store-command.ts";
 
@@ -27,22 +27,15 @@ function exportCommand<Row>(
   return storeCommand({
     ...texts,
     operands: [{ name: "FILE", description: "File to write. - writes to standard output." }],
-    flags: {
-      format: formatFlag(formats),
-      delimiter: delimiterFlag("comma"),
-      bom: {
-        description: "Start a CSV file with the mark by which spreadsheet programs know UTF-8.",
-      },
-    },
+    flags: { format: formatFlag(formats) },
     async run({ flags, operands: [file], store }) {
       const format = formatOf(file, flags.format, formats);
-      const layout = { delimiter: parseDelimiter(flags.delimiter), hasMark: flags.bom };
       // On a terminal, the line would be between the rows.
       const isShown = file === "-" && process.stdout.isTTY;
       using progress = isShown ? undefined : createProgress(`Exporting to ${file}`);
       const advance = (rows: number) => progress?.advance(rows);
       await store.transfer.snapshot((reader) =>
-        writeText(file, exportText(reader, content, format, pageRows, layout, advance)),
+        writeText(file, exportText(reader, content, format, pageRows, advance)),
       );
     },
   });

@@ -3,7 +3,6 @@ import { extname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ServiceError } from "../domain/running/errors.ts";
 import { creationReasonOf, reasonOf } from "../file-errors.ts";
-import { type Delimiter, delimiterNames, findDelimiter } from "../files/formats.ts";
 import { printableLines, ReaderGone } from "../output.ts";
 import { isSpecial, replaceFile } from "./replacement.ts";
 
@@ -11,18 +10,6 @@ export const formatFlag = <const F extends readonly string[]>(formats: F) => ({
   placeholder: formats.join("|"),
   description: "Format of the file. Default: the extension of its name, or ndjson for -.",
 });
-
-export const delimiterFlag = (usual: string) => ({
-  placeholder: delimiterNames.join("|"),
-  description: `What stands between the cells of a CSV file, by name or as , or ;. Default: ${usual}.`,
-});
-
-export function parseDelimiter(text: string | undefined): Delimiter | undefined {
-  const found = text === undefined ? undefined : findDelimiter(text);
-  if (text === undefined || found) return found;
-  const rule = `must be one of ${delimiterNames.join(", ")}`;
-  throw new ServiceError("invalid_request", `--delimiter ${rule}, not '${text}'`);
-}
 
 /** The format that was given with --format, or that of the file's extension. */
 export function formatOf<F extends string>(

@@ -4,7 +4,7 @@ import type { Pet } from "../domain/catalogue/pets.ts";
 import type { CatalogueReader } from "../domain/catalogue/store.ts";
 import { csvCell, exactCode, exactId, neutralised } from "../domain/values/spreadsheet-text.ts";
 import { isoOrNull } from "../domain/values/times.ts";
-import { type Delimiter, delimiters, type Format } from "./formats.ts";
+import type { Format } from "./formats.ts";
 
 /** What is exported, in the columns that an import reads. */
 export interface Content<Row> {
@@ -20,24 +20,15 @@ export interface Content<Row> {
   readonly toFields: (row: Row) => Readonly<Record<string, unknown>>;
 }
 
-/** How a CSV file is written. */
-export interface CsvLayout {
-  /** By default, a comma. */
-  readonly delimiter?: Delimiter | undefined;
-  /** Whether it starts with the mark by which spreadsheet programs know UTF-8. */
-  readonly hasMark?: boolean | undefined;
-}
-
 /** The text of a file with all rows, one piece per page of at most `pageRows` rows. */
 export async function* exportText<Row>(
   reader: CatalogueReader,
   content: Content<Row>,
   format: Format,
   pageRows: number,
-  csvLayout: CsvLayout = {},
   advance: (rows: number) => void = () => {},
 ): AsyncGenerator<string> {
-  const { opening, separator, closing, write } = layoutOf(format, content, csvLayout);
+  const { opening, separator, closing, write } = layoutOf(format, content);
   yield opening;
   let last: Row | undefined;
   for (;;) {
@@ -50,20 +41,15 @@ export async function* exportText<Row>(
   yield last === undefined ? closing.trimStart() : closing;
 }
 
-function layoutOf<Row>(
-  format: Format,
-  { columns, toJson, toFields }: Content<Row>,
-  { delimiter: name = "comma", hasMark }: CsvLayout,
-) {
+function layoutOf<Row>(format: Format, { columns, toJson, toFields }: Content<Row>) {
   switch (format) {
     case "json":
       return { opening: "[", separator: ",\n ", closing: "]\n", write: toJson };
     case "ndjson":
       return { opening: "", separator: "\n", closing: "\n", write: toJson };
     case "csv": {
-      const delimiter = delimiters[name];
-      const write = (row: Row) => csvLine(columns, toFields(row), delimiter);
-      const opening = `${hasMark ? "\uFEFF" : ""}${Object.keys(columns).join(delimiter)}\n`;
+      const write = (row: Row) => csvLine(columns, toFields(row));
+      const opening = `${Object.keys(columns).join()}\n`;
       return { opening, separator: "\n", closing: "\n", write };
     }
   }
@@ -95,11 +81,10 @@ function withIsoDate(order: Order) {
 export function csvLine(
   columns: Content<never>["columns"],
   fields: Readonly<Record<string, unknown>>,
-  delimiter = ",",
 ): string {
   return Object.entries(columns)
-    .map(([column, kind]) => csvCell(cellText(kind, fields[column]), delimiter))
-    .join(delimiter);
+    .map(([column, kind]) => csvCell(cellText(kind, fields[column])))
+    .join();
 }
 
 function cellText(kind: CellKind, value: unknown): string {

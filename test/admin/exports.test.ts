@@ -3,7 +3,6 @@ import { petRows } from "../../src/domain/catalogue/imports.ts";
 import { formats } from "../../src/files/formats.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { runHere } from "../support/commands.ts";
-import { expectError } from "../support/responses.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
 
 /** More than a page of an export has. */
@@ -49,19 +48,6 @@ describe.each(engines)("exports on %s", (engine) => {
         ...{ created: 0, changed: 0, unchanged: many.length + 2, differenceCount: 0 },
       });
     }
-  });
-
-  test("CSV has the delimiter and the mark that were chosen, and is imported unchanged", async () => {
-    const { text } = await get("/pets/export?format=csv&delimiter=semicolon&bom=true");
-    // Reading a response as a text removes the mark: the tests of the console see it in the file.
-    expect(text.split("\n")[0]).toBe(Object.keys(petRows.columns).join(";"));
-    const words = ["pets", "import", "-", "--format", "csv", "--dry-run", "--json"];
-    const database = ["--database", service.databaseUrl];
-    const again = await runHere([...words, ...database], { stdin: text });
-    expect(JSON.parse(again.out)).toMatchObject({
-      ...{ created: 0, changed: 0, differenceCount: 0 },
-    });
-    expectError(await get("/pets/export?format=csv&delimiter=%7C"), "invalid_request");
   });
 
   test("orders are exported the newest first", async () => {

@@ -76,17 +76,6 @@ describe("an exported catalogue that is imported into another store is identical
     });
   }
 
-  test("with another delimiter and a mark", async () => {
-    expect((await importing(awkward, "ndjson")).code).toBe(0);
-    for (const delimiter of [";", "tab"]) {
-      const words = ["pets", "export", "pets.csv", "--delimiter", delimiter, "--bom"];
-      expect((await place.runHere(words)).code).toBe(0);
-      expect(readFileSync(place.path("pets.csv"), "utf8")).toStartWith("\uFEFFpetId");
-      const again = await place.json("pets", "import", "pets.csv");
-      expect(again).toEqual({ created: 0, changed: 0, unchanged: 4 });
-    }
-  });
-
   test("also if it is empty", async () => {
     for (const [format, text] of [
       ["csv", `${Object.keys(petRows.columns).join()}\n`],

@@ -88,7 +88,7 @@ test("a new store shows the first steps until they are done or hidden", async ()
 const idOf = async (name: string) =>
   (await service.store.keys.listKeys()).find((key) => key.name === name)!.id;
 
-test("a clerk works with the stock and sees no keys; a change of the role shows at once", async () => {
+test("a clerk works with the stock and sees no keys; a change of the role counts at once", async () => {
   const page = await open("/stock", { role: "clerk", operator: "Carl" });
   const shown = ["Overview", "Stock", "Activity", "History", "Import", "Orders", "Audit log"];
   expect(await navigation()).toEqual([...shown, "API reference"]);
@@ -96,7 +96,7 @@ test("a clerk works with the stock and sees no keys; a change of the role shows 
   for (const path of ["/keys", "/webhooks", "/backups"]) {
     await showView(page, path);
     await title("Your role does not allow this").waitFor();
-    await page.getByText("for people with the role owner").waitFor();
+    await page.getByText("Ask an owner for the role owner.").waitFor();
   }
   await expectAccessible();
   await showView(page, "/activity");
@@ -120,8 +120,10 @@ test("a clerk works with the stock and sees no keys; a change of the role shows 
   const change = { key, body: '{"role":"viewer"}' };
   await service.call("PATCH", `~/admin/keys/${await idOf("Carl")}`, change);
   await save("6");
-  await button("Add pet").waitFor({ state: "detached" });
-  await page.getByText("role clerk or owner").waitFor();
+  await page.getByText("role clerk or owner").first().waitFor();
+  await page.reload();
+  await page.locator("[data-pet='1']").waitFor();
+  expect(await button("Add pet").count()).toBe(0);
   expectNoComplaints(opened, service, [/status of 403/]);
 });
 
@@ -138,7 +140,7 @@ test("a viewer reads everything but keys, webhooks and backups, and finds nothin
   await expectAccessible();
   await page.keyboard.press("Escape");
   await showView(page, "/stock/count");
-  await page.getByText("for people with the role clerk or owner").waitFor();
+  await page.getByText("Ask an owner for the role clerk.").waitFor();
   await showView(page, "/activity");
   await page.locator("[data-seq]").first().waitFor();
   expect(await button("Undo").count()).toBe(0);

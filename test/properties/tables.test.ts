@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { createProblems } from "../../src/domain/catalogue/import-problems.ts";
 import { petRows } from "../../src/domain/catalogue/imports.ts";
-import { neutralised, original } from "../../src/domain/values/spreadsheet-text.ts";
+import { csvCell, neutralised, original } from "../../src/domain/values/spreadsheet-text.ts";
+import { splitCells } from "../../src/files/csv.ts";
 import { csvLine, petContent } from "../../src/files/exports.ts";
 import { type Delimiter, delimiters } from "../../src/files/formats.ts";
 import { readRecords } from "../../src/files/rows.ts";
@@ -65,7 +66,9 @@ test("pets are the same after an export and an import, with every delimiter and 
       async (pets, name, code, hasMark) => {
         const mark = hasMark && code !== "latin1" ? "\uFEFF" : "";
         const lines = pets.map((one) =>
-          csvLine(columns, { photoUrls: [], status: "sold", ...one }, delimiters[name]),
+          splitCells(1, csvLine(columns, { photoUrls: [], status: "sold", ...one }))
+            .map((cell) => csvCell(cell, delimiters[name]))
+            .join(delimiters[name]),
         );
         const text = `${mark}${[Object.keys(columns).join(delimiters[name]), ...lines].join("\r\n")}\r\n`;
         const bytes = Buffer.from(text, code);

@@ -7,7 +7,7 @@ const rows = [1, 2, 3].map(
   (seq) =>
     ({
       ...{ seq, petId: BigInt(seq), before: null, after: null, cause: "api", keyId: null },
-      ...{ keyName: null, requestId: null, reason: null, at: seq },
+      ...{ keyName: null, requestId: null, reason: null, at: seq, previous: null },
     }) satisfies NamedRow,
 );
 

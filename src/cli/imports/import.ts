@@ -15,7 +15,12 @@ import {
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
 import { systemClock } from "../../engines.ts";
-import { importFormats } from "../../files/formats.ts";
+import {
+  type Delimiter,
+  delimiterNames,
+  findDelimiter,
+  importFormats,
+} from "../../files/formats.ts";
 import { readRecords } from "../../files/rows.ts";
 import { spool } from "../../files/spool.ts";
 import { type HeaderMap, headerMapRule, ignored, parseHeaderMap } from "../../files/table.ts";
@@ -23,14 +28,7 @@ import type { Bytes } from "../../files/text.ts";
 import { print, printError } from "../../output.ts";
 import { findStore, openOrCreateStore, withEmptyStore, withStorePath } from "../../stores.ts";
 import { command, creatingSettings, json, type UnlistedCommand } from "../command.ts";
-import {
-  delimiterFlag,
-  formatFlag,
-  formatOf,
-  nameOf,
-  parseDelimiter,
-  readBytes,
-} from "../files.ts";
+import { formatFlag, formatOf, nameOf, readBytes } from "../files.ts";
 import { parseInteger } from "../flags.ts";
 import { beginChange } from "../interruption.ts";
 import { createProgress } from "../progress.ts";
@@ -44,7 +42,11 @@ import { reportProblems } from "./report.ts";
 /** The flags of both imports. The service gives the last three when it imports for an operator. */
 const importFlags = {
   format: formatFlag(importFormats),
-  delimiter: delimiterFlag("found by the header"),
+  delimiter: {
+    placeholder: delimiterNames.join("|"),
+    description:
+      "What stands between the cells of a CSV file, by name or as , or ;. Default: found by the header.",
+  },
   map: {
     placeholder: "HEADER=FIELD",
     repeatable: true,
@@ -135,6 +137,13 @@ function importCommand<T>(
       }
     },
   });
+}
+
+function parseDelimiter(text: string | undefined): Delimiter | undefined {
+  const found = text === undefined ? undefined : findDelimiter(text);
+  if (text === undefined || found) return found;
+  const rule = `must be one of ${delimiterNames.join(", ")}`;
+  throw new ServiceError("invalid_request", `--delimiter ${rule}, not '${text}'`);
 }
 
 function readMap(text: string | undefined, fields: readonly string[]): HeaderMap {

@@ -82,11 +82,7 @@ function NotShown({ role }: { readonly role: OperatorRole | undefined }) {
   return (
     <div class="empty">
       <h1 class="view-title">{role ? "Your role does not allow this" : "There is no such page"}</h1>
-      <p>
-        {role
-          ? `This page is for people with the role ${role === "clerk" ? "clerk or owner" : role}. An owner can change your role.`
-          : "The address may be mistyped."}
-      </p>
+      <p>{role ? `Ask an owner for the role ${role}.` : "The address may be mistyped."}</p>
       <a class="button" href="/console">
         Open the overview
       </a>

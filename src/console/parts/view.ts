@@ -15,8 +15,8 @@ interface ViewModule {
   readonly shortcuts?: readonly Shortcut[];
 }
 
-/** Keys, separated by spaces, what they do, and the least role that can use them. */
-export type Shortcut = readonly [keys: string, meaning: string, role?: OperatorRole];
+/** Keys, separated by spaces, and what they do. */
+export type Shortcut = readonly [keys: string, meaning: string];
 
 export interface View {
   /** One word, with a slash before it. */

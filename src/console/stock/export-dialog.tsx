@@ -19,10 +19,10 @@ const columns = {
 const names = Object.keys(columns) as (keyof typeof columns)[];
 const delimiters: Choices<string> = Object.entries({ ",": "Comma", ";": "Semicolon", "\t": "Tab" });
 /** What the file begins with. Excel reads UTF-8 only after its mark. */
-const beginnings: Choices<string> = Object.entries({
-  "\ufeff": "UTF-8 for Excel (BOM)",
-  "": "UTF-8",
-});
+const beginnings: Choices<string> = [
+  ["\ufeff", "UTF-8 for Excel (BOM)"],
+  ["", "UTF-8"],
+];
 /** So many rows are written at once, in a few milliseconds. */
 const sliceRows = 5_000;
 

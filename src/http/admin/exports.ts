@@ -10,13 +10,7 @@ import {
 } from "../../files/exports.ts";
 import { delimiterNames, type Format, formats, importFormats } from "../../files/formats.ts";
 import { exampleOrder } from "../api/contract/examples.ts";
-import {
-  choiceParameter,
-  flagParameter,
-  type QueryParameter,
-  queryOf,
-  readParameter,
-} from "../api/parameters.ts";
+import { choiceParameter, type QueryParameter, queryOf, readParameter } from "../api/parameters.ts";
 import { exampleFullPet } from "./contract/stock-schemas.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
@@ -30,12 +24,8 @@ export const importFormatParameter = choiceParameter(
 export const delimiterParameter = choiceParameter(
   "delimiter",
   delimiterNames,
-  "What stands between the cells of a CSV file. By default, an export has commas, and an import finds it in the header.",
+  "What stands between the cells of a CSV file. By default, the one that the header has most often.",
   "semicolon",
-);
-const markParameter = flagParameter(
-  "bom",
-  "Whether a CSV file starts with the mark by which spreadsheet programs know UTF-8.",
 );
 
 /** The format of a file, by the parameter or by the extension of the file's name. */
@@ -87,7 +77,7 @@ function exportOperation<Row>(
     contract: {
       summary: `Export ${what}`,
       description: `Returns all ${what} as a file, in the columns that an import reads. Rows are read while the file is sent, so a change made during that time may or may not be in it. \`petstore ${what} export\` writes all rows as of one moment.${what === "pets" ? formulaNote : ""}`,
-      parameters: [{ ...formatParameter, required: true }, delimiterParameter, markParameter],
+      parameters: [{ ...formatParameter, required: true }],
       success: {
         200: {
           description: "The file.",
@@ -96,7 +86,7 @@ function exportOperation<Row>(
           examples: { file: { summary: "One row", value: [row] } },
           others: {
             [mediaTypeOf.csv]: text(
-              'Comma-separated values (RFC 4180), or with another delimiter, with a header. An ID of more than 15 digits is written as ="9007199254740993", so that spreadsheet programs keep all its digits.',
+              'Comma-separated values (RFC 4180), with a header. An ID of more than 15 digits is written as ="9007199254740993", so that spreadsheet programs keep all its digits.',
               `${Object.keys(columns).join()}\n${csvLine(columns, row)}\n`,
             ),
             [mediaTypeOf.ndjson]: text("One JSON object per line.", `${JSON.stringify(row)}\n`),
@@ -105,19 +95,14 @@ function exportOperation<Row>(
       },
     },
     async handle({ store, clock, snapshots }, call) {
-      const query = queryOf(call.request);
-      const format = readFormat(query, formatParameter);
-      const layout = {
-        delimiter: readParameter(query, delimiterParameter),
-        hasMark: readParameter(query, markParameter),
-      };
+      const format = readFormat(queryOf(call.request), formatParameter);
       const date = new Date(clock.now()).toISOString().slice(0, 10);
       const headers = {
         "Content-Type": mediaTypeOf[format],
         "Content-Disposition": `attachment; filename="${what}-${date}.${format}"`,
       };
       const body = await snapshots.open(call, async () =>
-        encoded(exportText(store.catalogue, content, format, pageRows, layout)),
+        encoded(exportText(store.catalogue, content, format, pageRows)),
       );
       return { status: 200, body, headers };
     },
