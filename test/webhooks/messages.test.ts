@@ -19,7 +19,7 @@ async function idOf(becomesLow: boolean, ...seqs: readonly number[]): Promise<st
       rowsAfter: (seq: number) => Promise.resolve(rows.slice(seq)),
       positionAt: (seq: number) => ({ epoch: "first", seq }),
     },
-    pacer: { turn: () => Promise.resolve(), spend: () => undefined },
+    pacer: { turn: () => Promise.resolve(), spend: () => false },
     monotonicMs: () => 0,
     signal: new AbortController().signal,
   };
