@@ -78,13 +78,13 @@ describe.each(engines)("Activity on %s", (engine) => {
   });
 
   test("shows a period, and undoes what one key did in it", async () => {
-    await page.setViewportSize(phone.viewport!);
     await showView(page, "/activity");
     await page.selectOption("#filter-period", { label: "Yesterday" });
     await page.waitForURL(/since=.*&until=/);
     const now = service.clock.now();
     const [since, until] = [-1, 1].map((days) => new Date(now + days * 86_400_000).toISOString());
     await showView(page, `/activity?key=${till.id}&since=${since}&until=${until}`);
+    await page.setViewportSize(phone.viewport!);
     await page.getByText("Undo what this filter shows").click();
     // The undo of the import came after the sales.
     const dialog = page.locator("dialog", { hasText: "2 changes found" });
