@@ -118,10 +118,11 @@ async function importWorkbook(): Promise<void> {
   for (const petId of changed) shelves.set(petId, petId * 100);
 }
 
-/** What a shop loses in a year: the store has one more of every second pet than its shelf. */
-async function loseSome(): Promise<void> {
-  for (const { petId } of pets.filter(({ petId }) => petId % 2 === 0)) {
-    shelves.set(petId, shelves.get(petId)! - 1);
+/** What a shop loses in a year: its shelves have less than the store says, two of them much less. */
+function loseSome(): void {
+  for (const { petId } of pets.filter(({ petId }) => petId % 4 === 0)) {
+    const lost = petId % 3 === 0 ? 22 : 1 + (petId % 3);
+    shelves.set(petId, shelves.get(petId)! - lost);
   }
 }
 
@@ -133,7 +134,7 @@ async function sell(petId: number): Promise<void> {
 }
 
 async function countShelves(): Promise<void> {
-  await loseSome();
+  loseSome();
   /** Nobody takes from the shelf that is being counted. */
   let counted = 0;
   let isOpen = true;
@@ -168,6 +169,7 @@ async function undoImport(): Promise<void> {
   const lines = pets.map(({ petId }) => `${petId},9${petId}\n`);
   const buffer = Buffer.from(`petId,quantity\n${lines.join("")}`);
   await page.getByRole("link", { name: "Import" }).click();
+  await page.getByText("Import another file").click();
   await page.setInputFiles("#import-file", { name: "old.csv", mimeType: "text/csv", buffer });
   await page.getByRole("button", { name: "Import 30 pets" }).click();
   await page.getByRole("region", { name: "Result" }).waitFor();

@@ -50,7 +50,7 @@ export function CountReview({ close }: { readonly close: () => void }) {
         than half of what was expected, and at least 3.
       </p>
       <Table
-        caption="Differences"
+        scrollLabel="Differences"
         rows={found.slice(0, shownMax)}
         keyOf={([petId]) => petId}
         columns={columns}
