@@ -19,6 +19,8 @@ function replaceable(first: Store) {
   let reads = 0;
   /** What reading the history waits for. */
   let gate: Promise<void> = Promise.resolve();
+  /** What reading rows waits for. */
+  let rowsGate: Promise<void> | undefined;
   let reached = () => {};
   const ports: Parameters<typeof followTail>[0] = {
     inventory: {
@@ -36,7 +38,8 @@ function replaceable(first: Store) {
       ...first.history,
       listRows(filter, rowsMax) {
         reads += 1;
-        return current.history.listRows(filter, rowsMax);
+        const rows = current.history.listRows(filter, rowsMax);
+        return rowsGate ? rowsGate.then(() => rows) : rows;
       },
     },
   };
@@ -52,6 +55,12 @@ function replaceable(first: Store) {
       gate = promise;
       reached = held.resolve;
       return { held: held.promise, release };
+    },
+    /** Makes reads of rows wait for their rows. Returns what lets them continue. */
+    holdRows() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      rowsGate = promise;
+      return resolve;
     },
     takeReads() {
       const count = reads;
@@ -122,6 +131,18 @@ describe.each(engines)("the tail of the ledger on %s", (engine) => {
     await tail.locate();
     expect(await readToEnd(count - 2)).toEqual([count - 1, count, count + 1]);
     expect(store.takeReads()).toBe(1);
+  });
+
+  test("a row that is stored while another reader reads its page is not missed", async () => {
+    await add(service, 3);
+    await tail.locate();
+    const release = store.holdRows();
+    const first = seqsAfter(0);
+    await service.store.inventory.commit([setUnit(1n, 7)]);
+    await tail.locate();
+    const second = seqsAfter(3);
+    release();
+    expect([await first, await second]).toEqual([[1, 2, 3], [4]]);
   });
 
   test("locates every position of its own history, and resets others to the end", async () => {

@@ -70,7 +70,7 @@ export async function openMetrics(
       let { seq } = parts.context.follower.applied;
       head.subscribe({
         rowsCommitted(rows) {
-          seq = rows.at(-1)!.seq;
+          seq = Math.max(seq, rows.at(-1)!.seq);
         },
         headMoved(moved) {
           seq = moved.seq;

@@ -7,6 +7,7 @@ import { readArchive, readPart } from "./zip.ts";
 /** The sheet is read in a stream. Of other parts, much is kept in memory. */
 const sheetBytesMax = 512 * 1_048_576;
 const partBytesMax = 64 * 1_048_576;
+const textsMax = 2_000_000;
 /** More sheets, parts or formats than a workbook has. */
 const elementsMax = 10_000;
 
@@ -28,7 +29,7 @@ export async function* readSheet(bytes: Bytes) {
     ({ attributes }) => (xml.attributeOf(attributes, "state") ?? "visible") === "visible",
   );
   const sheetPath = paths.get(xml.attributeOf(sheet?.attributes ?? "", "id") ?? "") ?? "sheet";
-  const items = await all(archive, paths.get("sharedStrings"), "si", Infinity);
+  const items = await all(archive, paths.get("sharedStrings"), "si", textsMax);
   const texts = items.map(({ content }) => textIn(content));
   const styles = await readStyles(archive, paths.get("styles"));
   let line = 0;
@@ -126,6 +127,9 @@ function cellOf({ attributes, content }: xml.Element, { texts, styles }: Book): 
   const type = xml.attributeOf(attributes, "t") ?? "n";
   if (type === "inlineStr") return textIn(content);
   const value = xml.unescaped(xml.elementsIn(valuePattern, content)[0]?.content ?? "");
+  if (value === "" && type !== "str" && /<(?:\w+:)?f[\s>/]/.test(content)) {
+    return { value, rule: "is a formula without a result; save the file in a spreadsheet program" };
+  }
   if (value === "") return "";
   switch (type) {
     case "s":

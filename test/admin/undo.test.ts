@@ -120,6 +120,34 @@ describe.each(engines)("an undo of several changes on %s", (engine) => {
     expect(await quantities()).toEqual([2, 18]);
   });
 
+  test("keeps a status that others have set, and what was counted", async () => {
+    const admin = (body: object) =>
+      service.call("POST", "~/admin/changes", { key: operator, body: JSON.stringify(body) });
+    service.clock.advance(60_000);
+    const since = new Date(service.clock.now()).toISOString();
+    await change({ petId: 1, delta: -1 }, { petId: 2, delta: -5 });
+    await admin({ changes: [{ petId: 1, status: "pending" }] });
+    const { seq } = await service.store.inventory.readHead();
+    await admin({ changes: [{ petId: 2, quantity: 18, countedAt: seq }] });
+    await change({ petId: 1, delta: -1 });
+    const period = { key: till.id, since };
+    // A number that the ledger does not have yet means its end.
+    const asOf = String(Number.MAX_SAFE_INTEGER);
+    const { asOf: end, pets } = await undone({ ...period, asOf, dryRun: "true" }, { force: true });
+    expect([end, pets]).toMatchObject([
+      seq + 2,
+      [
+        { petId: 1, after: { quantity: 2, status: "pending" } },
+        { petId: 2, after: null, why: expect.stringContaining("counted since") },
+      ],
+    ]);
+    // A change after the count is undone alone.
+    await change({ petId: 2, delta: -2 });
+    expect(await undone(period, { force: true })).toMatchObject({ rows: 4, undone: 2 });
+    expect(await quantities()).toEqual([2, 18]);
+    expectError(await undo({ request: "req_none", asOf, dryRun: "true" }), "not_found");
+  });
+
   test("is for clerks, and not for viewers", async () => {
     const request = await change({ petId: 1, delta: 1 });
     const path = `~/admin/changes/undo?request=${request}`;

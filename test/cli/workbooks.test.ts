@@ -83,6 +83,7 @@ test("an id that a spreadsheet program has rounded is refused, and one of 15 dig
   }
   rows.push([{ xml: "><v>999999999999999</v></c>" }, "Rex"], ["9007199254740993", "Rex"]);
   rows.push(["9.00719925474099E+15", "Rex"], [{ xml: 't="e"><v>#NV</v></c>' }, "Rex"]);
+  rows.push([7, { xml: "><f>A2&amp;B2</f></c>" }]);
   const { records, problems } = await read(workbook({ One: rows }));
   expect(records.map(({ petId }) => petId)).toEqual([999999999999999n, 9007199254740993n]);
   expect(problems).toEqual([
@@ -92,6 +93,7 @@ test("an id that a spreadsheet program has rounded is refused, and one of 15 dig
     expect.stringContaining(`5: petId '-1E+300' ${rounded}`),
     expect.stringMatching(/^8: petId '9.00719925474099E\+15' must be .* may have changed/),
     "9: petId '#NV' is an error in the sheet",
+    expect.stringContaining("10: name '' is a formula without a result"),
   ]);
 });
 

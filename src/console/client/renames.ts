@@ -10,11 +10,14 @@ import type { AuditRow } from "./types.ts";
 type Renamed = ReadonlySet<string> | undefined;
 
 const rowsMax = 50;
+const lookMsMax = 30_000;
 const handlers = new Set<(renamed: Renamed) => void>();
 
 /** The last row that was read. Undefined before the first read. */
 let lastSeq: number | undefined;
 let isLooking = false;
+/** Whether somebody wants to know what was changed after the read that is under way began. */
+let isLookDue = false;
 let looked = Promise.withResolvers<void>();
 
 /** Calls the handler when pets may have other names. */
@@ -44,11 +47,13 @@ export function startRenames(): () => void {
 
 /** Reads the audit log now. Never throws. */
 export async function lookForRenames(): Promise<void> {
+  isLookDue = isLooking;
   if (isLooking) return;
   isLooking = true;
   const { resolve } = looked;
   try {
-    read(await request<readonly AuditRow[]>(`/audit?limit=${rowsMax}`));
+    const signal = AbortSignal.timeout(lookMsMax);
+    read(await request<readonly AuditRow[]>(`/audit?limit=${rowsMax}`, { signal }));
   } catch {
     // If the first read fails, the next one treats every row as new.
     lastSeq ??= -1;
@@ -56,6 +61,7 @@ export async function lookForRenames(): Promise<void> {
     isLooking = false;
     resolve();
   }
+  if (isLookDue) await lookForRenames();
 }
 
 function read(newestFirst: readonly AuditRow[]): void {

@@ -47,11 +47,10 @@ function stepsOf({ stock, backup }: Service, all: readonly Key[]): readonly Step
   const hasPets = Object.values(stock).some(({ entries }) => entries > 0);
   const hasClient = keys.some(({ kind }) => kind === "api");
   const hasColleague = keys.some(({ id, kind }) => kind === "operator" && !isOwnKey(id));
-  const newKey = "/keys?new=";
   return [
     [hasPets, "/import", "Import your pets", "From a file, or add them one by one in Stock."],
-    [hasClient, `${newKey}web-shop`, "Create a key for the web shop", "It reads and books stock."],
+    [hasClient, "/keys?new=web-shop", "Create a key for the web shop", "It reads and books stock."],
     [backup !== null, "/backups", "Make a backup", "A copy of the whole store."],
-    [hasColleague, `${newKey}colleague`, "Invite a colleague", "Every change then has a name."],
+    [hasColleague, "/keys?new=colleague", "Invite a colleague", "Every change then has a name."],
   ];
 }

@@ -1,4 +1,3 @@
-import { may } from "../client/session.ts";
 import type { Service } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { Facts } from "../parts/card.tsx";
@@ -23,19 +22,15 @@ export function Health({ facts }: { readonly facts: Service }) {
           ["Store", `${engine}, schema ${schema}`],
           ["Started", <Time at={startedAt} isRelative />],
           ["Ledger", <Ledger {...ledger} />],
-          [<OwnersLink to="/webhooks">Webhooks</OwnersLink>, webhookText(webhooks)],
+          [<a href={hrefOf("/webhooks")}>Webhooks</a>, webhookText(webhooks)],
           [
-            <OwnersLink to="/backups">Backup</OwnersLink>,
+            <a href={hrefOf("/backups")}>Backup</a>,
             backup ? <Time at={backup.lastAt} isRelative /> : "None yet",
           ],
         ]}
       />
     </section>
   );
-}
-
-function OwnersLink({ to, children }: { readonly to: string; readonly children: string }) {
-  return may("owner") ? <a href={hrefOf(to)}>{children}</a> : children;
 }
 
 function Ledger({ seq, at }: Service["ledger"]) {

@@ -13,11 +13,11 @@ export interface Batch {
 /** The API takes this many changes at once. */
 export const batchSizeMax = 1_000;
 
-export function toBatches(changes: readonly StockChange[]): readonly Batch[] {
-  const count = Math.ceil(changes.length / batchSizeMax);
+export function toBatches(changes: readonly StockChange[], size = batchSizeMax): readonly Batch[] {
+  const count = Math.ceil(changes.length / size);
   return Array.from({ length: count }, (_, index) => ({
     key: createIdempotencyKey(),
-    changes: changes.slice(index * batchSizeMax, (index + 1) * batchSizeMax),
+    changes: changes.slice(index * size, (index + 1) * size),
   }));
 }
 

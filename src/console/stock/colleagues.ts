@@ -27,8 +27,7 @@ export async function exchange(): Promise<void> {
   const text = pets.length === 0 ? "" : `${counter.value} ${pets}`;
   const body = text === reported ? {} : { pets };
   const sentAt = Date.now();
-  const path = "/stocktakes";
-  const { now, others } = await request<StocktakeList>(path, { method: "POST", body });
+  const { now, others } = await request<StocktakeList>("/stocktakes", { method: "POST", body });
   reported = text;
   clockDifferenceMs.value = Date.parse(now) - (sentAt + Date.now()) / 2;
   colleagues.value = others;

@@ -18,7 +18,7 @@ export interface Count {
 
 /** Every operator key has its own counts. Production and staging can have the same host, but never the same key. */
 export function nameOf(keyId: string | undefined): string {
-  return `petstore-count-${keyId}`;
+  return `petstore-counts-${keyId}`;
 }
 
 export function readCounts(keyId: string | undefined): ReadonlyMap<string, Count> {

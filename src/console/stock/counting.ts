@@ -135,6 +135,9 @@ effect(() => {
   if (isReady && unchecked.value) void untracked(checkCounts).catch(() => undefined);
 });
 
+/** The service reads what has changed since the counts that it gets together, up to a limit. */
+const countsAtOnce = 100;
+
 /**
  * Writes the counts into the ledger. Each one is what was there when it was typed: the service keeps
  * what was sold or delivered since. The clock has to be known. After a lost connection, what is left is
@@ -162,7 +165,7 @@ export async function applyCounts(reason: string, withMatches: boolean): Promise
   let refusal = "";
   let isSent = false;
   for (let left = changes; ; left = left.filter(({ petId }) => isReviewed(petId))) {
-    isSent = await sending.send(toBatches(left), (one) =>
+    isSent = await sending.send(toBatches(left, countsAtOnce), (one) =>
       forget(one.changes.map(({ petId }) => petId)),
     );
     const petId = /\(pet (-?\d+)\)/.exec(sending.error.value)?.[1];

@@ -1,5 +1,5 @@
 import { batch, computed, effect, signal } from "@preact/signals";
-import { messageOf, request } from "../client/api.ts";
+import { ApiError, messageOf, request } from "../client/api.ts";
 import { Follower } from "../client/follower.ts";
 import { describePets } from "../client/pet-names.ts";
 import { onRenamed, whenWatchingNames } from "../client/renames.ts";
@@ -55,7 +55,7 @@ const matches = computed(() => {
 });
 
 /** More would make no list that people read. The search finds the others. */
-export const categoriesMax = 200;
+const categoriesMax = 200;
 
 /** The categories of all pets, by name. */
 export const categories = computed<readonly string[]>(() => {
@@ -114,10 +114,13 @@ export function updateOrder(): void {
 }
 
 let isFollowing = false;
+/** Pets that were renamed while the entries are loaded, which may have the old names. */
+let renamedMeanwhile: string[] = [];
 
 const follower = new Follower({
   async load(signal) {
     await whenWatchingNames();
+    renamedMeanwhile = [];
     return request<StockList>("/stock", { signal });
   },
   show({ entries }, early) {
@@ -126,6 +129,7 @@ const follower = new Follower({
     outdatedSince.value = undefined;
     receive(early);
     updateOrder();
+    if (renamedMeanwhile.length > 0) void describeAgain(renamedMeanwhile);
     void explainLastChanges(table.value);
   },
   receive,
@@ -184,13 +188,15 @@ async function addPet(petId: string): Promise<void> {
     table.value.add(pet);
     updateOrder();
     touched();
-  } catch {
-    // Removed again, or the connection is lost: then everything is loaded later.
+  } catch (error) {
+    // It was removed again, or the connection is lost.
+    if (!(error instanceof ApiError && error.status === 404)) await reload();
   }
 }
 
 onRenamed((renamed) => {
   if (!isFollowing) return;
+  renamedMeanwhile.push(...(renamed ?? []));
   if (renamed) void describeAgain([...renamed]);
   else void reload();
 });

@@ -149,14 +149,13 @@ function CategoryFilter() {
   const chosen = state.categoryFilter.value;
   if (listed.length === 0 && chosen === undefined) return null;
   const others = chosen && !listed.includes(chosen) ? [chosen] : [];
-  const note = listed.length < state.categoriesMax ? "" : ` (${state.categoriesMax} listed)`;
   return (
     <Select
       label="Category"
       class="category-filter"
       value={chosen === undefined ? "" : `=${chosen}`}
       choices={[
-        ["", `All categories${note}`],
+        ["", "All categories"],
         ...[...listed, ...others].map((text) => [`=${text}`, text] as const),
         ["=", "No category"],
       ]}

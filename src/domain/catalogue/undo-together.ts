@@ -3,7 +3,7 @@ import { isQuantity } from "../ledger/append.ts";
 import type { Stock } from "../ledger/inventory.ts";
 import type { LedgerRow } from "../ledger/ledger.ts";
 import type { LedgerParts, RowFilter } from "../ledger/store.ts";
-import { InvalidField, ServiceError } from "../running/errors.ts";
+import { InvalidField, ServiceError, unavailable } from "../running/errors.ts";
 import { exactInteger } from "../values/json.ts";
 import { isReason, reasonRule } from "../values/texts.ts";
 import type { CatalogueStore } from "./store.ts";
@@ -22,6 +22,7 @@ const whys = {
   changed: "It was changed since. If it is included, those changes are kept.",
   negative: "Left out: there is too little stock to take the changes back.",
   undone: "Left out: an undo followed.",
+  counted: "Left out: it was counted since.",
   gone: "Left out: the pet was added or removed.",
   same: "Left out: the changes left its stock as it was.",
 };
@@ -82,8 +83,8 @@ export async function undoTogether(
   const { requestId, keyId = "a period" } = selection;
   const { actor, reason = `undo of ${requestId ?? keyId}` } = options;
   if (!isReason(reason)) throw new InvalidField("reason", reasonRule);
-  const { seq: end } = await store.history.readTip();
-  const { asOf = end } = options;
+  const { seq: end, hash } = await store.history.readTip();
+  const asOf = Math.min(options.asOf ?? end, end);
   const { rows, touched } = await collect(store, selection, asOf, end);
   if (rows === 0) throw new ServiceError("not_found", nothingFound);
   const pets = [...touched].map(([petId, pet]) => planOf(petId, pet));
@@ -95,6 +96,8 @@ export async function undoTogether(
   );
   let { length: undone } = records;
   if (!options.isDryRun && undone > 0) {
+    // What was read does not count for another store, such as a promoted standby that lacks the last rows.
+    if (!(await store.history.hasRow(end, hash))) throw unavailable("unreachable");
     const origin = { actor, reason, undoAsOf: end };
     ({ changed: undone } = await store.catalogue.importPets(oneBatch(records), origin));
   }
@@ -118,7 +121,7 @@ export function undoneJson({ pets, ...counts }: Undone): string {
 /** What happened to a pet, from its first selected row to the end of the ledger. */
 interface Touched {
   /** The stock before the first selected row, and after the last one. */
-  readonly first: Stock | null;
+  first: Stock | null;
   left: Stock | null;
   /** The sum of the selected changes, which a number may not hold. */
   delta: bigint;
@@ -149,10 +152,13 @@ async function collect(store: TogetherStore, selection: Selection, asOf: number,
   return { rows, touched };
 }
 
-/** What an undo has taken back is settled. Changes that the selection made after that are not. */
-function isSettled({ why, first, last: { after } }: Touched): boolean {
+/**
+ * What an undo has taken back is settled, and so is what somebody has counted since. Changes that the
+ * selection made after that are not.
+ */
+function isSettled({ why, first, last: { after, cause } }: Touched): boolean {
   const isBack = first?.quantity === after?.quantity && first?.status === after?.status;
-  return why === whys.undone && isBack;
+  return why === whys.counted || (why === whys.undone && cause === "undo" && isBack);
 }
 
 /**
@@ -161,9 +167,10 @@ function isSettled({ why, first, last: { after } }: Touched): boolean {
  */
 async function rowBefore(
   { inventory, history }: TogetherStore,
-  { requestId, from }: Selection,
-  last: number,
+  { requestId, from, to }: Selection,
+  asOf: number,
 ): Promise<number> {
+  const last = to === undefined ? asOf : Math.min(asOf, await history.seqAt(to - 1));
   const low = from === undefined ? 0 : await history.seqAt(from - 1);
   if (requestId === undefined) return low;
   const isOfRequest = (row: LedgerRow | undefined) => row?.requestId === requestId;
@@ -190,7 +197,12 @@ function follow(pet: Touched, row: LedgerRow, isSelected: boolean): void {
   else if (isSelected) {
     pet.delta += BigInt(after.quantity) - BigInt(before.quantity);
     pet.left = after;
-  } else pet.why = cause === "undo" ? whys.undone : (pet.why ?? whys.changed);
+  } else if (cause === "undo") pet.why = whys.undone;
+  else {
+    pet.why = cause === "count" ? whys.counted : (pet.why ?? whys.changed);
+    // A status that somebody else has set is kept.
+    if (before.status !== after.status) pet.first = { ...pet.first!, status: after.status };
+  }
 }
 
 function planOf(petId: bigint, { first, left, delta, last, why }: Touched): UndonePet {
@@ -199,7 +211,7 @@ function planOf(petId: bigint, { first, left, delta, last, why }: Touched): Undo
   if (!before || (why && why !== whys.changed)) return leftOut(why ?? whys.gone);
   const quantity = Number(BigInt(before.quantity) - delta);
   if (!isQuantity(quantity)) return leftOut(whys.negative);
-  // A status that somebody else has set since then is kept.
+  // A status that was set after the last selected change is kept.
   const status = before.status === left?.status ? first!.status : before.status;
   const isSame = quantity === before.quantity && status === before.status;
   return isSame ? leftOut(whys.same) : { petId, before, after: { quantity, status }, why };

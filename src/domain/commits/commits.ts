@@ -70,7 +70,7 @@ export function createCommitter(
   const queue = createUnitQueue<Waiting>(groupMax, queueMax);
   const grouping = createGrouping(bounds.grouping, monotonicMs);
   const rejectWaiting = () => rejectAll(queue.remove(), unavailable("timeout"));
-  const awaitExpiry = createExpiry(queue, timeoutMs, monotonicMs);
+  const awaitExpiry = createExpiry(queue, timeoutMs * waitShare, monotonicMs);
   const parts = { store, timeoutMs, monotonicMs, onGroup, rejectWaiting };
   const transactions = createTransactions(parts);
   let gathering: ReturnType<typeof setTimeout> | undefined;
@@ -101,7 +101,7 @@ export function createCommitter(
       const next = queue.next();
       mayOverlap = store.mayOverlap(unitsOf(next));
       if (grouping.transactions > 0 && !mayOverlap) break;
-      const group = stillWanted(queue.take(next.length), monotonicMs() - timeoutMs);
+      const group = stillWanted(queue.take(next.length), monotonicMs() - timeoutMs * waitShare);
       if (group.length === 0) continue;
       const run = runGroup(group).finally(() => running.delete(run));
       running.add(run);
@@ -161,19 +161,25 @@ export function createCommitter(
 }
 
 /**
+ * A unit waits for this share of its timeout, and is then rejected. The rest would be too short for a
+ * transaction, and the whole group would fail with it.
+ */
+const waitShare = 0.75;
+
+/**
  * Rejects units in time that wait for several slow transactions: each transaction ends in time for its
  * own units only. Returns a function to call when units are left waiting. A timer does the rest.
  */
 function createExpiry(
   queue: Pick<UnitQueue<Waiting>, "admitted" | "remove">,
-  timeoutMs: number,
+  waitMsMax: number,
   monotonicMs: () => number,
 ): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function expire(): void {
     timer = undefined;
-    const lastAt = monotonicMs() - timeoutMs;
+    const lastAt = monotonicMs() - waitMsMax;
     const expired = queue.remove(({ submittedAt }) => submittedAt <= lastAt);
     rejectAll(expired, unavailable("timeout"));
     awaitExpiry();
@@ -181,7 +187,7 @@ function createExpiry(
 
   function awaitExpiry(): void {
     if (timer || queue.admitted.length === 0) return;
-    const leftMs = timeoutMs - (monotonicMs() - oldestOf(queue.admitted));
+    const leftMs = waitMsMax - (monotonicMs() - oldestOf(queue.admitted));
     timer = setTimeout(expire, leftMs).unref();
   }
 
@@ -298,7 +304,7 @@ function stillWanted(taken: readonly Waiting[], lastAt: number): readonly Waitin
   return withoutExpired(withoutAborted(taken), lastAt);
 }
 
-/** Rejects units that have waited too long. Otherwise they would shorten the timeout of their group. */
+/** Rejects units that have waited too long. */
 function withoutExpired(taken: readonly Waiting[], lastAt: number): readonly Waiting[] {
   const isExpired = ({ submittedAt }: Waiting) => submittedAt <= lastAt;
   if (!taken.some(isExpired)) return taken;

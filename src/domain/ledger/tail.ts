@@ -231,13 +231,20 @@ function createPages(
       if (cached.length > 0) return cached;
       const number = Math.floor(after / pageRows);
       let running = loading.get(number);
+      const isShared = running !== undefined;
+      const started = generation;
       if (!running) {
         running = load(number, head).finally(() => {
           if (loading.get(number) === running) loading.delete(number);
         });
         loading.set(number, running);
       }
-      return running.then(() => cachedAfter(after));
+      return running.then(() => {
+        const rows = cachedAfter(after);
+        // A read that another reader has begun may end before the row that is wanted here.
+        const isTooShort = isShared && rows.length === 0 && generation === started;
+        return isTooShort ? this.after(after, head) : rows;
+      });
     },
     clear(): void {
       generation += 1;

@@ -96,9 +96,9 @@ export async function openFeed(context: Context, call: Call): Promise<Reply> {
   const from = readParameter(query, since);
   if (request.method === "HEAD") return { status: 200, body: null, headers: feedHeaders };
   const { history } = context.store;
-  const afterSeq = from === undefined ? 0 : await history.seqAt(from - 1);
   // If the ledger has reached this time, so will every later change.
   const isReached = from === undefined || (await history.readTip()).at >= from;
+  const afterSeq = from === undefined ? 0 : await history.seqAt(from - 1);
   const body = await context.feed.open({
     cursor: from === undefined ? cursor : (cursor ?? { epoch: undefined, seq: afterSeq }),
     afterSeq,
