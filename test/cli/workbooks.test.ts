@@ -181,9 +181,13 @@ test("a broken or hostile workbook is refused with a reason", async () => {
     [
       workbook(
         { One: [["petId"]] },
-        { "xl/sharedStrings.xml": Buffer.alloc(65 * 1_048_576, "<si/>") },
+        { "xl/sharedStrings.xml": Buffer.alloc(65 * 1_048_576, `<si>${"x".repeat(991)}</si>`) },
       ),
       "1: the workbook, or a part of it, has more than 64 MiB",
+    ],
+    [
+      workbook({ One: [["petId"]] }, { "xl/sharedStrings.xml": "<si/>".repeat(2_000_001) }),
+      "1: the workbook has a bad xl/sharedStrings.xml",
     ],
   ];
   for (const [file, problem] of cases) {

@@ -60,7 +60,8 @@ function changedNaively(
   current: Entry,
   rows: readonly LedgerRow[],
 ): bigint | undefined {
-  const { seq, epoch, time = 0 } = countedAt!;
+  const { seq, epoch, time: told = 0 } = countedAt!;
+  const time = told > tip.at ? 0 : told;
   const own = rows.filter((row) => row.petId === id);
   const oldest = own[0]?.previous ?? current.version;
   const stored = Array.from({ length: oldest }, (_, at) => storedRow(at + 1));

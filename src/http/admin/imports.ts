@@ -177,7 +177,7 @@ const headerMap = (fields: readonly string[]) =>
   queryParameter({
     name: "map",
     description: `The field of each column that is not named like a field, or \`${ignored}\` to leave it out: a line of \`HEADER=FIELD\` for each. A header that the file does not have is ignored.`,
-    schema: { type: "string", maxLength: mapCharactersMax },
+    schema: { type: "string", maxLength: mapCharactersMax, pattern: "^.*=\\w+(\\n.*=\\w+)*$" },
     example: "Artikel=petId\nPreis=ignore",
     rule: `${headerMapRule(fields)}, in lines of together at most ${mapCharactersMax} characters`,
     parse: (text) =>

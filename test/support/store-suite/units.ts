@@ -142,7 +142,7 @@ export function describeUnitRules(suite: StoreSuite): void {
       await expectSound();
     });
 
-    test("below 0 or above 2^53 - 1 is rejected with its index and the stored entry", async () => {
+    test("below 0 or above 2^53 - 1 is rejected with its index, the stored entry and the quantity", async () => {
       await add({ petId: 1n, quantity: 5 }, { petId: 2n, quantity: quantityMax });
       const [one, two] = await entries();
       const outcomes = await expectRejected(
@@ -154,11 +154,11 @@ export function describeUnitRules(suite: StoreSuite): void {
       );
       const outOfRange = { kind: "rejected", reason: "out_of_range" };
       expect(outcomes as unknown).toEqual([
-        { ...outOfRange, index: 0, current: one },
-        { ...outOfRange, index: 0, current: two },
-        { ...outOfRange, index: 0, current: two },
-        { ...outOfRange, index: 1, current: one },
-        { ...outOfRange, index: 0, current: one },
+        { ...outOfRange, index: 0, current: one, quantity: -1 },
+        { ...outOfRange, index: 0, current: two, quantity: quantityMax + 1 },
+        { ...outOfRange, index: 0, current: two, quantity: 2 * quantityMax },
+        { ...outOfRange, index: 1, current: one, quantity: -1 },
+        { ...outOfRange, index: 0, current: one, quantity: -1 },
       ]);
     });
   });
