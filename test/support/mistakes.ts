@@ -93,7 +93,8 @@ export const harmless: Mistake[] = [
   row("truncating -changes", "-changes", truncate("-changes"), "truncated", { reads: true }),
   row(
     "deleting every side file at once",
-    "-wal",
+    // The service may look while they are being deleted, and names the one that it misses first.
+    undefined,
     (file) => {
       for (const suffix of ["-wal", "-shm", "-serving", "-changes"]) rmSync(file + suffix);
     },
