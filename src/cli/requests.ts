@@ -7,8 +7,7 @@ import {
   type RequestStore,
   withoutKey,
 } from "../domain/requests/store.ts";
-import { errorCodes } from "../domain/running/errors.ts";
-import { checkChoice } from "../domain/values/texts.ts";
+import { errorCodes, InvalidField } from "../domain/running/errors.ts";
 import { jsonLines } from "./command.ts";
 import { parseInteger } from "./flags.ts";
 import { follow, untilSignal } from "./follow.ts";
@@ -40,7 +39,9 @@ export const requestsCommand = storeCommand({
   },
   async run({ flags, store }) {
     const { key: keyId, code } = flags;
-    if (code !== undefined) checkChoice("code", [code], errorCodes);
+    if (code !== undefined && !errorCodes.some((known) => known === code)) {
+      throw new InvalidField("code", `must be one of ${errorCodes.join(", ")}`);
+    }
     if (keyId !== undefined && keyId !== withoutKey) await getKey(store, keyId);
     const limit = parseInteger("--limit", flags.limit ?? rowsDefault, 1);
     const readNew = createReader(store.requests, { keyId, code }, limit);

@@ -11,7 +11,7 @@ const advice = {
   refused: "Nothing was stored, and nothing will be. The message says what to change.",
   failed: "Nothing was stored, and nothing will be. Send the request again.",
   stored: "The changes are stored. Do not send the request again.",
-  unknown: `No error of this request is known, and the last ${rowsExaminedMax.toLocaleString("en")} changes are not from it. It can still be under way: ask again 10 seconds after you sent it. If this stays, it changed nothing, is older, or never arrived. Repeat an update only with its Idempotency-Key, or read the entry first.`,
+  unknown: `No error of this request is known, and the last ${rowsExaminedMax.toLocaleString("en")} changes are not from it. It can still be under way: ask again 10 seconds after you sent it. If this stays, it probably changed nothing, is older, or never arrived. Repeat an update only with its Idempotency-Key, or read the entry first.`,
   unsettled:
     "It is not known whether the update was stored, and it may still be. Ask again in a second. Repeat it only with its Idempotency-Key.",
 };
