@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { byCommand } from "../src/domain/audit/audit.ts";
 import { generateKeyText } from "../src/domain/keys/keys.ts";
 import { revokeKey } from "../src/domain/keys/lifecycle.ts";
-import { createRequestRecorder, type JustRefused } from "../src/domain/requests/recorder.ts";
+import { createRequestRecorder } from "../src/domain/requests/recorder.ts";
 import { keptPerCode, type RefusedRow } from "../src/domain/requests/store.ts";
-import { unavailable } from "../src/domain/running/errors.ts";
+import { type ErrorCode, unavailable } from "../src/domain/running/errors.ts";
 import { issueOperator } from "./support/admin/operators.ts";
 import { until } from "./support/instances/fleet.ts";
 import {
@@ -178,12 +178,13 @@ describe.each(engines)("what became of a request, on %s", (engine) => {
       store: { keys: store.keys, requests: { addRequests } },
     });
     const name = `down ${engine}`;
-    const request = (at: number, code: JustRefused["code"]): JustRefused => ({
-      ...{ requestId: `${name} ${at}`, keyId: key.id, code, status: 404, method: "GET" },
-      ...{ path: "/v1", message: "", durationMs: 0, userAgent: null, startedMs: 0 },
-    });
-    for (let at = 0; at <= keptPerCode; at++) recorder.record(request(at, "gone"));
-    recorder.record(request(1_000, "not_found"));
+    const record = (at: number, code: ErrorCode, keyId = key.id) =>
+      recorder.record(keyId, code, () => ({
+        ...{ requestId: `${name} ${at}`, status: 404, method: "GET", path: "/v1", message: "" },
+        ...{ durationMs: 0, userAgent: null, startedMs: 0 },
+      }));
+    for (let at = 0; at <= keptPerCode; at++) record(at, "gone");
+    record(1_000, "not_found");
     expect(recorder.dropped).toBe(1);
     expect(await recorder.save().catch((error: Error) => error.message)).toContain("reached");
     expect(recorder.findUnsaved(`${name} 0`)).toMatchObject({ code: "gone" });
@@ -191,9 +192,7 @@ describe.each(engines)("what became of a request, on %s", (engine) => {
     await recorder.save();
     expect(recorder.findUnsaved(`${name} 0`)).toBeUndefined();
     expect(await store.requests.listRequests({ code: "gone" }, 1_000)).toHaveLength(keptPerCode);
-    for (let at = 0; at < 2_000; at++) {
-      recorder.record({ ...request(at, "not_found"), keyId: `key_${at}` });
-    }
+    for (let at = 0; at < 2_000; at++) record(at, "not_found", `key_${at}`);
     expect(recorder.dropped).toBe(1_001);
     isDown = true;
     // Unlike other work in the background, the end of the service does not wait for the store.

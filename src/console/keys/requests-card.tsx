@@ -95,7 +95,9 @@ const columns: readonly Column<RefusedRow>[] = [
     class: "request-text",
     cell: ({ status, code, message }) => (
       <div>
-        <span class={`badge ${status >= 500 ? "danger" : "warning"} mono`}>{`${status} ${code}`}</span>
+        <span
+          class={`badge ${status >= 500 ? "danger" : "warning"} mono`}
+        >{`${status} ${code}`}</span>
         <bdi>{message}</bdi>
       </div>
     ),

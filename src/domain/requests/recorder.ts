@@ -1,11 +1,12 @@
 import type { KeyStore } from "../keys/store.ts";
 import { every, isUnavailable, whileAvailable } from "../running/background.ts";
 import type { Clock } from "../running/clock.ts";
+import type { ErrorCode } from "../running/errors.ts";
 import type { Log } from "../running/events.ts";
 import { keptPerCode, type RefusedRequest, type RequestStore } from "./store.ts";
 
-/** A request that has just got an error. */
-export interface JustRefused extends Omit<RefusedRequest, "at" | "afterSeq"> {
+/** A request that has just got an error, besides its key and its code. */
+export interface JustRefused extends Omit<RefusedRequest, "keyId" | "code" | "at" | "afterSeq"> {
   /** When it arrived, by the clock that never jumps. */
   readonly startedMs: number;
   /** The digest of the secret that was sent with it, if no valid key has it. */
@@ -14,8 +15,11 @@ export interface JustRefused extends Omit<RefusedRequest, "at" | "afterSeq"> {
 
 /** Keeps the requests that got an error, and stores them in the background. */
 export interface RequestRecorder {
-  /** Returns at once and never fails. A request for which there is no room is dropped and counted. */
-  record(request: JustRefused): void;
+  /**
+   * Returns at once, and never fails. A request for which there is no room is not described, but dropped and
+   * counted.
+   */
+  record(keyId: string | null, code: ErrorCode, describe: () => JustRefused): void;
   /** A request that this process has not stored yet. */
   findUnsaved(requestId: string): RefusedRequest | undefined;
   readonly dropped: number;
@@ -88,16 +92,17 @@ export function createRequestRecorder(parts: RecorderParts): RequestRecorder {
   const stopSaving = every(saveEveryMs, "saving refused requests", log, whileAvailable(save));
 
   return {
-    record({ startedMs, ...request }) {
-      const kind = `${request.keyId} ${request.code}`;
+    record(keyId, code, describe) {
+      const kind = `${keyId} ${code}`;
       const count = counts.get(kind) ?? 0;
       if (count >= keptPerCode || unsaved.length >= unsavedMax) {
         dropped += 1;
         return;
       }
       counts.set(kind, count + 1);
+      const { startedMs, ...request } = describe();
       const afterSeq = marks.findLast(({ ms }) => ms <= startedMs)?.seq ?? 0;
-      unsaved.push({ ...request, at: clock.now(), afterSeq });
+      unsaved.push({ ...request, keyId, code, at: clock.now(), afterSeq });
     },
     findUnsaved: (requestId) => unsaved.find((one) => one.requestId === requestId),
     get dropped() {

@@ -19,17 +19,19 @@ export function recordRefused(
     const path = pathOf(url);
     if (!isRecorded(path)) return;
     const { requestId, keyId = null, method, status, startedMs } = request;
-    const { message } = JSON.parse(body) as { readonly message: string };
-    const userAgent = headers.get("user-agent");
-    const secret = code === "unauthorized" ? keyIn({ headers }) : undefined;
-    recorder.record({
-      ...{ requestId, keyId, code, status, startedMs },
-      method: storable(method),
-      path: storable(path),
-      message: storable(message),
-      durationMs: Math.round(request.durationMs),
-      userAgent: userAgent === null ? null : storable(userAgent),
-      digest: secret === undefined ? undefined : digestOf(secret),
+    recorder.record(keyId, code, () => {
+      const { message } = JSON.parse(body) as { readonly message: string };
+      const userAgent = headers.get("user-agent");
+      const secret = code === "unauthorized" ? keyIn({ headers }) : undefined;
+      return {
+        ...{ requestId, status, startedMs },
+        method: storable(method),
+        path: storable(path),
+        message: storable(message),
+        durationMs: Math.round(request.durationMs),
+        userAgent: userAgent === null ? null : storable(userAgent),
+        digest: secret === undefined ? undefined : digestOf(secret),
+      };
     });
   };
 }
