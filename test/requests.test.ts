@@ -3,7 +3,7 @@ import { byCommand } from "../src/domain/audit/audit.ts";
 import { generateKeyText } from "../src/domain/keys/keys.ts";
 import { revokeKey } from "../src/domain/keys/lifecycle.ts";
 import { createRequestRecorder } from "../src/domain/requests/recorder.ts";
-import { keptPerCode, type RefusedRow } from "../src/domain/requests/store.ts";
+import { keptPerCode, type RefusedRow, type RequestError } from "../src/domain/requests/store.ts";
 import { type ErrorCode, unavailable } from "../src/domain/running/errors.ts";
 import { issueOperator } from "./support/admin/operators.ts";
 import { until } from "./support/instances/fleet.ts";
@@ -17,7 +17,7 @@ import {
 interface Outcome {
   readonly outcome: string;
   readonly advice: string;
-  readonly error: RefusedRow | null;
+  readonly error: RequestError | null;
   readonly changes: readonly { seq: number; petId: number; requestId: string }[];
 }
 
@@ -59,7 +59,7 @@ describe.each(engines)("what became of a request, on %s", (engine) => {
       advice: expect.stringContaining("nothing will be"),
       error: {
         ...(json as object),
-        ...{ requestId, method: "PATCH", path: "/v1/inventory/1", userAgent: "till/2.4" },
+        ...{ method: "PATCH", path: "/v1/inventory/1", userAgent: "till/2.4" },
         at: new Date(service.clock.now()).toISOString(),
         durationMs: expect.any(Number),
       },
@@ -101,13 +101,13 @@ describe.each(engines)("what became of a request, on %s", (engine) => {
     ];
     const answered = await Promise.all(hostile);
     const rows = await Promise.all(answered.map(({ requestId }) => stored(requestId)));
-    expect(rows.map(({ path }) => path)).toEqual([
+    expect(rows.map(({ error }) => error.path)).toEqual([
       "/v1/inventory",
       "/v1/changes",
       "/v1/pets/psk_live_…",
       "/v1/changes",
     ]);
-    expect(rows[2]!.userAgent).toStartWith("agent psk_live_… ");
+    expect(rows[2]!.error.userAgent).toStartWith("agent psk_live_… ");
     const kept = JSON.stringify(rows);
     for (const text of [secretText.slice(9, 30), "2026-01-01", "body value", "nonsense"]) {
       expect(kept).not.toContain(text);
@@ -145,7 +145,8 @@ describe.each(engines)("what became of a request, on %s", (engine) => {
     const row = (await requests.findRequest(rare.requestId))!;
     const flood = Array.from({ length: 3 * keptPerCode }, (_, at) => ({
       ...row,
-      ...{ requestId: `flood ${at}`, code: "not_found" as const, status: 404 },
+      requestId: `flood ${at}`,
+      error: { ...row.error, code: "not_found" as const, status: 404 },
     }));
     // Also if the answer of the store is lost and a group is sent again.
     for (const at of [0, 100, 100, 200]) await requests.addRequests(flood.slice(at, at + 100));
@@ -180,14 +181,21 @@ describe.each(engines)("what became of a request, on %s", (engine) => {
     const name = `down ${engine}`;
     const record = (at: number, code: ErrorCode, keyId = key.id) =>
       recorder.record(keyId, code, () => ({
-        ...{ requestId: `${name} ${at}`, status: 404, method: "GET", path: "/v1", message: "" },
-        ...{ durationMs: 0, userAgent: null, startedMs: 0 },
+        ...{ requestId: `${name} ${at}`, startedMs: 0 },
+        error: {
+          status: 404,
+          method: "GET",
+          path: "",
+          message: "",
+          durationMs: 0,
+          userAgent: null,
+        },
       }));
     for (let at = 0; at <= keptPerCode; at++) record(at, "gone");
     record(1_000, "not_found");
     expect(recorder.dropped).toBe(1);
     expect(await recorder.save().catch((error: Error) => error.message)).toContain("reached");
-    expect(recorder.findUnsaved(`${name} 0`)).toMatchObject({ code: "gone" });
+    expect(recorder.findUnsaved(`${name} 0`)).toMatchObject({ error: { code: "gone" } });
     isDown = false;
     await recorder.save();
     expect(recorder.findUnsaved(`${name} 0`)).toBeUndefined();

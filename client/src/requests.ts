@@ -29,9 +29,7 @@ function decodeOutcome(value: Json): RequestOutcome {
 
 function checkError(value: Json | undefined): void {
   const error = readFields(value);
-  for (const name of ["requestId", "at", "method", "path", "code", "message"]) {
-    checkString(error[name], name);
-  }
+  for (const name of ["at", "method", "path", "code", "message"]) checkString(error[name], name);
   for (const name of ["status", "durationMs"]) checkInteger(error[name], name);
   checkStringOrNull(error.userAgent, "userAgent");
 }

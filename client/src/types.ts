@@ -161,10 +161,8 @@ export interface InventoryDifference {
   readonly after: Stock | null;
 }
 
-/** A request that got an error. Its body, its query and secrets are not kept. */
-export interface RefusedRequest {
-  /** The `X-Request-Id` of the response. */
-  readonly requestId: string;
+/** The error that a request got. Its body, its query and secrets are not kept. */
+export interface RequestError {
   /** When the response was sent. */
   readonly at: string;
   /** The method. */
@@ -194,7 +192,7 @@ export interface RequestOutcome {
   /** What to do now, in a sentence or two. */
   readonly advice: string;
   /** The error that it got, or null if none is known. */
-  readonly error: RefusedRequest | null;
+  readonly error: RequestError | null;
   /** What it stored. At most 1,000 rows. */
   readonly changes: readonly LedgerRow[];
 }

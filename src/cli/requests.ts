@@ -9,17 +9,14 @@ import {
 } from "../domain/requests/store.ts";
 import { errorCodes, InvalidField } from "../domain/running/errors.ts";
 import { jsonLines } from "./command.ts";
-import { parseInteger } from "./flags.ts";
 import { follow, untilSignal } from "./follow.ts";
 import { storeCommand } from "./store-command.ts";
 import { type Listing, onePage, printRows } from "./table.ts";
 
-const rowsDefault = "20";
-
-/** Prints the last requests that got an error, the newest last, as a terminal shows a log. */
+/** Prints the requests that got an error, the newest last. With --follow, prints new ones until it is stopped. */
 export const requestsCommand = storeCommand({
   name: "requests",
-  summary: "Shows the last requests to the API that were refused or failed, and why.",
+  summary: "Shows requests to the API that were refused or failed, and why, the newest last.",
   examples: [
     "petstore requests --key key_9aXpR2tQvB6yHcEw3jGk5M",
     "petstore requests --code rate_limit_exceeded --follow",
@@ -30,10 +27,6 @@ export const requestsCommand = storeCommand({
       description: `Only requests of this key. \`${withoutKey}\`: only those without a known key.`,
     },
     code: { placeholder: "CODE", description: "Only requests with this error code." },
-    limit: {
-      placeholder: "N",
-      description: `Maximum number of requests. Default: ${rowsDefault}.`,
-    },
     follow: { description: "Keep running, and show new requests within about a second." },
     json: jsonLines,
   },
@@ -43,38 +36,32 @@ export const requestsCommand = storeCommand({
       throw new InvalidField("code", `must be one of ${errorCodes.join(", ")}`);
     }
     if (keyId !== undefined && keyId !== withoutKey) await getKey(store, keyId);
-    const limit = parseInteger("--limit", flags.limit ?? rowsDefault, 1);
-    const readNew = createReader(store.requests, { keyId, code }, limit);
+    const readNew = createReader(store.requests, { keyId, code });
     const pages = flags.follow ? follow(readNew, untilSignal()) : onePage(await readNew());
     await printRows(pages, listing, flags.json);
   },
 });
 
-/** Returns a function that reads the last rows, and then those that were added since its last call. */
-function createReader(
-  requests: Pick<RequestStore, "listRequests">,
-  filter: RequestFilter,
-  limit: number,
-) {
-  let last: number | undefined;
+/** Returns a function that reads the rows, and then those that were added since its last call. */
+function createReader(requests: Pick<RequestStore, "listRequests">, filter: RequestFilter) {
+  let after = 0;
   return async (): Promise<readonly RefusedRow[]> => {
-    const rowsMax = last === undefined ? limit : keptInTotal;
-    const rows = await requests.listRequests({ ...filter, after: last }, rowsMax);
-    last = rows[0]?.seq ?? last ?? 0;
+    const rows = await requests.listRequests({ ...filter, after }, keptInTotal);
+    after = rows[0]?.seq ?? after;
     return rows.toReversed();
   };
 }
 
 const listing: Listing<RefusedRow> = {
   columns: [
-    { title: "at", align: "left", cell: ({ at }) => new Date(at).toISOString() },
+    { title: "at", align: "left", cell: ({ error }) => error.at },
     { title: "key", align: "left", cell: ({ keyName, keyId }) => keyName ?? keyId ?? "-" },
-    { title: "status", align: "right", cell: ({ status }) => String(status) },
-    { title: "code", align: "left", cell: ({ code }) => code },
-    { title: "request", align: "left", cell: ({ method, path }) => `${method} ${path}` },
+    { title: "request", align: "left", cell: ({ error }) => `${error.method} ${error.path}` },
     { title: "id", align: "left", cell: ({ requestId }) => requestId },
-    { title: "ms", align: "right", cell: ({ durationMs }) => String(durationMs) },
-    { title: "message", align: "left", cell: ({ message }) => message },
+    { title: "ms", align: "right", cell: ({ error }) => String(error.durationMs) },
+    { title: "status", align: "right", cell: ({ error }) => String(error.status) },
+    { title: "code", align: "left", cell: ({ error }) => error.code },
+    { title: "message", align: "left", cell: ({ error }) => error.message },
   ],
-  toJson: (row) => JSON.stringify(refusedRowJson(row)),
+  toJson: refusedRowJson,
 };

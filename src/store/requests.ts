@@ -6,55 +6,36 @@ import {
   type RequestStore,
   withoutKey,
 } from "../domain/requests/store.ts";
-import type { ErrorCode } from "../domain/running/errors.ts";
 import type { Row } from "./rows.ts";
 import { type Dialect, readAll, readFirst, run, type ScriptsOf } from "./statements.ts";
 
-/** Without a key, the column is empty. */
-const noKey = "";
-
-const select = `SELECT seq, request_id, key_id, at, method, path, status, code, message, duration_ms,
-    user_agent, after_seq, keys.name
+const select = `SELECT seq, request_id, key_id, after_seq, error, keys.name
   FROM requests LEFT JOIN keys ON keys.id = key_id`;
 
-function toRefusedRow(row: Row): RefusedRow {
-  const [seq, requestId, keyId, at, method, path, status, code, message] = row;
-  return {
-    seq: Number(seq),
-    requestId: requestId as string,
-    keyId: keyId === noKey ? null : (keyId as string),
-    at: Number(at),
-    method: method as string,
-    path: path as string,
-    status: Number(status),
-    code: code as ErrorCode,
-    message: message as string,
-    durationMs: Number(row[9]),
-    userAgent: row[10] as string | null,
-    afterSeq: Number(row[11]),
-    keyName: row[12] as string | null,
-  };
-}
+const toRefusedRow = ([seq, requestId, keyId, afterSeq, error, keyName]: Row): RefusedRow => ({
+  seq: Number(seq),
+  requestId: requestId as string,
+  keyId: keyId === withoutKey ? null : (keyId as string),
+  afterSeq: Number(afterSeq),
+  error: JSON.parse(error as string),
+  keyName: keyName as string | null,
+});
 
 export const requestReads: ScriptsOf<RequestStore, "listRequests" | "findRequest"> = {
-  listRequests({ after = 0, before = seqMax, keyId, code }, rowsMax) {
-    const key = keyId === withoutKey ? noKey : (keyId ?? null);
-    return readAll(
+  listRequests: ({ after = 0, before = seqMax, keyId, code }, rowsMax) =>
+    readAll(
       toRefusedRow,
       `${select} WHERE seq > $1::int8 AND seq < $2::int8 AND ($3::text IS NULL OR key_id = $3::text)
          AND ($4::text IS NULL OR code = $4::text)
        ORDER BY seq DESC LIMIT $5::int8`,
-      [after, before, key, code ?? null, rowsMax],
-    );
-  },
-  findRequest: (requestId) =>
-    readFirst(toRefusedRow, `${select} WHERE request_id = $1`, [requestId]),
+      [after, before, keyId ?? null, code ?? null, rowsMax],
+    ),
+  findRequest: (...values) => readFirst(toRefusedRow, `${select} WHERE request_id = $1`, values),
 };
 
 const number = "UPDATE requests_end SET seq = seq + $1::int8 RETURNING seq";
-const add = `INSERT INTO requests (seq, request_id, key_id, at, method, path, status, code, message,
-    duration_ms, user_agent, after_seq)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (request_id) DO NOTHING`;
+const add = `INSERT INTO requests (seq, request_id, key_id, code, after_seq, error)
+  VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (request_id) DO NOTHING`;
 const pruneCode = `DELETE FROM requests WHERE key_id = $1 AND code = $2 AND seq <= (
   SELECT seq FROM requests WHERE key_id = $1 AND code = $2
   ORDER BY seq DESC LIMIT 1 OFFSET ${keptPerCode})`;
@@ -67,14 +48,12 @@ export const requestWrites = (
 ): ScriptsOf<RequestStore, "addRequests" | "awaitUpdates"> => ({
   *addRequests(requests) {
     const [[end] = []] = yield* run(number, [requests.length]);
-    const first = Number(end) - requests.length + 1;
-    const kinds = new Map<string, readonly [keyId: string, code: string]>();
-    for (const [index, request] of requests.entries()) {
-      const { requestId, at, method, path, status, code, message, durationMs } = request;
-      const keyId = request.keyId ?? noKey;
-      const values = [requestId, keyId, at, method, path, status, code, message, durationMs];
-      yield* run(add, [first + index, ...values, request.userAgent, request.afterSeq]);
-      kinds.set(`${keyId} ${code}`, [keyId, code]);
+    let seq = Number(end) - requests.length;
+    const kinds = new Map<string, readonly string[]>();
+    for (const { requestId, keyId, afterSeq, error } of requests) {
+      const kind = [keyId ?? withoutKey, error.code];
+      yield* run(add, [++seq, requestId, ...kind, afterSeq, JSON.stringify(error)]);
+      kinds.set(kind.join(), kind);
     }
     for (const kind of kinds.values()) yield* run(pruneCode, kind);
     yield* run(pruneAll);

@@ -126,10 +126,8 @@ export interface InventoryDifference {
   readonly after: Stock | null;
 }
 
-/** A request that got an error. Its body, its query and secrets are not kept. */
-export interface RefusedRequest {
-  /** The `X-Request-Id` of the response. */
-  readonly requestId: string;
+/** The error that a request got. Its body, its query and secrets are not kept. */
+export interface RequestError {
   /** When the response was sent. */
   readonly at: string;
   /** The method. */
@@ -159,7 +157,7 @@ export interface RequestOutcome {
   /** What to do now, in a sentence or two. */
   readonly advice: string;
   /** The error that it got, or null if none is known. */
-  readonly error: RefusedRequest | null;
+  readonly error: RequestError | null;
   /** What it stored. At most 1,000 rows. */
   readonly changes: readonly LedgerRow[];
 }
@@ -919,10 +917,12 @@ export interface Undone {
   readonly pets: readonly UndonePet[];
 }
 
-/** A request that got an error, and its key. */
-export interface RefusedRow extends RefusedRequest {
+/** A request that got an error. */
+export interface RefusedRequest extends RequestError {
   /** The number of the row. Numbers have gaps. */
   readonly seq: number;
+  /** The `X-Request-Id` of the response. */
+  readonly requestId: string;
   /** The ID of the API key, or null if none or an unknown one was sent. */
   readonly keyId: string | null;
   /** The current name of that key, or null. */

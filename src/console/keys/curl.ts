@@ -1,7 +1,7 @@
-import type { RefusedRow } from "../client/types.ts";
+import type { RefusedRequest } from "../client/types.ts";
 
 /** A command that sends a request again. The service keeps neither the key nor the body. */
-export function curlOf({ method, path }: RefusedRow, origin: string): string {
+export function curlOf({ method, path }: RefusedRequest, origin: string): string {
   const words = ["curl", method === "HEAD" ? "--head" : `-X ${quoted(method)}`];
   words.push(quoted(origin + path), "-H 'Authorization: Bearer <API_KEY>'");
   if (/^(POST|PATCH|PUT)$/.test(method)) {

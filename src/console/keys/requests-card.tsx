@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { requestPath } from "../activity/change-filter.ts";
 import { request } from "../client/api.ts";
-import type { ErrorCode, RefusedRow, RequestOutcome } from "../client/types.ts";
+import type { RefusedRequest, RequestOutcome } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { Card } from "../parts/card.tsx";
 import { Select } from "../parts/choices.tsx";
@@ -16,25 +16,10 @@ import { formatCount } from "../texts/formats.ts";
 import { curlOf } from "./curl.ts";
 
 /** The codes of errors that clients of the API get. */
-const codes: readonly ErrorCode[] = [
-  "invalid_request",
-  "unauthorized",
-  "insufficient_scope",
-  "not_found",
-  "method_not_allowed",
-  "idempotency_conflict",
-  "insufficient_stock",
-  "version_conflict",
-  "gone",
-  "precondition_failed",
-  "payload_too_large",
-  "unsupported_media_type",
-  "idempotency_key_reused",
-  "rate_limit_exceeded",
-  "key_banned",
-  "internal_error",
-  "unavailable",
-];
+const codes = `invalid_request unauthorized insufficient_scope not_found method_not_allowed
+  idempotency_conflict insufficient_stock version_conflict gone precondition_failed
+  payload_too_large unsupported_media_type idempotency_key_reused rate_limit_exceeded key_banned
+  internal_error unavailable`.split(/\s+/);
 
 const rowsMax = 100;
 
@@ -43,7 +28,7 @@ export function RequestsCard({ keyId }: { readonly keyId: string }) {
   const code = useSignal("");
   const query = new URLSearchParams({ key: keyId, limit: String(rowsMax) });
   if (code.value !== "") query.set("code", code.value);
-  const source = usePolled<readonly RefusedRow[]>(`/requests?${query}`);
+  const source = usePolled<readonly RefusedRequest[]>(`/requests?${query}`);
   const filter = (
     <Select
       label="Error code"
@@ -77,11 +62,10 @@ export function RequestsCard({ keyId }: { readonly keyId: string }) {
   );
 }
 
-const columns: readonly Column<RefusedRow>[] = [
-  { title: "When", class: "nowrap", cell: ({ at }) => <Time at={at} /> },
+const columns: readonly Column<RefusedRequest>[] = [
   {
     title: "Request",
-    class: "request-text",
+    class: "request-text request-name",
     isMain: true,
     cell: ({ method, path, requestId }) => (
       <>
@@ -95,14 +79,25 @@ const columns: readonly Column<RefusedRow>[] = [
     class: "request-text",
     cell: ({ status, code, message }) => (
       <div>
-        <span
-          class={`badge ${status >= 500 ? "danger" : "warning"} mono`}
-        >{`${status} ${code}`}</span>
-        <bdi>{message}</bdi>
+        <span class={`badge mono ${status >= 500 ? "danger" : "warning"}`}>
+          {`${status} ${code}`}
+        </span>
+        <div>
+          <bdi>{message}</bdi>
+        </div>
       </div>
     ),
   },
-  { title: "Duration", isNumber: true, cell: ({ durationMs }) => `${formatCount(durationMs)} ms` },
+  {
+    title: "When",
+    class: "nowrap",
+    cell: ({ at, durationMs }) => (
+      <div>
+        <Time at={at} />
+        <div class="small muted">after {formatCount(durationMs)} ms</div>
+      </div>
+    ),
+  },
   {
     title: "Client",
     class: "request-text small",

@@ -4,7 +4,7 @@ import { type HistoryReader, type RowFilter, rowsExaminedMax } from "../ledger/s
 import { createAlarm, isUnavailable, yieldToEventLoop } from "../running/background.ts";
 import { unavailableMessages } from "../running/errors.ts";
 import type { RequestRecorder } from "./recorder.ts";
-import type { RefusedRequest, RefusedRow, RequestStore } from "./store.ts";
+import type { RefusedRow, RequestError, RequestStore } from "./store.ts";
 
 /** What a client can do, by what became of its request. */
 const advice = {
@@ -25,7 +25,7 @@ export interface RequestOutcome {
   /** What the client can do now. */
   readonly advice: string;
   /** The error that it got, if it is known. */
-  readonly error: RefusedRequest | undefined;
+  readonly error: RequestError | undefined;
   /** The ledger rows that it stored. */
   readonly rows: readonly NamedRow[];
 }
@@ -50,8 +50,9 @@ export async function findOutcome(
   requestId: string,
   keyId?: string,
 ): Promise<RequestOutcome> {
-  const known = requests.findUnsaved(requestId) ?? (await store.requests.findRequest(requestId));
-  const error = keyId === undefined || known?.keyId === keyId ? known : undefined;
+  const found = requests.findUnsaved(requestId) ?? (await store.requests.findRequest(requestId));
+  const request = keyId === undefined || found?.keyId === keyId ? found : undefined;
+  const error = request?.error;
   const result = (outcome: RequestOutcome["outcome"], rows: readonly NamedRow[] = []) => {
     const isUnsettled = outcome === "unknown" && error;
     return { requestId, outcome, advice: advice[isUnsettled ? "unsettled" : outcome], error, rows };
@@ -59,7 +60,7 @@ export async function findOutcome(
   if (error && !mayBeStored(error)) return result(error.status < 500 ? "refused" : "failed");
   const isSettled = error !== undefined && (await awaitUpdates(store.requests));
   const { seq } = await store.history.readTip();
-  const after = error ? error.afterSeq : Math.max(0, seq - rowsExaminedMax);
+  const after = request?.afterSeq ?? Math.max(0, seq - rowsExaminedMax);
   const upTo = Math.min(seq, after + rowsSearchedMax);
   const rows = await findRows(store.history, { requestId, keyId, after, upTo });
   if (rows.length > 0) return result("stored", rows);
@@ -67,7 +68,7 @@ export async function findOutcome(
 }
 
 /** True for the errors that docs/outcomes.md names. Reads store nothing. */
-function mayBeStored({ method, code, message }: RefusedRequest): boolean {
+function mayBeStored({ method, code, message }: RequestError): boolean {
   if (method === "GET" || method === "HEAD") return false;
   return code === "internal_error" || message === unavailableMessages.unknownOutcome;
 }
@@ -105,19 +106,13 @@ async function findRows(
   return [];
 }
 
-/** The error of a request, as clients see it. Operators see it with its key. */
-function refusedJson(request: RefusedRequest) {
-  const { requestId, at, method, path, status, code, message, durationMs, userAgent } = request;
-  const time = new Date(at).toISOString();
-  return { requestId, at: time, method, path, status, code, message, durationMs, userAgent };
-}
-
-export function refusedRowJson(row: RefusedRow) {
-  const { seq, keyId, keyName } = row;
-  return { seq, keyId, keyName, ...refusedJson(row) };
-}
-
-export function outcomeJson({ error, rows, ...result }: RequestOutcome): string {
-  const fields = JSON.stringify({ ...result, error: error ? refusedJson(error) : null });
+/** As the API and the operator API write it. */
+export function outcomeJson({ requestId, outcome, advice, error, rows }: RequestOutcome): string {
+  const fields = JSON.stringify({ requestId, outcome, advice, error: error ?? null });
   return `${fields.slice(0, -1)},"changes":[${rows.map(ledgerRowJson).join()}]}`;
+}
+
+/** As the operator API and the command write it. */
+export function refusedRowJson({ seq, requestId, keyId, keyName, error }: RefusedRow): string {
+  return JSON.stringify({ seq, requestId, keyId, keyName, ...error });
 }

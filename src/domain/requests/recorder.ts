@@ -3,10 +3,11 @@ import { every, isUnavailable, whileAvailable } from "../running/background.ts";
 import type { Clock } from "../running/clock.ts";
 import type { ErrorCode } from "../running/errors.ts";
 import type { Log } from "../running/events.ts";
-import { keptPerCode, type RefusedRequest, type RequestStore } from "./store.ts";
+import { keptPerCode, type RefusedRequest, type RequestError, type RequestStore } from "./store.ts";
 
-/** A request that has just got an error, besides its key and its code. */
-export interface JustRefused extends Omit<RefusedRequest, "keyId" | "code" | "at" | "afterSeq"> {
+/** A request that has just got an error. */
+export interface JustRefused extends Pick<RefusedRequest, "requestId"> {
+  readonly error: Omit<RequestError, "at" | "code">;
   /** When it arrived, by the clock that never jumps. */
   readonly startedMs: number;
   /** The digest of the secret that was sent with it, if no valid key has it. */
@@ -100,9 +101,10 @@ export function createRequestRecorder(parts: RecorderParts): RequestRecorder {
         return;
       }
       counts.set(kind, count + 1);
-      const { startedMs, ...request } = describe();
+      const { requestId, startedMs, digest, error } = describe();
+      const at = new Date(clock.now()).toISOString();
       const afterSeq = marks.findLast(({ ms }) => ms <= startedMs)?.seq ?? 0;
-      unsaved.push({ ...request, keyId, code, at: clock.now(), afterSeq });
+      unsaved.push({ requestId, keyId, afterSeq, digest, error: { ...error, at, code } });
     },
     findUnsaved: (requestId) => unsaved.find((one) => one.requestId === requestId),
     get dropped() {

@@ -1,15 +1,9 @@
 import type { ErrorCode } from "../running/errors.ts";
 
-/**
- * A request that got an error, as the store keeps it: without its body, its query and every secret. What
- * was stored is in the ledger.
- */
-export interface RefusedRequest {
-  readonly requestId: string;
-  /** Null without a key, and if the key that was sent is not known. */
-  readonly keyId: string | null;
-  /** When it got its response, in milliseconds since 1970. */
-  readonly at: number;
+/** The error that a request got, as clients and operators see it: without body, query and secrets. */
+export interface RequestError {
+  /** When it got its response, as an ISO 8601 time. */
+  readonly at: string;
   readonly method: string;
   readonly path: string;
   readonly status: number;
@@ -17,8 +11,16 @@ export interface RefusedRequest {
   readonly message: string;
   readonly durationMs: number;
   readonly userAgent: string | null;
+}
+
+/** A request that got an error. What other requests stored is in the ledger. */
+export interface RefusedRequest {
+  readonly requestId: string;
+  /** Null without a key, and if the key that was sent is not known. */
+  readonly keyId: string | null;
   /** A ledger row from before the request arrived. Rows that it stored, if any, come later. */
   readonly afterSeq: number;
+  readonly error: RequestError;
 }
 
 /** A request in the order in which all instances have stored them. */

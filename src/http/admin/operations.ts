@@ -23,7 +23,7 @@ import {
   rolesOfTags,
 } from "./operation.ts";
 import { petOperations } from "./pets.ts";
-import { refusedOperations, refusedRowSchemas } from "./requests.ts";
+import { refusedOperations, refusedSchemas } from "./requests.ts";
 import { rejectOtherOrigins } from "./same-origin.ts";
 import { serviceOperations, serviceSchemas } from "./service.ts";
 import { sessionOperations, sessionSchemas } from "./session.ts";
@@ -71,7 +71,7 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
   ...stockSchemas,
   ...stocktakeSchemas,
   ...undoSchemas,
-  ...refusedRowSchemas,
+  ...refusedSchemas,
   Error: errorSchema(errorCodes),
 };
 

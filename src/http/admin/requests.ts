@@ -1,42 +1,36 @@
 import { refusedRowJson } from "../../domain/requests/outcomes.ts";
 import { withoutKey } from "../../domain/requests/store.ts";
 import { errorCodes } from "../../domain/running/errors.ts";
-import { exampleKeyId } from "../api/contract/examples.ts";
+import { exampleKeyId, exampleRequestId } from "../api/contract/examples.ts";
 import { jsonList } from "../api/contract/operation.ts";
-import { responseObject, type Schema, seq, textOrNull } from "../api/contract/schema.ts";
+import { responseObject, type Schema, seq, text, textOrNull } from "../api/contract/schema.ts";
 import { pageReply } from "../api/pages.ts";
-import {
-  choiceParameter,
-  integerParameter,
-  patternParameter,
-  queryOf,
-  readParameter,
-  seqBounds,
-} from "../api/parameters.ts";
+import { choiceParameter, patternParameter, queryOf, readParameter } from "../api/parameters.ts";
 import {
   getRequest as apiRequest,
-  exampleRefused,
-  refusedFields,
+  errorFields,
+  exampleError,
   replyOutcome,
 } from "../api/requests.ts";
+import { before, limit, rowsPerPage } from "./audit.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
-export const refusedRowSchemas: Readonly<Record<string, Schema>> = {
-  RefusedRow: responseObject(
-    "A request that got an error, and its key.",
+const named = { seq: 17, requestId: exampleRequestId, keyId: exampleKeyId, keyName: "Till 3" };
+
+export const refusedSchemas: Readonly<Record<string, Schema>> = {
+  RefusedRequest: responseObject(
+    "A request that got an error.",
     {
       seq: seq("The number of the row. Numbers have gaps."),
+      requestId: text("The `X-Request-Id` of the response."),
       keyId: textOrNull("The ID of the API key, or null if none or an unknown one was sent."),
       keyName: textOrNull("The current name of that key, or null."),
-      ...refusedFields,
+      ...errorFields,
     },
-    { seq: 17, keyId: exampleKeyId, keyName: "Till 3", ...exampleRefused },
+    { ...named, ...exampleError },
   ),
 };
 
-const rowsPerPage = { min: 1, initial: 100, max: 1_000 };
-const before = integerParameter("before", seqBounds, "Only rows with a smaller `seq`.", 18);
-const limit = integerParameter("limit", rowsPerPage, "The maximum number of rows on the page.", 50);
 const code = choiceParameter("code", errorCodes, "Only this error code.", "invalid_request");
 const key = patternParameter(
   "key",
@@ -54,7 +48,7 @@ const listRequests: AdminDeclaration = {
     description:
       "Returns requests to the API that got an error, newest first, from all instances. An error is listed within about a second. The service keeps the last 100 of each key and code, and 10,000 in total. A request with a revoked or expired key is listed under that key. If older rows follow, `Link` contains the URL of the next page.",
     parameters: [key, code, before, limit],
-    success: { 200: jsonList("One page of requests.", "RefusedRow", { headers: ["NextPage"] }) },
+    success: { 200: jsonList("One page of them.", "RefusedRequest", { headers: ["NextPage"] }) },
   },
   async handle({ store }, call) {
     const query = queryOf(call.request);
@@ -68,16 +62,15 @@ const listRequests: AdminDeclaration = {
     const found = await store.requests.listRequests(filter, size + 1);
     const rows = found.slice(0, size);
     const next = found.length > size ? rows.at(-1)!.seq : undefined;
-    return pageReply(call, query, JSON.stringify(rows.map(refusedRowJson)), "before", next);
+    return pageReply(call, query, `[${rows.map(refusedRowJson).join()}]`, "before", next);
   },
 };
 
+const description = "Returns what became of a request to the API, whichever key has sent it.";
+
 const getRequest: AdminDeclaration = {
   ...apiRequest,
-  contract: {
-    ...apiRequest.contract,
-    description: "Returns what became of a request to the API, whichever key has sent it.",
-  },
+  contract: { ...apiRequest.contract, description },
   handle: (context, { request }) => replyOutcome(context, request),
 };
 

@@ -8,7 +8,7 @@ import { inventoryOperations, inventorySchemas } from "./inventory.ts";
 import { type ApiOperation, type ApiSettings, bodyRule, type Declaration } from "./operation.ts";
 import { orderOperations, orderSchemas } from "./orders.ts";
 import { petOperations, petSchemas } from "./pets.ts";
-import { requestOperations, requestSchemas } from "./requests.ts";
+import { getRequest, requestSchemas } from "./requests.ts";
 import { snapshotOperations, snapshotSchemas } from "./snapshots.ts";
 
 export const apiBasePath = "/v1";
@@ -17,7 +17,7 @@ export const apiBasePath = "/v1";
 const table = {
   ...tagged("Inventory", inventoryOperations),
   ...tagged("History", historyOperations),
-  ...tagged("Inventory", { ...changeOperations, ...requestOperations }),
+  ...tagged("Inventory", { ...changeOperations, getRequest }),
   ...tagged("History", snapshotOperations),
   ...tagged("Pets", petOperations),
   ...tagged("Orders", orderOperations),

@@ -18,19 +18,23 @@ export function recordRefused(
   return ({ url, body, errorCode: code, headers, ...request }: RejectedRequest): void => {
     const path = pathOf(url);
     if (!isRecorded(path)) return;
-    const { requestId, keyId = null, method, status, startedMs } = request;
+    const { requestId, keyId = null, method, status, startedMs, durationMs } = request;
     recorder.record(keyId, code, () => {
       const { message } = JSON.parse(body) as { readonly message: string };
       const userAgent = headers.get("user-agent");
       const secret = code === "unauthorized" ? keyIn({ headers }) : undefined;
       return {
-        ...{ requestId, status, startedMs },
-        method: storable(method),
-        path: storable(path),
-        message: storable(message),
-        durationMs: Math.round(request.durationMs),
-        userAgent: userAgent === null ? null : storable(userAgent),
+        requestId,
+        startedMs,
         digest: secret === undefined ? undefined : digestOf(secret),
+        error: {
+          method: storable(method),
+          path: storable(path),
+          status,
+          message: storable(message),
+          durationMs: Math.round(durationMs),
+          userAgent: userAgent === null ? null : storable(userAgent),
+        },
       };
     });
   };

@@ -46,23 +46,17 @@ const shopWork = `
   ) WITH (fillfactor = 50)`;
 
 /**
- * Requests that got an error, without body, query and secrets. An empty key stands for none. The end numbers
- * them: its row is locked until a transaction ends, so that numbers become visible in their order.
+ * Requests that got an error. The end numbers them: its row is locked until a transaction ends, so that
+ * numbers become visible in their order.
  */
 const requests = `
   CREATE TABLE requests (
-    seq         int8 PRIMARY KEY,
-    request_id  text COLLATE "C" NOT NULL UNIQUE,
-    key_id      text COLLATE "C" NOT NULL,
-    at          int8 NOT NULL,
-    method      text NOT NULL,
-    path        text NOT NULL,
-    status      int8 NOT NULL,
-    code        text COLLATE "C" NOT NULL,
-    message     text NOT NULL,
-    duration_ms int8 NOT NULL,
-    user_agent  text,
-    after_seq   int8 NOT NULL
+    seq        int8 PRIMARY KEY,
+    request_id text COLLATE "C" NOT NULL UNIQUE,
+    key_id     text COLLATE "C" NOT NULL,
+    code       text COLLATE "C" NOT NULL,
+    after_seq  int8 NOT NULL,
+    error      text NOT NULL
   );
   CREATE INDEX requests_by_key ON requests (key_id, code, seq);
   CREATE TABLE requests_end (seq int8 NOT NULL) WITH (fillfactor = 50);

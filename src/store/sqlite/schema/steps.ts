@@ -68,23 +68,17 @@ const shopWork = `
     key_id TEXT PRIMARY KEY REFERENCES keys, pet_ids TEXT NOT NULL, at INTEGER NOT NULL) STRICT`;
 
 /**
- * Requests that got an error, without body, query and secrets. An empty key stands for none. The end numbers
- * them: its row is locked until a transaction ends, so that numbers become visible in their order.
+ * Requests that got an error. The end numbers them: its row is locked until a transaction ends, so that
+ * numbers become visible in their order.
  */
 const requests = `
   CREATE TABLE requests (
-    seq         INTEGER PRIMARY KEY,
-    request_id  TEXT    NOT NULL UNIQUE,
-    key_id      TEXT    NOT NULL,
-    at          INTEGER NOT NULL,
-    method      TEXT    NOT NULL,
-    path        TEXT    NOT NULL,
-    status      INTEGER NOT NULL,
-    code        TEXT    NOT NULL,
-    message     TEXT    NOT NULL,
-    duration_ms INTEGER NOT NULL,
-    user_agent  TEXT,
-    after_seq   INTEGER NOT NULL
+    seq        INTEGER PRIMARY KEY,
+    request_id TEXT    NOT NULL UNIQUE,
+    key_id     TEXT    NOT NULL,
+    code       TEXT    NOT NULL,
+    after_seq  INTEGER NOT NULL,
+    error      TEXT    NOT NULL
   ) STRICT;
   CREATE INDEX requests_by_key ON requests (key_id, code, seq);
   CREATE TABLE requests_end (seq INTEGER NOT NULL) STRICT;
