@@ -16,7 +16,6 @@ import { createHeadWatcher } from "./domain/ledger/head.ts";
 import { keepIdempotencyKeys } from "./domain/ledger/idempotency-keeping.ts";
 import { followTail } from "./domain/ledger/tail.ts";
 import { createRequestRecorder } from "./domain/requests/recorder.ts";
-import { monotonicMs } from "./domain/running/background.ts";
 import type { Log } from "./domain/running/events.ts";
 import { followSales } from "./domain/sales/sales.ts";
 import { announceKeyChanges } from "./domain/shop/key-announcements.ts";
@@ -82,7 +81,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const usage = createUsageRecorder(store.usageHistory, clock, log);
   opened.defer(usage.stop);
   const lastSeq = () => tail.seq;
-  const requests = createRequestRecorder({ store, clock, monotonicMs, lastSeq, log });
+  const requests = createRequestRecorder(store, clock, lastSeq, log);
   opened.defer(requests.stop);
   const stop = new AbortController();
   const stopping = stop.signal;

@@ -174,10 +174,13 @@ describe.each(engines)("what became of a request, on %s", (engine) => {
       if (isDown) throw unavailable("unreachable");
       await store.requests.addRequests(rows);
     };
-    const recorder = createRequestRecorder({
-      ...{ clock, monotonicMs: () => 0, lastSeq: () => 0, log: () => {} },
-      store: { keys: store.keys, requests: { addRequests } },
-    });
+    const failing = { keys: store.keys, requests: { addRequests } };
+    const recorder = createRequestRecorder(
+      failing,
+      clock,
+      () => 0,
+      () => {},
+    );
     const name = `down ${engine}`;
     const record = (at: number, code: ErrorCode, keyId = key.id) =>
       recorder.record(keyId, code, () => ({

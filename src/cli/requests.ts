@@ -1,12 +1,6 @@
 import { getKey } from "../domain/keys/lifecycle.ts";
 import { refusedRowJson } from "../domain/requests/outcomes.ts";
-import {
-  keptInTotal,
-  type RefusedRow,
-  type RequestFilter,
-  type RequestStore,
-  withoutKey,
-} from "../domain/requests/store.ts";
+import { keptInTotal, type RefusedRow, withoutKey } from "../domain/requests/store.ts";
 import { errorCodes, InvalidField } from "../domain/running/errors.ts";
 import { jsonLines } from "./command.ts";
 import { follow, untilSignal } from "./follow.ts";
@@ -36,21 +30,16 @@ export const requestsCommand = storeCommand({
       throw new InvalidField("code", `must be one of ${errorCodes.join(", ")}`);
     }
     if (keyId !== undefined && keyId !== withoutKey) await getKey(store, keyId);
-    const readNew = createReader(store.requests, { keyId, code });
+    let after = 0;
+    const readNew = async () => {
+      const rows = await store.requests.listRequests({ keyId, code, after }, keptInTotal);
+      after = rows[0]?.seq ?? after;
+      return rows.toReversed();
+    };
     const pages = flags.follow ? follow(readNew, untilSignal()) : onePage(await readNew());
     await printRows(pages, listing, flags.json);
   },
 });
-
-/** Returns a function that reads the rows, and then those that were added since its last call. */
-function createReader(requests: Pick<RequestStore, "listRequests">, filter: RequestFilter) {
-  let after = 0;
-  return async (): Promise<readonly RefusedRow[]> => {
-    const rows = await requests.listRequests({ ...filter, after }, keptInTotal);
-    after = rows[0]?.seq ?? after;
-    return rows.toReversed();
-  };
-}
 
 const listing: Listing<RefusedRow> = {
   columns: [

@@ -78,11 +78,6 @@ export function openObservers(
     observers: all.filter((one) => one !== undefined),
     counter: metrics?.requestEnded,
     beginTrace: traces?.beginTrace,
-    errorObservers: [failing.observe, recordRefused(requests, isOfClient)],
+    errorObservers: [failing.observe, recordRefused(requests, `${adminBasePath}/`)],
   };
-}
-
-/** The console shows its errors by itself. */
-function isOfClient(path: string): boolean {
-  return !path.startsWith(`${adminBasePath}/`);
 }

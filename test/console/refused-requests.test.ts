@@ -28,7 +28,7 @@ test.each(engines)(
     const opened = await openConsole(service);
     const { page } = opened;
     await opened.context.grantPermissions(["clipboard-read", "clipboard-write"]);
-    const row = (text: string) => page.locator("[data-request]", { hasText: text });
+    const row = (text: string) => page.locator("tbody tr", { hasText: text });
     const copied = () => page.evaluate(() => navigator.clipboard.readText());
 
     await page.getByRole("link", { name: "Keys", exact: true }).click();

@@ -1,18 +1,19 @@
 import { useSignal } from "@preact/signals";
+import type { TargetedSubmitEvent } from "preact";
 import { requestPath } from "../activity/change-filter.ts";
 import { request } from "../client/api.ts";
 import type { RefusedRequest, RequestOutcome } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { Card } from "../parts/card.tsx";
 import { Select } from "../parts/choices.tsx";
-import { CopyButton } from "../parts/copy-button.tsx";
-import { FieldError } from "../parts/fields.tsx";
+import { FieldError, TextField } from "../parts/fields.tsx";
+import { CopyButton } from "../parts/issue-dialog.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
 import { useSubmission } from "../parts/submission.ts";
 import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
-import { formatCount } from "../texts/formats.ts";
+import { capitalized, formatCount } from "../texts/formats.ts";
 import { curlOf } from "./curl.ts";
 
 /** The codes of errors that clients of the API get. */
@@ -21,14 +22,11 @@ const codes = `invalid_request unauthorized insufficient_scope not_found method_
   payload_too_large unsupported_media_type idempotency_key_reused rate_limit_exceeded key_banned
   internal_error unavailable`.split(/\s+/);
 
-const rowsMax = 100;
-
 /** Why requests of a key got errors, the newest first, and what became of any request. */
 export function RequestsCard({ keyId }: { readonly keyId: string }) {
   const code = useSignal("");
-  const query = new URLSearchParams({ key: keyId, limit: String(rowsMax) });
-  if (code.value !== "") query.set("code", code.value);
-  const source = usePolled<readonly RefusedRequest[]>(`/requests?${query}`);
+  const query = code.value === "" ? "" : `&code=${code.value}`;
+  const source = usePolled<readonly RefusedRequest[]>(`/requests?key=${keyId}${query}`);
   const filter = (
     <Select
       label="Error code"
@@ -41,19 +39,10 @@ export function RequestsCard({ keyId }: { readonly keyId: string }) {
     <Card title="Refused and failed requests" class="wide-section" aside={filter}>
       <WhenLoaded source={source}>
         {(rows) =>
-          rows.length === 0 ? (
-            <p class="muted">
-              {code.value === "" ? "None yet." : "None with this code."} New ones appear here by
-              themselves.
-            </p>
+          rows.length > 0 ? (
+            <Table rows={rows} keyOf={({ seq }) => seq} columns={columns} />
           ) : (
-            <Table
-              caption="Requests that got an error, newest first"
-              rows={rows}
-              keyOf={({ seq }) => seq}
-              mark={({ requestId }) => ({ "data-request": requestId })}
-              columns={columns}
-            />
+            <p class="muted">{code.value === "" ? "None yet." : "None with this code."}</p>
           )
         }
       </WhenLoaded>
@@ -65,11 +54,11 @@ export function RequestsCard({ keyId }: { readonly keyId: string }) {
 const columns: readonly Column<RefusedRequest>[] = [
   {
     title: "Request",
-    class: "request-text request-name",
+    class: "request-text",
     isMain: true,
     cell: ({ method, path, requestId }) => (
       <>
-        <bdi class="mono">{`${method} ${path}`}</bdi>
+        <span class="mono">{`${method} ${path}`}</span>
         <span class="muted small mono">{requestId}</span>
       </>
     ),
@@ -79,12 +68,9 @@ const columns: readonly Column<RefusedRequest>[] = [
     class: "request-text",
     cell: ({ status, code, message }) => (
       <div>
-        <span class={`badge mono ${status >= 500 ? "danger" : "warning"}`}>
-          {`${status} ${code}`}
-        </span>
-        <div>
-          <bdi>{message}</bdi>
-        </div>
+        <span class={`badge mono ${status >= 500 ? "danger" : "warning"}`}>{status}</span>
+        <span class="mono small">{` ${code}`}</span>
+        <div>{message}</div>
       </div>
     ),
   },
@@ -98,16 +84,12 @@ const columns: readonly Column<RefusedRequest>[] = [
       </div>
     ),
   },
-  {
-    title: "Client",
-    class: "request-text small",
-    cell: ({ userAgent }) => <bdi>{userAgent ?? "Not named"}</bdi>,
-  },
+  { title: "Client", class: "small", cell: ({ userAgent }) => <bdi>{userAgent}</bdi> },
   {
     title: "Actions",
     isTitleHidden: true,
     cell: (row) => (
-      <CopyButton text={curlOf(row, window.location.origin)} what="curl command" isSmall>
+      <CopyButton text={curlOf(row, window.location.origin)} what="command">
         Copy as curl
       </CopyButton>
     ),
@@ -117,48 +99,26 @@ const columns: readonly Column<RefusedRequest>[] = [
 /** Finds any request by its id, also one that was stored. */
 function OutcomeForm() {
   const found = useSignal<RequestOutcome | undefined>(undefined);
-  const { isBusy, error, run } = useSubmission();
-  const find = (id: string) =>
-    run(async () => {
-      found.value = undefined;
+  const { error, run } = useSubmission();
+  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const id = String(new FormData(event.currentTarget).get("requestId")).trim();
+    void run(async () => {
       found.value = await request<RequestOutcome>(`/requests/${encodeURIComponent(id)}`);
     });
+  };
+  const { outcome = "", advice, error: got, changes: [first] = [] } = found.value ?? {};
   return (
-    <form
-      class="row outcome-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void find(String(new FormData(event.currentTarget).get("requestId")).trim());
-      }}
-    >
-      <input
-        class="input mono"
-        name="requestId"
-        required
-        aria-label="Request id"
-        placeholder="Request id: req_…"
-        autocomplete="off"
-        spellcheck={false}
-      />
-      <button type="submit" class="button" disabled={isBusy.value}>
+    <form class="stack outcome-form" onSubmit={submit}>
+      <TextField name="requestId" label="Request id" placeholder="req_…" isRequired />
+      <button type="submit" class="button">
         What became of it?
       </button>
-      {error.value !== "" && <FieldError>{error.value}</FieldError>}
-      <div role="status">{found.value && <Outcome {...found.value} />}</div>
-    </form>
-  );
-}
-
-function Outcome({ outcome, advice, error, changes }: RequestOutcome) {
-  const last = changes.at(-1);
-  return (
-    <>
-      <p>
-        <span class={`badge ${outcome === "stored" ? "success" : "warning"}`}>{outcome}</span>{" "}
-        {error && <bdi>{`${error.status} ${error.code}: ${error.message}`}</bdi>}
+      <FieldError>{error.value}</FieldError>
+      <p role="status">
+        <strong>{capitalized(outcome)}</strong> {got?.message} {advice}
       </p>
-      <p class="small muted">{advice}</p>
-      {last && <a href={hrefOf(requestPath(last))}>Show its changes in Activity</a>}
-    </>
+      {first && <a href={hrefOf(requestPath(first))}>Show its changes in Activity</a>}
+    </form>
   );
 }

@@ -29,10 +29,6 @@ function WithoutKey() {
         ← All keys
       </a>
       <ViewHead title="Without a known key" />
-      <p class="muted">
-        Requests to the API without a key, or with one that this service does not know. Those with a
-        revoked or expired key are shown with that key.
-      </p>
       <RequestsCard keyId="none" />
     </>
   );

@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren, ComponentProps } from "preact";
+import { announce, showError } from "../page/messages.ts";
 import { Button } from "./button.tsx";
 import { SelectField } from "./choices.tsx";
-import { CopyButton } from "./copy-button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { FormDialog } from "./dialog-form.tsx";
 import { FieldError } from "./fields.tsx";
@@ -63,6 +63,34 @@ function ShownOnce(props: Issued & { readonly close: () => void }) {
         </div>
       </div>
     </Dialog>
+  );
+}
+
+interface CopyProps {
+  readonly text: string;
+  /** What the text is, for example "key". */
+  readonly what: string;
+  /** "Copy" unless given. */
+  readonly children?: string;
+}
+
+export function CopyButton({ text, what, children }: CopyProps) {
+  const isCopied = useSignal(false);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      isCopied.value = true;
+      announce(`Copied the ${what}`);
+      setTimeout(() => (isCopied.value = false), 2_000);
+    } catch {
+      showError(`The browser did not allow copying. Select the ${what} and copy it yourself.`);
+    }
+  };
+  const label = children ?? `Copy the ${what}`;
+  return (
+    <Button icon={isCopied.value ? "check" : "copy"} label={label} onClick={copy}>
+      {isCopied.value ? "Copied" : (children ?? "Copy")}
+    </Button>
   );
 }
 

@@ -1,13 +1,13 @@
 import { changesMax } from "../ledger/changes.ts";
 import { ledgerRowJson, type NamedRow } from "../ledger/ledger.ts";
-import { type HistoryReader, type RowFilter, rowsExaminedMax } from "../ledger/store.ts";
-import { createAlarm, isUnavailable, yieldToEventLoop } from "../running/background.ts";
+import { type LedgerParts, type RowFilter, rowsExaminedMax } from "../ledger/store.ts";
+import { createAlarm, yieldToEventLoop } from "../running/background.ts";
 import { unavailableMessages } from "../running/errors.ts";
 import type { RequestRecorder } from "./recorder.ts";
 import type { RefusedRow, RequestError, RequestStore } from "./store.ts";
 
 /** What a client can do, by what became of its request. */
-const advice = {
+export const advice = {
   refused: "Nothing was stored, and nothing will be. The message says what to change.",
   failed: "Nothing was stored, and nothing will be. Send the request again.",
   stored: "The changes are stored. Do not send the request again.",
@@ -31,10 +31,7 @@ export interface RequestOutcome {
 }
 
 export interface OutcomeParts {
-  readonly store: {
-    readonly requests: Pick<RequestStore, "findRequest" | "awaitUpdates">;
-    readonly history: Pick<HistoryReader, "readTip" | "listRows">;
-  };
+  readonly store: Pick<LedgerParts, "history"> & { readonly requests: RequestStore };
   readonly requests: Pick<RequestRecorder, "findUnsaved">;
 }
 
@@ -77,21 +74,15 @@ function mayBeStored({ method, code, message }: RequestError): boolean {
 const patienceMs = 3_000;
 
 /** Returns false if updates may still be under way. */
-async function awaitUpdates(requests: Pick<RequestStore, "awaitUpdates">): Promise<boolean> {
-  const ended = requests.awaitUpdates().then(
-    () => true,
-    (error: unknown) => {
-      if (isUnavailable(error)) return false;
-      throw error;
-    },
-  );
+function awaitUpdates(requests: Pick<RequestStore, "awaitUpdates">): Promise<boolean> {
+  const ended = requests.awaitUpdates().then(() => true);
   const late = createAlarm().wait(patienceMs);
-  return Promise.race([ended, late.then(() => false)]);
+  return Promise.race([ended, late.then(() => false)]).catch(() => false);
 }
 
 /** A request is stored in one transaction, so its rows follow each other. */
 async function findRows(
-  history: Pick<HistoryReader, "listRows">,
+  history: LedgerParts["history"],
   { after, upTo, ...of }: RowFilter,
 ): Promise<readonly NamedRow[]> {
   for (let from = after; from < upTo; from += rowsExaminedMax) {

@@ -1,5 +1,5 @@
 import type { KeyStore } from "../keys/store.ts";
-import { every, isUnavailable, whileAvailable } from "../running/background.ts";
+import { every, isUnavailable, monotonicMs, whileAvailable } from "../running/background.ts";
 import type { Clock } from "../running/clock.ts";
 import type { ErrorCode } from "../running/errors.ts";
 import type { Log } from "../running/events.ts";
@@ -29,15 +29,9 @@ export interface RequestRecorder {
   stop(): Promise<void>;
 }
 
-export interface RecorderParts {
-  readonly store: { readonly requests: Pick<RequestStore, "addRequests"> } & {
-    readonly keys: Pick<KeyStore, "findSecret">;
-  };
-  readonly clock: Clock;
-  readonly monotonicMs: () => number;
-  /** The last ledger row that is known to be committed. */
-  readonly lastSeq: () => number;
-  readonly log: Log;
+interface RecorderStore {
+  readonly requests: Pick<RequestStore, "addRequests">;
+  readonly keys: Pick<KeyStore, "findSecret">;
 }
 
 const saveEveryMs = 1_000;
@@ -51,8 +45,13 @@ const unsavedMax = 1_000;
 /** The end of the ledger is known for the last two minutes. */
 const marksMax = 120;
 
-export function createRequestRecorder(parts: RecorderParts): RequestRecorder {
-  const { store, clock, monotonicMs, lastSeq, log } = parts;
+/** `lastSeq` returns the last ledger row that is known to be committed. */
+export function createRequestRecorder(
+  store: RecorderStore,
+  clock: Clock,
+  lastSeq: () => number,
+  log: Log,
+): RequestRecorder {
   const unsaved: (RefusedRequest & Pick<JustRefused, "digest">)[] = [];
   /** Requests since the last save, by key and code. More than the store keeps are not sent to it. */
   const counts = new Map<string, number>();

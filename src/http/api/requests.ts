@@ -1,4 +1,9 @@
-import { findOutcome, outcomeJson, requestOutcomes } from "../../domain/requests/outcomes.ts";
+import {
+  advice,
+  findOutcome,
+  outcomeJson,
+  requestOutcomes,
+} from "../../domain/requests/outcomes.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { IncomingRequest } from "../messages/requests.ts";
@@ -8,8 +13,6 @@ import { json, type Parameter } from "./contract/operation.ts";
 import * as schema from "./contract/schema.ts";
 import type { Declaration } from "./operation.ts";
 import { quantityInvalid } from "./parameters.ts";
-
-const { count, text, time, textOrNull } = schema;
 
 export const exampleError = {
   at: exampleTime,
@@ -23,25 +26,25 @@ export const exampleError = {
 };
 
 export const errorFields = {
-  at: time("When the response was sent."),
-  method: text("The method."),
-  path: text("The path, without the query."),
+  at: schema.time("When the response was sent."),
+  method: schema.text("The method."),
+  path: schema.text("The path, without the query."),
   status: schema.integer(400, 599, "The status of the response."),
-  code: text("The error code of the response."),
-  message: text("The message of the response."),
-  durationMs: count("From the arrival of the request until its response, in milliseconds."),
-  userAgent: textOrNull("The header `User-Agent`, or null."),
+  code: schema.text("The error code of the response."),
+  message: schema.text("The message of the response."),
+  durationMs: schema.count("From the arrival of the request until its response, in milliseconds."),
+  userAgent: schema.textOrNull("The header `User-Agent`, or null."),
 };
 
 const refused = {
   requestId: exampleRequestId,
   outcome: "refused",
-  advice: "Nothing was stored, and nothing will be. The message says what to change.",
+  advice: advice.refused,
   error: exampleError,
   changes: [],
 };
-const advice = "The changes are stored. Do not send the request again.";
-const stored = { ...refused, outcome: "stored", advice, error: null, changes: [exampleRow] };
+const ofStored = { advice: advice.stored, error: null, changes: [exampleRow] };
+const stored = { ...refused, outcome: "stored", ...ofStored };
 
 export const requestSchemas: Readonly<Record<string, schema.Schema>> = {
   RequestError: schema.responseObject(
@@ -52,12 +55,12 @@ export const requestSchemas: Readonly<Record<string, schema.Schema>> = {
   RequestOutcome: schema.responseObject(
     "What became of a request.",
     {
-      requestId: text("The ID of the request."),
+      requestId: schema.text("The ID of the request."),
       outcome: schema.choice(
         requestOutcomes,
         "`refused`: it got a 4xx. `failed`: it got a 5xx. Nothing was stored then, and nothing will be. `stored`: `changes` has what it stored. `unknown`: none of these is certain.",
       ),
-      advice: text("What to do now, in a sentence or two."),
+      advice: schema.text("What to do now, in a sentence or two."),
       error: schema.nullable("RequestError", "The error that it got, or null if none is known."),
       changes: schema.listOf("LedgerRow", "What it stored. At most 1,000 rows."),
     },

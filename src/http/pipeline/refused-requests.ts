@@ -8,34 +8,22 @@ import { keyIn } from "./authentication.ts";
 const charactersMax = 500;
 
 /**
- * Passes requests that got an error to the recorder, without what must not be kept. `isRecorded` chooses by
- * the path.
+ * Passes requests that got an error to the recorder, without what must not be kept. Those below `except` are
+ * left out: the console shows its errors by itself.
  */
-export function recordRefused(
-  recorder: Pick<RequestRecorder, "record">,
-  isRecorded: (path: string) => boolean,
-) {
+export function recordRefused(recorder: Pick<RequestRecorder, "record">, except: string) {
   return ({ url, body, errorCode: code, headers, ...request }: RejectedRequest): void => {
     const path = pathOf(url);
-    if (!isRecorded(path)) return;
+    if (path.startsWith(except)) return;
     const { requestId, keyId = null, method, status, startedMs, durationMs } = request;
     recorder.record(keyId, code, () => {
       const { message } = JSON.parse(body) as { readonly message: string };
-      const userAgent = headers.get("user-agent");
-      const secret = code === "unauthorized" ? keyIn({ headers }) : undefined;
-      return {
-        requestId,
-        startedMs,
-        digest: secret === undefined ? undefined : digestOf(secret),
-        error: {
-          method: storable(method),
-          path: storable(path),
-          status,
-          message: storable(message),
-          durationMs: Math.round(durationMs),
-          userAgent: userAgent === null ? null : storable(userAgent),
-        },
-      };
+      const [userAgent, secret] = [headers.get("user-agent"), keyIn({ headers })];
+      const sent = { method: storable(method), path: storable(path), message: storable(message) };
+      const agent = userAgent === null ? null : storable(userAgent);
+      const digest = code === "unauthorized" && secret ? digestOf(secret) : undefined;
+      const error = { ...sent, status, durationMs: Math.round(durationMs), userAgent: agent };
+      return { requestId, startedMs, digest, error };
     });
   };
 }
