@@ -86,9 +86,9 @@ export function CopyButton({ text, what, children }: CopyProps) {
       showError(`The browser did not allow copying. Select the ${what} and copy it yourself.`);
     }
   };
-  const label = children ?? `Copy the ${what}`;
+  const label = children ? {} : { label: `Copy the ${what}` };
   return (
-    <Button icon={isCopied.value ? "check" : "copy"} label={label} onClick={copy}>
+    <Button icon={isCopied.value ? "check" : "copy"} {...label} onClick={copy}>
       {isCopied.value ? "Copied" : (children ?? "Copy")}
     </Button>
   );

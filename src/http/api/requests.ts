@@ -1,9 +1,4 @@
-import {
-  advice,
-  findOutcome,
-  outcomeJson,
-  requestOutcomes,
-} from "../../domain/requests/outcomes.ts";
+import * as outcomes from "../../domain/requests/outcomes.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { IncomingRequest } from "../messages/requests.ts";
@@ -39,11 +34,11 @@ export const errorFields = {
 const refused = {
   requestId: exampleRequestId,
   outcome: "refused",
-  advice: advice.refused,
+  advice: outcomes.advice.refused,
   error: exampleError,
   changes: [],
 };
-const ofStored = { advice: advice.stored, error: null, changes: [exampleRow] };
+const ofStored = { advice: outcomes.advice.stored, error: null, changes: [exampleRow] };
 const stored = { ...refused, outcome: "stored", ...ofStored };
 
 export const requestSchemas: Readonly<Record<string, schema.Schema>> = {
@@ -57,7 +52,7 @@ export const requestSchemas: Readonly<Record<string, schema.Schema>> = {
     {
       requestId: schema.text("The ID of the request."),
       outcome: schema.choice(
-        requestOutcomes,
+        outcomes.requestOutcomes,
         "`refused`: it got a 4xx. `failed`: it got a 5xx. Nothing was stored then, and nothing will be. `stored`: `changes` has what it stored. `unknown`: none of these is certain.",
       ),
       advice: schema.text("What to do now, in a sentence or two."),
@@ -88,7 +83,8 @@ export async function replyOutcome(
 ): Promise<Reply> {
   const requestId = params?.requestId ?? "";
   if (!requestIdPattern.test(requestId)) throw new ServiceError("invalid_request", requestIdRule);
-  return { status: 200, body: outcomeJson(await findOutcome(context, requestId, keyId)) };
+  const outcome = await outcomes.findOutcome(context, requestId, keyId);
+  return { status: 200, body: outcomes.outcomeJson(outcome) };
 }
 
 export const getRequest: Declaration = {
