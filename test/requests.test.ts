@@ -3,7 +3,12 @@ import { byCommand } from "../src/domain/audit/audit.ts";
 import { generateKeyText } from "../src/domain/keys/keys.ts";
 import { revokeKey } from "../src/domain/keys/lifecycle.ts";
 import { createRequestRecorder } from "../src/domain/requests/recorder.ts";
-import { keptPerCode, type RefusedRow, type RequestError } from "../src/domain/requests/store.ts";
+import {
+  keptInTotal,
+  keptPerCode,
+  type RefusedRow,
+  type RequestError,
+} from "../src/domain/requests/store.ts";
 import { type ErrorCode, unavailable } from "../src/domain/running/errors.ts";
 import { issueOperator } from "./support/admin/operators.ts";
 import { until } from "./support/instances/fleet.ts";
@@ -166,6 +171,24 @@ describe.each(engines)("what became of a request, on %s", (engine) => {
     expect(second.json).toMatchObject([{ requestId: rare.requestId, code: "method_not_allowed" }]);
     expect(second.headers.get("link")).toBeNull();
   });
+
+  if (engine === "sqlite")
+    test("the store keeps a bounded number of requests of all keys, the newest ones", async () => {
+      const { requestId } = await send("PUT", "/inventory");
+      const row = await stored(requestId);
+      const { requests } = service.store;
+      const groups = keptInTotal / keptPerCode + 1;
+      for (let group = 0; group < groups; group++) {
+        const ofKey = Array.from({ length: keptPerCode }, (_, at) => ({
+          ...row,
+          ...{ keyId: `key_${group}`, requestId: `group ${group} ${at}` },
+        }));
+        await requests.addRequests(ofKey);
+      }
+      const kept = await requests.listRequests({}, 2 * keptInTotal);
+      expect(kept).toHaveLength(keptInTotal);
+      expect(kept.at(-1)!.requestId).toBe("group 1 0");
+    });
 
   test("a store that fails delays the log and nothing else; what has no room is dropped and counted", async () => {
     const { store, clock } = service;
