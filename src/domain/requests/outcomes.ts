@@ -73,11 +73,16 @@ function mayBeStored({ method, code, message }: RequestError): boolean {
 /** How long a disk or a database that hangs may delay the response. */
 const patienceMs = 3_000;
 
+/** Stores that are being asked. Each is asked once at a time, because the question takes a connection. */
+const asked = new WeakSet<RequestStore>();
+
 /** Returns false if updates may still be under way. */
-function awaitUpdates(requests: Pick<RequestStore, "awaitUpdates">): Promise<boolean> {
-  const ended = requests.awaitUpdates().then(() => true);
+async function awaitUpdates(requests: RequestStore): Promise<boolean> {
+  if (asked.has(requests)) return false;
+  asked.add(requests);
+  const ended = requests.awaitUpdates().finally(() => asked.delete(requests));
   const late = createAlarm().wait(patienceMs);
-  return Promise.race([ended, late.then(() => false)]).catch(() => false);
+  return Promise.race([ended.then(() => true), late.then(() => false)]).catch(() => false);
 }
 
 /** A request is stored in one transaction, so its rows follow each other. */

@@ -25,14 +25,6 @@ export interface FinishedRequest {
   readonly trace: Trace | undefined;
 }
 
-/** A request whose response is an error. */
-export interface RejectedRequest extends FinishedRequest {
-  readonly errorCode: ErrorCode;
-  readonly url: string;
-  /** The body of the response. */
-  readonly body: string;
-}
-
 /** The fields of a finished request that are counted. */
 export type CountedRequest = Pick<
   FinishedRequest,

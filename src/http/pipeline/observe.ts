@@ -1,14 +1,19 @@
 import { inBackground } from "../../domain/running/background.ts";
 import type { Trace } from "../../domain/running/clock.ts";
+import type { ErrorCode } from "../../domain/running/errors.ts";
 import type { Log } from "../../domain/running/events.ts";
-import type {
-  CountedRequest,
-  FinishedRequest,
-  RejectedRequest,
-} from "../../domain/running/requests.ts";
+import type { CountedRequest, FinishedRequest } from "../../domain/running/requests.ts";
 import type { Reply } from "../messages/reply.ts";
 
 export type Observer = (request: FinishedRequest) => void;
+
+/** A request whose response is an error. */
+export interface RejectedRequest extends FinishedRequest {
+  readonly errorCode: ErrorCode;
+  readonly url: string;
+  /** The body of the response. */
+  readonly body: string;
+}
 
 /** What follows every request of a service. */
 export interface Observers {

@@ -1,9 +1,9 @@
 import { digestOf } from "../../domain/keys/keyring.ts";
 import { withoutSecrets } from "../../domain/keys/keys.ts";
 import type { RequestRecorder } from "../../domain/requests/recorder.ts";
-import type { RejectedRequest } from "../../domain/running/requests.ts";
 import { pathOf } from "../messages/paths.ts";
 import { keyIn } from "./authentication.ts";
+import type { RejectedRequest } from "./observe.ts";
 
 const charactersMax = 500;
 
