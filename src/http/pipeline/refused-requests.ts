@@ -28,9 +28,7 @@ export function recordRefused(recorder: Pick<RequestRecorder, "record">, except:
   };
 }
 
-/** A message can quote names that a client has sent, with characters that a database does not store. */
+/** A message can quote names that a client has sent. */
 function storable(text: string): string {
-  return withoutSecrets(text.slice(0, charactersMax))
-    .replaceAll(/\p{Cc}/gu, "\ufffd")
-    .toWellFormed();
+  return withoutSecrets(text.slice(0, charactersMax)).toWellFormed();
 }
