@@ -20,6 +20,7 @@ export const rooms: Readonly<
     ["usage", "request counts, now and over time"],
     ["sales", "units sold per day, and low stock"],
     ["keys", "API keys, operator keys and sessions"],
+    ["requests", "requests that got an error, and what became of a request"],
     ["catalogue", "pets, orders and their import"],
     ["webhooks", "webhooks and their deliveries"],
     ["operations", "backups, upgrades, and what operators should look at"],

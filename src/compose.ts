@@ -15,6 +15,7 @@ import { openTraces } from "./compose/traces.ts";
 import { createHeadWatcher } from "./domain/ledger/head.ts";
 import { keepIdempotencyKeys } from "./domain/ledger/idempotency-keeping.ts";
 import { followTail } from "./domain/ledger/tail.ts";
+import { createRequestRecorder } from "./domain/requests/recorder.ts";
 import type { Log } from "./domain/running/events.ts";
 import { followSales } from "./domain/sales/sales.ts";
 import { announceKeyChanges } from "./domain/shop/key-announcements.ts";
@@ -79,6 +80,9 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   opened.defer(feed.close);
   const usage = createUsageRecorder(store.usageHistory, clock, log);
   opened.defer(usage.stop);
+  const lastSeq = () => tail.seq;
+  const requests = createRequestRecorder(store, clock, lastSeq, log);
+  opened.defer(requests.stop);
   const stop = new AbortController();
   const stopping = stop.signal;
   const look = shareLooks(() => isReady(engine, context));
@@ -91,13 +95,13 @@ export async function startService(given: ServiceOptions): Promise<Service> {
     backups,
     usage,
   });
-  const context: Context = { ...shop, feed, admin: parts };
+  const context: Context = { ...shop, feed, requests, admin: parts };
   opened.defer(startCheckpoints({ store, log, rowsMin: config.checkpointRowsMin }).stop);
-  opened.defer(followSales(store, () => tail.seq, log).stop);
+  opened.defer(followSales(store, lastSeq, log).stop);
   // Before the first request. Connections that fail now keep /readyz at 503 and are retried.
   await engine.connect();
   opened.defer(openDeliveries(options, engine, tail, metrics).stop);
-  const observers = openObservers(options, metrics, traces, engine, opened);
+  const observers = openObservers(options, metrics, traces, engine, requests, opened);
   const surfaces = [
     ...authenticate(tables, options, store, head, opened),
     ...(options.surfaces ?? []),

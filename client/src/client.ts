@@ -30,6 +30,7 @@ import { eachOrder, type ListOrdersOptions, listOrders, type OrderPage } from ".
 import { getPet } from "./pets.js";
 import { type ApiPromise, apiPromise } from "./promise.js";
 import { RequestQueue } from "./queue.js";
+import { getRequest } from "./requests.js";
 import { resolveSettings } from "./settings.js";
 import { getDiff, getSnapshot } from "./snapshots.js";
 import type {
@@ -40,6 +41,7 @@ import type {
   LedgerRow,
   Order,
   Pet,
+  RequestOutcome,
   VersionedItem,
 } from "./types.js";
 import { type Watch, type WatchOptions, watchFeed } from "./watch.js";
@@ -160,6 +162,11 @@ export class PetstoreClient {
    */
   watch(options: WatchOptions = {}): Watch {
     return watchFeed(this.#transport, options);
+  }
+
+  /** Returns what became of a request of this key, by the `requestId` of its error. Beta. */
+  getRequest(requestId: string, options: CallOptions = {}): ApiPromise<RequestOutcome> {
+    return apiPromise(getRequest(this.#transport, requestId, options));
   }
 
   /** Returns the `seq` and the hash of the last change. Beta. */

@@ -12,6 +12,7 @@ import { ordersImportCommand, petsImportCommand } from "./imports/import.ts";
 import { keyCommands } from "./keys.ts";
 import { historyCommand, ledgerCommand } from "./ledger.ts";
 import { migrateCommand } from "./migrate.ts";
+import { requestsCommand } from "./requests.ts";
 import { quickstartCommand, serveCommand } from "./serve.ts";
 import { diffCommand, snapshotCommand } from "./snapshot.ts";
 import { undoCommand } from "./undo.ts";
@@ -31,7 +32,7 @@ const completionCommand = command({
 const listed: readonly (readonly [topic: Topic, commands: readonly UnlistedCommand[]])[] = [
   ["serve", [serveCommand, quickstartCommand]],
   ["maintenance", [healthCommand]],
-  ["keys", keyCommands],
+  ["keys", [...keyCommands, requestsCommand]],
   [
     "pets and orders",
     [petsImportCommand, petsExportCommand, ordersImportCommand, ordersExportCommand],

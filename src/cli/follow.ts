@@ -6,22 +6,26 @@ import type { Head } from "../domain/ledger/store.ts";
 import { ServiceError, unavailable } from "../domain/running/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { printError } from "../output.ts";
+import { unwatchSignals } from "./interruption.ts";
 
 /** How late a row may be printed. Only SQLite knows without a query that nothing was written. */
 const pollEveryMs = 250;
 
 type LedgerStore = Pick<Store, "inventory" | "history">;
 
+/** Yields the rows after `after`, then every row that any process commits, until `signal` is aborted. */
+export function followLedger(store: LedgerStore, after: number, signal: AbortSignal) {
+  return follow(createReader(store, after), signal);
+}
+
 /**
- * Yields the rows after `after`, then every row that any process commits, until `signal` is aborted.
- * Continues after the store was unreachable, and says so on standard error.
+ * Yields what `readNew` returns, again and again, until `signal` is aborted. Continues after the store was
+ * unreachable, and says so on standard error.
  */
-export async function* followLedger(
-  store: LedgerStore,
-  after: number,
+export async function* follow<Row>(
+  readNew: () => Promise<readonly Row[]>,
   signal: AbortSignal,
-): AsyncGenerator<readonly NamedRow[]> {
-  const readNew = createReader(store, after);
+): AsyncGenerator<readonly Row[]> {
   // The first read fails like that of any other command.
   let rows = await readNew();
   // Also if it is empty, so that the titles of the table show that the command is running.
@@ -74,4 +78,20 @@ function replaced(): ServiceError {
     "gone",
     "the store was replaced by another one or by a backup; start the command again",
   );
+}
+
+/** How long a stopped command waits for a reader that has stopped reading. */
+const stopGraceMs = 500;
+
+/** Aborted by the first SIGINT or SIGTERM. A second one ends the process at once. */
+export function untilSignal(): AbortSignal {
+  unwatchSignals();
+  const stopping = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    process.once(signal, () => {
+      stopping.abort();
+      setTimeout(() => process.exit(0), stopGraceMs).unref();
+    });
+  }
+  return stopping.signal;
 }

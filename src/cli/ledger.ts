@@ -8,8 +8,7 @@ import type { NamedRow } from "../domain/ledger/ledger.ts";
 import type { Store } from "../domain/store.ts";
 import { jsonLines } from "./command.ts";
 import { parseInteger, parsePetId } from "./flags.ts";
-import { followLedger } from "./follow.ts";
-import { unwatchSignals } from "./interruption.ts";
+import { followLedger, untilSignal } from "./follow.ts";
 import { historyListing, ledgerListing } from "./ledger-rows.ts";
 import { storeCommand } from "./store-command.ts";
 import { printRows } from "./table.ts";
@@ -82,20 +81,4 @@ async function* ledgerPages(store: Store, after: number): AsyncGenerator<readonl
     yield page.rows;
     next = page.nextAfter;
   }
-}
-
-/** How long a stopped command waits for a reader that has stopped reading. */
-const stopGraceMs = 500;
-
-/** Aborted by the first SIGINT or SIGTERM. A second one ends the process at once. */
-function untilSignal(): AbortSignal {
-  unwatchSignals();
-  const stopping = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"]) {
-    process.once(signal, () => {
-      stopping.abort();
-      setTimeout(() => process.exit(0), stopGraceMs).unref();
-    });
-  }
-  return stopping.signal;
 }

@@ -116,7 +116,7 @@ export function printTable<Row>(
   return writeText("-", tableLines(onePage(rows), columns, widthOf));
 }
 
-async function* onePage<Row>(rows: readonly Row[]): AsyncGenerator<readonly Row[]> {
+export async function* onePage<Row>(rows: readonly Row[]): AsyncGenerator<readonly Row[]> {
   yield rows;
 }
 

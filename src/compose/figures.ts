@@ -26,6 +26,7 @@ export function addServiceMetrics(
   seq: () => number,
 ): void {
   const { committer, follower, feed, list } = context;
+  registry.read(metrics.refusalsDropped, () => context.requests.dropped);
   registry.read(metrics.waitingChanges, () => committer.waiting);
   registry.gauge(metrics.waitingChangesMax).value = config.writesWaitingMax;
   registry.read(metrics.ledgerSeq, seq);

@@ -21,7 +21,7 @@ export async function openShop(
   head: HeadWatcher,
   engine: Pick<Engine, "patienceMs" | "grouping" | "idempotencyReachMs">,
   onGroup: readonly ((group: CommittedGroup) => void)[],
-): Promise<Omit<Context, "feed" | "admin">> {
+): Promise<Omit<Context, "feed" | "requests" | "admin">> {
   const { patienceMs, grouping, idempotencyReachMs } = engine;
   const readers = createReaders(config.listHeldBytesMax, monotonicMs, log);
   const versions = createInventoryList({

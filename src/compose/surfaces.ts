@@ -1,11 +1,14 @@
+import type { RequestRecorder } from "../domain/requests/recorder.ts";
 import { monotonicMs } from "../domain/running/background.ts";
 import type { UsageRecorder } from "../domain/usage/usage-recorder.ts";
 import type { Engine } from "../engines.ts";
+import { adminBasePath } from "../http/admin/operations.ts";
 import type { Context } from "../http/pipeline/context.ts";
 import { createCors } from "../http/pipeline/cors.ts";
 import { createFailingRequests } from "../http/pipeline/failing-requests.ts";
 import { createObservation, type Observers } from "../http/pipeline/observe.ts";
 import { createPipeline } from "../http/pipeline/pipeline.ts";
+import { recordRefused } from "../http/pipeline/refused-requests.ts";
 import { createRequestLog } from "../http/pipeline/request-log.ts";
 import { routesOf } from "../http/pipeline/routes.ts";
 import type { Surface } from "../http/pipeline/surface.ts";
@@ -55,12 +58,16 @@ function rejectSharedPaths(surfaces: Served["surfaces"]): void {
   }
 }
 
-/** Opens what observes the requests of a service, for logs, metrics and traces. `opened` closes it. */
+/**
+ * Opens what observes the requests of a service, for logs, metrics, traces and those who ask what became of
+ * a request. `opened` closes it.
+ */
 export function openObservers(
   { config, observer, log, requestLines }: ServiceOptions,
   metrics: Metrics | undefined,
   traces: Traces | undefined,
   { states }: Pick<Engine, "states">,
+  requests: RequestRecorder,
   opened: AsyncDisposableStack,
 ): Observers {
   const failing = createFailingRequests(log, config.failuresQuietMs, states);
@@ -71,6 +78,6 @@ export function openObservers(
     observers: all.filter((one) => one !== undefined),
     counter: metrics?.requestEnded,
     beginTrace: traces?.beginTrace,
-    failureObservers: [failing.observe],
+    errorObservers: [failing.observe, recordRefused(requests, `${adminBasePath}/`)],
   };
 }

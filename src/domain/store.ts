@@ -4,6 +4,7 @@ import type { CatalogueStore } from "./catalogue/store.ts";
 import type { KeyStore, SessionStore } from "./keys/store.ts";
 import type { LedgerParts } from "./ledger/store.ts";
 import type { MaintenanceStore } from "./operations/maintenance.ts";
+import type { RequestStore } from "./requests/store.ts";
 import type { SalesStore } from "./sales/sales.ts";
 import type { CheckpointStore } from "./snapshots/store.ts";
 import type { UsageStore } from "./usage/usage.ts";
@@ -24,6 +25,7 @@ export interface Store extends LedgerParts {
   readonly usage: UsageStore;
   readonly usageHistory: UsageHistoryStore;
   readonly sales: SalesStore;
+  readonly requests: RequestStore;
   readonly webhooks: WebhookStore;
   readonly maintenance: MaintenanceStore;
   readonly stocktakes: StocktakeStore;

@@ -30,6 +30,10 @@ export const metrics = {
     "Responses with an error, by its code. 429 and 503 also have a reason, as in the log.",
     { labels: ["code", "reason"] },
   ),
+  refusalsDropped: counter(
+    "petstore_refused_requests_dropped_total",
+    "Refused and failed requests that `petstore requests` does not show: too many at once, or the store could not be written.",
+  ),
   commitDuration: histogram(
     "petstore_commit_duration_seconds",
     "Duration of transactions with updates, including failed ones. On PostgreSQL it includes the wait for transactions that were sent before.",

@@ -2,6 +2,7 @@ import { auditReads, auditWrites } from "./audit.ts";
 import { keyReads, keyWrites, secretReads } from "./keys.ts";
 import { maintenanceReads, maintenanceWrites } from "./maintenance.ts";
 import { petWrites } from "./pets.ts";
+import { requestReads, requestWrites } from "./requests.ts";
 import { salesReads, salesWrites } from "./sales.ts";
 import { sessionReads, sessionWrites } from "./sessions.ts";
 import type { Blocking, Dialect, Promising } from "./statements.ts";
@@ -25,6 +26,7 @@ export function createScriptedPorts({ quick, reads, writes }: ScriptMethods, dia
     pets: writes(petWrites(dialect)),
     webhooks: { ...reads(webhookReads), ...writes(webhookWrites(dialect)) },
     sales: { ...reads(salesReads), ...writes(salesWrites) },
+    requests: { ...reads(requestReads), ...writes(requestWrites(dialect)) },
     maintenance: { ...reads(maintenanceReads), ...writes(maintenanceWrites) },
     stocktakes: { ...reads(stocktakeReads), ...writes(stocktakeWrites) },
     audit: { ...reads(auditReads), ...writes(auditWrites(dialect)) },

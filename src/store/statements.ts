@@ -43,6 +43,8 @@ export interface Dialect {
    * have. It ends with the transaction.
    */
   readonly lockCatalogue: string;
+  /** Takes the lock of all transactions that change stock. It ends with the transaction. */
+  readonly lockLedger: string;
   /** Increments the version by which services detect changes to keys, sessions and bans. */
   readonly touchKeys: string;
   /** Adds an entry to the audit log. Its values are those of `auditColumns`. */

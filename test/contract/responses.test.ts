@@ -113,10 +113,9 @@ test("every documented status below 500 can be reached", async () => {
       const known = { "If-None-Match": "*" };
       const retry = { "Idempotency-Key": "one" };
       for (const headers of [{}, known, unmet, plain, retry]) {
-        const address = (path ? template.replace("{petId}", path) : template).replace(
-          "{moment}",
-          path === "7" ? "1" : path === "8" ? "9999" : path,
-        );
+        const address = (path ? template.replace("{petId}", path) : template)
+          .replace("{moment}", path === "7" ? "1" : path === "8" ? "9999" : path)
+          .replace("{requestId}", path === "x" ? "x" : "req_5f0c1e9a2b7d_42");
         const query = template.endsWith("/diff") ? "?to=0" : path === "x" ? "?limit=0" : "";
         const to = address + query;
         const answer = await service.call(method, to, { key: given, headers, ...sent });

@@ -142,8 +142,14 @@ test("an update whose server process was stopped with the head locked is stored 
     process.kill(connection.pid, "SIGSTOP");
     return { pending: sent };
   });
+  const { text, headers } = await pending;
+  const requestId = headers.get("x-request-id")!;
+  const outcome = async (index: number) =>
+    (await fleet.call(index, "GET", `/requests/${requestId}`, { key })).json as { outcome: string };
   try {
-    expect((await pending).text).toContain(unknown);
+    expect(text).toContain(unknown);
+    // Nobody may say yet that it is not stored.
+    for (const index of [0, 1]) expect((await outcome(index)).outcome).toBe("unknown");
     // Nothing else is stored meanwhile, and those who wait for it learn that.
     const refused = await patch(1, 777);
     expect(refused.status).toBe(503);
@@ -158,6 +164,11 @@ test("an update whose server process was stopped with the head locked is stored 
     WHERE pet_id = ${pet} AND quantity_after > 100 ORDER BY seq`.values();
   const stored = [...new Set(rows.map(([one]) => one))];
   expect([[778], [666, 778]]).toContainEqual(stored);
+  for (const index of [0, 1]) {
+    const isKnown = async () => (await outcome(index)).outcome !== "unknown";
+    await until(isKnown, patienceMs, "the outcome");
+    expect((await outcome(index)).outcome).toBe(stored.includes(666) ? "stored" : "failed");
+  }
 });
 
 test("updates that wait for the head longer than their clients get 503, are not stored, and the message does not doubt it", async () => {

@@ -118,6 +118,13 @@ export const operationExamples: Readonly<Record<string, Examples>> = {
     good: { path: "/changes/head" },
     bad: [{ path: "/changes/head?seq=1", code: "invalid_request" }],
   },
+  getRequest: {
+    good: { path: "/requests/req_5f0c1e9a2b7d_42" },
+    bad: [
+      { path: "/requests/42", code: "invalid_request" },
+      { path: "/requests/req_5f0c1e9a2b7d_42?key=mine", code: "invalid_request" },
+    ],
+  },
   getPet: {
     good: { path: "/pets/1" },
     bad: [

@@ -69,3 +69,9 @@ export function matchesFilter(filter: ChangeFilter, row: LedgerRow): boolean {
     (until === "" || at < Date.parse(until))
   );
 }
+
+/** The address of all changes of a request. The end of the period tells where in the ledger they are. */
+export function requestPath({ requestId, at }: LedgerRow): string {
+  const until = new Date(Date.parse(at) + 1).toISOString();
+  return `/activity?${new URLSearchParams({ request: requestId!, until })}`;
+}

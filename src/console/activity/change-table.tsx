@@ -8,7 +8,7 @@ import { causeName, whoOf } from "../parts/origins.ts";
 import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { changeNumber } from "../texts/formats.ts";
-import { type ChangeFilter, noFilter } from "./change-filter.ts";
+import { type ChangeFilter, noFilter, requestPath } from "./change-filter.ts";
 import { StockChange } from "./stock-change.tsx";
 import { UndoDialog } from "./undo-dialog.tsx";
 
@@ -114,12 +114,6 @@ function When({ row, hasMoment }: { readonly row: LedgerRow; readonly hasMoment:
       </div>
     </>
   );
-}
-
-/** The end of the period tells where in the ledger its rows are. */
-function requestPath({ requestId, at }: LedgerRow): string {
-  const until = new Date(Date.parse(at) + 1).toISOString();
-  return `/activity?${new URLSearchParams({ request: requestId!, until })}`;
 }
 
 function Who({ row }: { readonly row: LedgerRow }) {

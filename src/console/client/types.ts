@@ -126,6 +126,42 @@ export interface InventoryDifference {
   readonly after: Stock | null;
 }
 
+/** The error that a request got. Its body, its query and secrets are not kept. */
+export interface RequestError {
+  /** When the response was sent. */
+  readonly at: string;
+  /** The method. */
+  readonly method: string;
+  /** The path, without the query. */
+  readonly path: string;
+  /** The status of the response. */
+  readonly status: number;
+  /** The error code of the response. */
+  readonly code: string;
+  /** The message of the response. */
+  readonly message: string;
+  /** From the arrival of the request until its response, in milliseconds. */
+  readonly durationMs: number;
+  /** The header `User-Agent`, or null. */
+  readonly userAgent: string | null;
+}
+
+/** `refused`: it got a 4xx. `failed`: it got a 5xx. Nothing was stored then, and nothing will be. `stored`: `changes` has what it stored. `unknown`: none of these is certain. */
+export type RequestOutcomeOutcome = "refused" | "failed" | "stored" | "unknown";
+
+/** What became of a request. */
+export interface RequestOutcome {
+  /** The ID of the request. */
+  readonly requestId: string;
+  readonly outcome: RequestOutcomeOutcome;
+  /** What to do now, in a sentence or two. */
+  readonly advice: string;
+  /** The error that it got, or null if none is known. */
+  readonly error: RequestError | null;
+  /** What it stored. At most 1,000 rows. */
+  readonly changes: readonly LedgerRow[];
+}
+
 /** The error code, for programs. Each code has one HTTP status: `invalid_request` 400, `unauthorized` 401, `insufficient_scope` 403, `cross_origin` 403, `not_found` 404, `method_not_allowed` 405, `idempotency_conflict` 409, `insufficient_stock` 409, `version_conflict` 409, `already_exists` 409, `already_running` 409, `gone` 410, `precondition_failed` 412, `payload_too_large` 413, `unsupported_media_type` 415, `idempotency_key_reused` 422, `rate_limit_exceeded` 429, `key_banned` 429, `internal_error` 500, `unavailable` 503. Later versions can add codes. Handle an unknown code by its status. */
 export type ErrorCode =
   | "invalid_request"
@@ -879,4 +915,16 @@ export interface Undone {
   readonly leftOut: number;
   /** The first 200 pets. Those that are changed or left out come first. */
   readonly pets: readonly UndonePet[];
+}
+
+/** A request that got an error. */
+export interface RefusedRequest extends RequestError {
+  /** The number of the row. Numbers have gaps. */
+  readonly seq: number;
+  /** The `X-Request-Id` of the response. */
+  readonly requestId: string;
+  /** The ID of the API key, or null if none or an unknown one was sent. */
+  readonly keyId: string | null;
+  /** The current name of that key, or null. */
+  readonly keyName: string | null;
 }

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { Key } from "../client/types.ts";
-import { navigate } from "../page/router.ts";
-import { Button } from "../parts/button.tsx";
+import { hrefOf, navigate } from "../page/router.ts";
+import { Button, LinkButton } from "../parts/button.tsx";
 import { ButtonGroup } from "../parts/choices.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
@@ -12,11 +12,26 @@ import { countOf } from "../texts/formats.ts";
 import { CreateKey } from "./create-key.tsx";
 import { KeyDetail } from "./detail.tsx";
 import { KeyTable } from "./key-table.tsx";
+import { RequestsCard } from "./requests-card.tsx";
 
-/** /keys lists all keys, /keys/ID shows one. */
+/** /keys lists all keys, /keys/ID shows one, and /keys/none what was sent without one. */
 export default function KeysView({ rest, query }: ViewProps) {
   if (rest === "") return <KeyList query={query} />;
+  if (rest === "none") return <WithoutKey />;
   return <KeyDetail key={rest} id={rest} />;
+}
+
+/** A client with a wrong key is found here by its time, its path and its name. */
+function WithoutKey() {
+  return (
+    <>
+      <a class="back-link" href={hrefOf("/keys")}>
+        ← All keys
+      </a>
+      <ViewHead title="Without a known key" />
+      <RequestsCard keyId="none" />
+    </>
+  );
 }
 
 /** All keys, with their use of the limits, which is updated every few seconds. */
@@ -31,9 +46,12 @@ function KeyList({ query }: { readonly query: URLSearchParams }) {
   return (
     <>
       <ViewHead title="Keys">
-        <Button kind="primary" icon="plus" onClick={() => (isCreating.value = true)}>
-          New key
-        </Button>
+        <div class="row">
+          <LinkButton to="/keys/none">Without a key…</LinkButton>
+          <Button kind="primary" icon="plus" onClick={() => (isCreating.value = true)}>
+            New key
+          </Button>
+        </div>
       </ViewHead>
       <WhenLoaded source={source}>
         {(keys) => <FilteredKeys keys={keys} query={query} />}

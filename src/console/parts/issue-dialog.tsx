@@ -66,7 +66,15 @@ function ShownOnce(props: Issued & { readonly close: () => void }) {
   );
 }
 
-function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
+interface CopyProps {
+  readonly text: string;
+  /** What the text is, for example "key". */
+  readonly what: string;
+  /** "Copy" unless given. */
+  readonly children?: string;
+}
+
+export function CopyButton({ text, what, children }: CopyProps) {
   const isCopied = useSignal(false);
   const copy = async () => {
     try {
@@ -78,9 +86,10 @@ function CopyButton({ text, what }: { readonly text: string; readonly what: stri
       showError(`The browser did not allow copying. Select the ${what} and copy it yourself.`);
     }
   };
+  const label = children ? {} : { label: `Copy the ${what}` };
   return (
-    <Button icon={isCopied.value ? "check" : "copy"} label={`Copy the ${what}`} onClick={copy}>
-      {isCopied.value ? "Copied" : "Copy"}
+    <Button icon={isCopied.value ? "check" : "copy"} {...label} onClick={copy}>
+      {isCopied.value ? "Copied" : (children ?? "Copy")}
     </Button>
   );
 }

@@ -149,6 +149,11 @@ export function findKeyFault(
   return { kind: "prefix", expected: prefixes[kind][environment] };
 }
 
+/** Replaces secrets in a text that is kept or shown. */
+export function withoutSecrets(text: string): string {
+  return text.replaceAll(/(ps[ko]_(?:live|test)_)\w+/g, "$1…");
+}
+
 const tokenText = new RegExp(`^[0-9A-Za-z]{${randomLength}}$`);
 
 /** Makes the token of a session. */

@@ -171,7 +171,7 @@ export async function getKeyStatus(
   return (await loadStatus({ keys, usage }, now, findUsage))(key);
 }
 
-async function getKey({ keys }: Keys, id: string): Promise<Key> {
+export async function getKey({ keys }: Keys, id: string): Promise<Key> {
   const key = await keys.findKey(id);
   if (!key) throw new ServiceError("not_found", `There is no key ${id}.`);
   return key;

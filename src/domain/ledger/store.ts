@@ -74,6 +74,7 @@ export interface RowFilter {
   readonly upTo: number;
   readonly cause?: Cause | undefined;
   readonly keyId?: string | undefined;
+  readonly requestId?: string | undefined;
 }
 
 /** Reads the ledger for clients and operators. Every read includes commits that returned before it. */

@@ -64,10 +64,15 @@ export const auditSchemas: Readonly<Record<string, Schema>> = {
   ),
 };
 
-const rowsPerPage = { min: 1, initial: 100, max: 1_000 };
+export const rowsPerPage = { min: 1, initial: 100, max: 1_000 };
 
-const before = integerParameter("before", seqBounds, "Only rows with a smaller `seq`.", 18);
-const limit = integerParameter("limit", rowsPerPage, "The maximum number of rows on the page.", 50);
+export const before = integerParameter("before", seqBounds, "Only rows with a smaller `seq`.", 18);
+export const limit = integerParameter(
+  "limit",
+  rowsPerPage,
+  "The maximum number of rows on the page.",
+  50,
+);
 const action = choiceParameter("action", auditActions, "Only this action.", "key.changed");
 
 const keyId = patternParameter(

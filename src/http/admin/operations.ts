@@ -23,6 +23,7 @@ import {
   rolesOfTags,
 } from "./operation.ts";
 import { petOperations } from "./pets.ts";
+import { refusedOperations, refusedSchemas } from "./requests.ts";
 import { rejectOtherOrigins } from "./same-origin.ts";
 import { serviceOperations, serviceSchemas } from "./service.ts";
 import { sessionOperations, sessionSchemas } from "./session.ts";
@@ -45,7 +46,7 @@ export const adminHeaders = {
 /** All operations of the operator API by id. Routes, its description and many tests are made from this. */
 const table = {
   ...tagged("Session", sessionOperations),
-  ...tagged("Keys", { ...keyOperations, getKeyUsage }),
+  ...tagged("Keys", { ...keyOperations, getKeyUsage, ...refusedOperations }),
   ...tagged("Service", { ...auditOperations, ...serviceOperations, getUsage }),
   ...tagged("Webhooks", webhookOperations),
   ...tagged("Backups", backupOperations),
@@ -70,6 +71,7 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
   ...stockSchemas,
   ...stocktakeSchemas,
   ...undoSchemas,
+  ...refusedSchemas,
   Error: errorSchema(errorCodes),
 };
 

@@ -8,6 +8,7 @@ import { inventoryOperations, inventorySchemas } from "./inventory.ts";
 import { type ApiOperation, type ApiSettings, bodyRule, type Declaration } from "./operation.ts";
 import { orderOperations, orderSchemas } from "./orders.ts";
 import { petOperations, petSchemas } from "./pets.ts";
+import { getRequest, requestSchemas } from "./requests.ts";
 import { snapshotOperations, snapshotSchemas } from "./snapshots.ts";
 
 export const apiBasePath = "/v1";
@@ -16,7 +17,7 @@ export const apiBasePath = "/v1";
 const table = {
   ...tagged("Inventory", inventoryOperations),
   ...tagged("History", historyOperations),
-  ...tagged("Inventory", changeOperations),
+  ...tagged("Inventory", { ...changeOperations, getRequest }),
   ...tagged("History", snapshotOperations),
   ...tagged("Pets", petOperations),
   ...tagged("Orders", orderOperations),
@@ -34,6 +35,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
   ...orderSchemas,
   ...historySchemas,
   ...snapshotSchemas,
+  ...requestSchemas,
   Error: errorSchema(apiErrorCodes),
 };
 

@@ -25,7 +25,7 @@ export function missingPath(url: string, patterns: readonly string[], prefix = "
 }
 
 /** The path, cut from the URL. With an invalid Host header, it cannot be parsed. */
-function pathOf(url: string): string {
+export function pathOf(url: string): string {
   const start = url.indexOf("/", url.indexOf("://") + 3);
   return start < 0 ? "" : url.slice(start).split(/[?#]/, 1)[0]!;
 }

@@ -90,7 +90,7 @@ function plainKeyIn({ headers }: Request): string | undefined {
 }
 
 /** The key that was sent as a bearer token. */
-export function keyIn({ headers }: Request): string | undefined {
+export function keyIn({ headers }: { readonly headers: Pick<Headers, "get"> }): string | undefined {
   const authorization = headers.get("authorization");
   return authorization === null ? undefined : bearer.exec(authorization)?.[1];
 }

@@ -2,6 +2,7 @@ import type { ImportRunner } from "../../domain/catalogue/import-runs.ts";
 import type { Environment } from "../../domain/keys/keys.ts";
 import type { FindUsage } from "../../domain/keys/lifecycle.ts";
 import type { BackupView } from "../../domain/operations/backups.ts";
+import type { RequestRecorder } from "../../domain/requests/recorder.ts";
 import type { Shop } from "../../domain/shop/shop.ts";
 import type { ChangeCounts } from "../../domain/usage/change-counts.ts";
 import type { UsageRecorder } from "../../domain/usage/usage-recorder.ts";
@@ -21,6 +22,7 @@ export interface Context extends Shop {
   };
   readonly snapshots: SnapshotResponses;
   readonly feed: Feed;
+  readonly requests: Pick<RequestRecorder, "findUnsaved" | "dropped">;
   /** What only the operator API uses. */
   readonly admin: AdminParts;
 }

@@ -1,25 +1,34 @@
 import { inBackground } from "../../domain/running/background.ts";
 import type { Trace } from "../../domain/running/clock.ts";
+import type { ErrorCode } from "../../domain/running/errors.ts";
 import type { Log } from "../../domain/running/events.ts";
 import type { CountedRequest, FinishedRequest } from "../../domain/running/requests.ts";
 import type { Reply } from "../messages/reply.ts";
 
 export type Observer = (request: FinishedRequest) => void;
 
+/** A request whose response is an error. */
+export interface RejectedRequest extends FinishedRequest {
+  readonly errorCode: ErrorCode;
+  readonly url: string;
+  /** The body of the response. */
+  readonly body: string;
+}
+
 /** What follows every request of a service. */
 export interface Observers {
   readonly observers: readonly Observer[];
   /** Gets the same object for every request, because a new one would cost more than counting. */
   readonly counter?: ((request: CountedRequest) => void) | undefined;
-  /** Called only for requests that failed: 500 and 503. Without other observers they cost nothing. */
-  readonly failureObservers?: readonly Observer[];
+  /** Called only for responses with an error. Other requests cost nothing. */
+  readonly errorObservers?: readonly ((request: RejectedRequest) => void)[];
   /** Starts the trace of a request that has just arrived, if it is to be traced. */
   readonly beginTrace?: ((headers: Pick<Headers, "get">) => Trace | undefined) | undefined;
 }
 
 /** The first and the last step of a pipeline. */
 export interface Observation {
-  /** False if only failed requests are observed. They have no times then. */
+  /** False if only requests with an error are observed. */
   readonly isMeasuring: boolean;
   /** Returns the start time, to be passed to `end`. */
   begin(): number;
@@ -31,7 +40,7 @@ export interface Observation {
 export interface Finished {
   readonly startedMs: number;
   readonly requestId: string;
-  readonly request: Pick<Request, "method" | "headers">;
+  readonly request: Pick<Request, "method" | "headers" | "url">;
   readonly operation: { readonly id: string } | undefined;
   readonly caller: { readonly keyId: string } | undefined;
   readonly reply: Reply;
@@ -42,12 +51,12 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** An observer that throws does not affect the request. The log records the first failure. */
 export function createObservation(
-  { observers, counter, beginTrace, failureObservers = [] }: Observers,
+  { observers, counter, beginTrace, errorObservers = [] }: Observers,
   monotonicMs: () => number,
   log: Log,
 ): Observation {
   const notify = observers.map((observer) => guarded(observer, log));
-  const notifyOfFailure = failureObservers.map((observer) => guarded(observer, log));
+  const notifyOfError = errorObservers.map((observer) => guarded(observer, log));
   const count = counter && guarded(counter, log);
   const counted: Mutable<CountedRequest> = {
     operation: undefined,
@@ -61,10 +70,10 @@ export function createObservation(
   const isMeasuring = observers.length > 0 || count !== undefined || beginTrace !== undefined;
   return {
     isMeasuring,
-    begin: isMeasuring ? monotonicMs : () => 0,
+    begin: monotonicMs,
     beginTrace: beginTrace ?? (() => undefined),
     end({ startedMs, requestId, request, operation, caller, reply, trace }) {
-      const durationMs = isMeasuring ? monotonicMs() - startedMs : 0;
+      const durationMs = monotonicMs() - startedMs;
       const { method } = request;
       const bytes = method === "HEAD" ? 0 : bytesOf(reply);
       if (count) {
@@ -77,7 +86,8 @@ export function createObservation(
         counted.failure = reply.failure;
         count(counted);
       }
-      if (notify.length === 0 && reply.failure === undefined) return;
+      const { errorCode, body } = reply;
+      if (notify.length === 0 && errorCode === undefined) return;
       const finished: FinishedRequest = {
         requestId,
         operation: operation?.id,
@@ -87,14 +97,15 @@ export function createObservation(
         durationMs,
         bytes,
         keyId: caller?.keyId,
-        errorCode: reply.errorCode,
+        errorCode,
         failure: reply.failure,
         headers: request.headers,
         trace,
       };
       for (const observer of notify) observer(finished);
-      if (reply.failure === undefined) return;
-      for (const observer of notifyOfFailure) observer(finished);
+      if (errorCode === undefined || typeof body !== "string") return;
+      const rejected = { ...finished, errorCode, url: request.url, body };
+      for (const observer of notifyOfError) observer(rejected);
     },
   };
 }

@@ -142,7 +142,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       connections.setIdleTimeout(request, reply.idleTimeoutSeconds);
     }
     if (parts.stopping.aborted) response.headers.set("Connection", "close");
-    if (observation.isMeasuring || reply.failure !== undefined) {
+    if (observation.isMeasuring || reply.errorCode !== undefined) {
       observation.end({ startedMs, requestId, request, operation, caller, reply, trace });
     }
     return response;

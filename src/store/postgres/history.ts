@@ -20,10 +20,13 @@ export const hasRowText = `SELECT $1::int8 = 0
 
 const seqAtText = `SELECT petstore_seq_at($1::int8), ${timelineNow}`;
 
+/** The function has no parameter for a request, so it returns all rows of the range for one. */
 const rowsText = withTimeline(
   `SELECT ${namedRowColumns}
-   FROM petstore_rows($1::int8, $2::int8, $3::text, $4::text, $5::int8) AS ledger
-   LEFT JOIN keys ON keys.id = ledger.key_id ORDER BY ledger.seq`,
+   FROM petstore_rows($1::int8, $2::int8, $3::text, $4::text,
+     CASE WHEN $5::text IS NULL THEN $6::int8 ELSE $2::int8 - $1::int8 END) AS ledger
+   LEFT JOIN keys ON keys.id = ledger.key_id
+   WHERE $5::text IS NULL OR request_id = $5::text ORDER BY ledger.seq LIMIT $6::int8`,
   namedRowColumns,
 );
 
@@ -61,10 +64,10 @@ export function createHistoryReader(guard: PrimaryGuard, quick: Query, long: Que
       if (seq === null) throw unavailable("damaged");
       return Number(seq);
     },
-    listRows: async ({ after, upTo, cause, keyId }, rowsMax) =>
-      (await readPage(rowsText, [after, upTo, cause ?? null, keyId ?? null, rowsMax])).map(
-        toNamedRow,
-      ),
+    async listRows({ after, upTo, cause, keyId, requestId }, rowsMax) {
+      const wanted = [cause ?? null, keyId ?? null, requestId ?? null];
+      return (await readPage(rowsText, [after, upTo, ...wanted, rowsMax])).map(toNamedRow);
+    },
     petRows: async (petId, fromSeq, rowsMax) =>
       (await readPage(ofPetText, [petId, fromSeq, rowsMax])).map(toNamedRow),
     petRowBefore: async (...values) =>

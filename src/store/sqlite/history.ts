@@ -50,8 +50,8 @@ export function createHistoryReader(database: Database): HistoryReader {
   const rows = database.query(
     `SELECT ${namedRowColumns} FROM ledger LEFT JOIN keys ON keys.id = ledger.key_id
      WHERE ledger.seq > ?1 AND ledger.seq <= ?2 AND (?3 IS NULL OR cause = ?3)
-       AND (?4 IS NULL OR key_id = ?4)
-     ORDER BY ledger.seq LIMIT ?5`,
+       AND (?4 IS NULL OR key_id = ?4) AND (?5 IS NULL OR request_id = ?5)
+     ORDER BY ledger.seq LIMIT ?6`,
   );
   const ofPet = database.query(
     `${followPet(namedRowColumns, "step < ?3")} FROM pet_rows JOIN ledger USING (seq)
@@ -78,8 +78,10 @@ export function createHistoryReader(database: Database): HistoryReader {
       if (!row) throw unavailable("damaged");
       return Number(row[0]);
     },
-    listRows: ({ after, upTo, cause, keyId }, rowsMax) =>
-      rows.values(after, upTo, cause ?? null, keyId ?? null, rowsMax).map(toNamedRow),
+    listRows: ({ after, upTo, cause, keyId, requestId }, rowsMax) =>
+      rows
+        .values(after, upTo, cause ?? null, keyId ?? null, requestId ?? null, rowsMax)
+        .map(toNamedRow),
     petRows: (petId, fromSeq, rowsMax) => ofPet.values(petId, fromSeq, rowsMax).map(toNamedRow),
     petRowBefore(petId, fromSeq, before, stepsMax) {
       const row = petBefore.values(petId, fromSeq, before, stepsMax)[0];

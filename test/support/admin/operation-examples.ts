@@ -97,6 +97,19 @@ export const operationExamples: Readonly<Record<string, AdminExamples>> = {
     bad: [{ path: "/keys/key_0/unban", code: "not_found" }],
     prepare: aKey,
   },
+  listRequests: {
+    good: { path: "/requests?key=none&code=unauthorized" },
+    bad: [
+      { path: "/requests?key=mine", code: "invalid_request" },
+      { path: "/requests?code=oops", code: "invalid_request" },
+      { path: "/requests?limit=0", code: "invalid_request" },
+      { path: "/requests?before=x", code: "invalid_request" },
+    ],
+  },
+  getRequest: {
+    good: { path: "/requests/req_5f0c1e9a2b7d_42" },
+    bad: [{ path: "/requests/%00", code: "invalid_request" }],
+  },
   listAudit: {
     good: { path: "/audit" },
     bad: [

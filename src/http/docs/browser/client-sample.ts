@@ -34,6 +34,7 @@ const exceptions: Readonly<Record<string, Exception>> = {
   listChanges: { without: ["before"] },
   applyChanges: { body: "changes", options: writes },
   getLedgerHead: { method: "ledgerHead" },
+  getRequest: { arguments: { requestId: text } },
   getSnapshot: { method: "snapshot", arguments: { moment: number } },
   getDiff: { method: "diff", arguments: { moment: number, to: number }, options: {} },
 };

@@ -8,6 +8,7 @@ export type Transact = <T>(work: (query: Query, session: Session) => Promise<T>)
 export const dialect: Dialect = {
   // The key of the lock is arbitrary, but no other application on the server may use it.
   lockCatalogue: "SELECT pg_advisory_xact_lock(7381003)",
+  lockLedger: "SELECT 1 FROM store WHERE id = 1 FOR UPDATE",
   touchKeys: "UPDATE store SET keys_version = keys_version + 1 WHERE id = 1",
   // The row of `audit_end` is locked until the transaction ends, so numbers have no gaps, and times never
   // decrease: not even if the clock was set back, or if transactions commit in another order than they

@@ -45,6 +45,23 @@ const shopWork = `
     key_id text PRIMARY KEY REFERENCES keys, pet_ids text NOT NULL, at int8 NOT NULL
   ) WITH (fillfactor = 50)`;
 
+/**
+ * Requests that got an error. The end numbers them: its row is locked until a transaction ends, so that
+ * numbers become visible in their order.
+ */
+const requests = `
+  CREATE TABLE requests (
+    seq        int8 PRIMARY KEY,
+    request_id text COLLATE "C" NOT NULL UNIQUE,
+    key_id     text COLLATE "C" NOT NULL,
+    code       text COLLATE "C" NOT NULL,
+    after_seq  int8 NOT NULL,
+    error      text NOT NULL
+  );
+  CREATE INDEX requests_by_key ON requests (key_id, code, seq);
+  CREATE TABLE requests_end (seq int8 NOT NULL) WITH (fillfactor = 50);
+  INSERT INTO requests_end VALUES (0)`;
+
 /** Numbered from 1, applied in order and never edited once released. */
 export const steps: readonly Step[] = [
   { text: initial, fits: 1, release: "0.1.0", summary: "Creates the tables." },
@@ -105,5 +122,11 @@ export const steps: readonly Step[] = [
     release: "0.13.0",
     summary:
       "Adds barcodes and thresholds of pets, and the tables sales, sales_end and stocktakes.",
+  },
+  {
+    text: requests,
+    fits: 4,
+    release: "0.14.0",
+    summary: "Adds the tables requests and requests_end.",
   },
 ];

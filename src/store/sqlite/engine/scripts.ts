@@ -7,6 +7,7 @@ import { inTransaction, wrapMethods } from "./connection.ts";
 export const dialect: Dialect = {
   // One transaction writes at a time.
   lockCatalogue: "SELECT 1",
+  lockLedger: "SELECT 1",
   touchKeys: "UPDATE head SET keys_version = keys_version + 1",
   // Times never decrease, not even if the clock was set back.
   addEntry: `INSERT INTO audit (${auditColumns})

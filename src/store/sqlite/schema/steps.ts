@@ -68,6 +68,23 @@ const shopWork = `
     key_id TEXT PRIMARY KEY REFERENCES keys, pet_ids TEXT NOT NULL, at INTEGER NOT NULL) STRICT`;
 
 /**
+ * Requests that got an error. The end numbers them: its row is locked until a transaction ends, so that
+ * numbers become visible in their order.
+ */
+const requests = `
+  CREATE TABLE requests (
+    seq        INTEGER PRIMARY KEY,
+    request_id TEXT    NOT NULL UNIQUE,
+    key_id     TEXT    NOT NULL,
+    code       TEXT    NOT NULL,
+    after_seq  INTEGER NOT NULL,
+    error      TEXT    NOT NULL
+  ) STRICT;
+  CREATE INDEX requests_by_key ON requests (key_id, code, seq);
+  CREATE TABLE requests_end (seq INTEGER NOT NULL) STRICT;
+  INSERT INTO requests_end VALUES (0)`;
+
+/**
  * The steps of the schema, in order. A released step never changes. `PRAGMA user_version` is the
  * number of steps that were applied.
  */
@@ -99,4 +116,5 @@ export const steps: readonly Step[] = [
     summary:
       "Adds barcodes and thresholds of pets, and the tables sales, sales_end and stocktakes.",
   },
+  { apply: requests, release: "0.14.0", summary: "Adds the tables requests and requests_end." },
 ];

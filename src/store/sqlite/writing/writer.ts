@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Environment } from "../../../domain/keys/keys.ts";
 import type { Unit } from "../../../domain/ledger/ledger.ts";
 import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
+import { requestWrites } from "../../requests.ts";
 import { salesWrites } from "../../sales.ts";
 import { scriptedWrites } from "../../scripted-ports.ts";
 import { banWrites } from "../../usage.ts";
@@ -68,6 +69,7 @@ const repeatedWrites = {
   saveUsage,
   ...usageHistoryWrites,
   ...salesWrites,
+  ...requestWrites(dialect),
   ...checkpointWrites,
   ...deliveryWrites,
 };

@@ -1,0 +1,16 @@
+import type { RefusedRequest } from "../client/types.ts";
+
+/** A command that sends a request again. The service keeps neither the key nor the body. */
+export function curlOf({ method, path }: RefusedRequest, origin: string): string {
+  const words = ["curl", method === "HEAD" ? "--head" : `-X ${quoted(method)}`];
+  words.push(quoted(origin + path), "-H 'Authorization: Bearer <API_KEY>'");
+  if (/^(POST|PATCH|PUT)$/.test(method)) {
+    words.push("-H 'Content-Type: application/json' -d '<BODY>'");
+  }
+  return words.join(" ");
+}
+
+/** A client can send any path, and the shell must take it as a text. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

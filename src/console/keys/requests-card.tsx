@@ -1,0 +1,124 @@
+import { useSignal } from "@preact/signals";
+import type { TargetedSubmitEvent } from "preact";
+import { requestPath } from "../activity/change-filter.ts";
+import { request } from "../client/api.ts";
+import type { RefusedRequest, RequestOutcome } from "../client/types.ts";
+import { hrefOf } from "../page/router.ts";
+import { Card } from "../parts/card.tsx";
+import { Select } from "../parts/choices.tsx";
+import { FieldError, TextField } from "../parts/fields.tsx";
+import { CopyButton } from "../parts/issue-dialog.tsx";
+import { WhenLoaded } from "../parts/loaded.tsx";
+import { usePolled } from "../parts/polled.ts";
+import { useSubmission } from "../parts/submission.ts";
+import { type Column, Table } from "../parts/table.tsx";
+import { Time } from "../parts/time.tsx";
+import { capitalized, formatCount } from "../texts/formats.ts";
+import { curlOf } from "./curl.ts";
+
+/** The codes of errors that clients of the API get. */
+const codes = `invalid_request unauthorized insufficient_scope not_found method_not_allowed
+  idempotency_conflict insufficient_stock version_conflict gone precondition_failed
+  payload_too_large unsupported_media_type idempotency_key_reused rate_limit_exceeded key_banned
+  internal_error unavailable`.split(/\s+/);
+
+/** Why requests of a key got errors, the newest first, and what became of any request. */
+export function RequestsCard({ keyId }: { readonly keyId: string }) {
+  const code = useSignal("");
+  const query = code.value === "" ? "" : `&code=${code.value}`;
+  const source = usePolled<readonly RefusedRequest[]>(`/requests?key=${keyId}${query}`);
+  const filter = (
+    <Select
+      label="Error code"
+      choices={[["", "All codes"], ...codes.map((one) => [one, one] as const)]}
+      value={code.value}
+      choose={(chosen) => (code.value = chosen)}
+    />
+  );
+  return (
+    <Card title="Refused and failed requests" class="wide-section" aside={filter}>
+      <WhenLoaded source={source}>
+        {(rows) =>
+          rows.length > 0 ? (
+            <Table rows={rows} keyOf={({ seq }) => seq} columns={columns} />
+          ) : (
+            <p class="muted">{code.value === "" ? "None yet." : "None with this code."}</p>
+          )
+        }
+      </WhenLoaded>
+      <OutcomeForm />
+    </Card>
+  );
+}
+
+const columns: readonly Column<RefusedRequest>[] = [
+  {
+    title: "Request",
+    class: "request-text",
+    isMain: true,
+    cell: ({ method, path, requestId }) => (
+      <>
+        <span class="mono">{`${method} ${path}`}</span>
+        <span class="muted small mono">{requestId}</span>
+      </>
+    ),
+  },
+  {
+    title: "Error",
+    class: "request-text",
+    cell: ({ status, code, message }) => (
+      <div>
+        <span class={`badge mono ${status >= 500 ? "danger" : "warning"}`}>{status}</span>
+        <span class="mono small">{` ${code}`}</span>
+        <div>{message}</div>
+      </div>
+    ),
+  },
+  {
+    title: "When",
+    class: "nowrap",
+    cell: ({ at, durationMs }) => (
+      <div>
+        <Time at={at} />
+        <div class="small muted">after {formatCount(durationMs)} ms</div>
+      </div>
+    ),
+  },
+  { title: "Client", class: "small", cell: ({ userAgent }) => <bdi>{userAgent}</bdi> },
+  {
+    title: "Actions",
+    isTitleHidden: true,
+    cell: (row) => (
+      <CopyButton text={curlOf(row, window.location.origin)} what="command">
+        Copy as curl
+      </CopyButton>
+    ),
+  },
+];
+
+/** Finds any request by its id, also one that was stored. */
+function OutcomeForm() {
+  const found = useSignal<RequestOutcome | undefined>(undefined);
+  const { error, run } = useSubmission();
+  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const id = String(new FormData(event.currentTarget).get("requestId")).trim();
+    void run(async () => {
+      found.value = await request<RequestOutcome>(`/requests/${encodeURIComponent(id)}`);
+    });
+  };
+  const { outcome = "", advice, error: got, changes: [first] = [] } = found.value ?? {};
+  return (
+    <form class="stack outcome-form" onSubmit={submit}>
+      <TextField name="requestId" label="Request id" placeholder="req_…" isRequired />
+      <button type="submit" class="button">
+        What became of it?
+      </button>
+      <FieldError>{error.value}</FieldError>
+      <p role="status">
+        <strong>{capitalized(outcome)}</strong> {got?.message} {advice}
+      </p>
+      {first && <a href={hrefOf(requestPath(first))}>Show its changes in Activity</a>}
+    </form>
+  );
+}

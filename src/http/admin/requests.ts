@@ -1,0 +1,77 @@
+import { refusedRowJson } from "../../domain/requests/outcomes.ts";
+import { withoutKey } from "../../domain/requests/store.ts";
+import { errorCodes } from "../../domain/running/errors.ts";
+import { exampleKeyId, exampleRequestId } from "../api/contract/examples.ts";
+import { jsonList } from "../api/contract/operation.ts";
+import { responseObject, type Schema, seq, text, textOrNull } from "../api/contract/schema.ts";
+import { pageReply } from "../api/pages.ts";
+import { choiceParameter, patternParameter, queryOf, readParameter } from "../api/parameters.ts";
+import {
+  getRequest as apiRequest,
+  errorFields,
+  exampleError,
+  replyOutcome,
+} from "../api/requests.ts";
+import { before, limit, rowsPerPage } from "./audit.ts";
+import type { AdminDeclaration } from "./operation.ts";
+
+const named = { seq: 17, requestId: exampleRequestId, keyId: exampleKeyId, keyName: "Till 3" };
+
+export const refusedSchemas: Readonly<Record<string, Schema>> = {
+  RefusedRequest: responseObject(
+    "A request that got an error.",
+    {
+      seq: seq("The number of the row. Numbers have gaps."),
+      requestId: text("The `X-Request-Id` of the response."),
+      keyId: textOrNull("The ID of the API key, or null if none or an unknown one was sent."),
+      keyName: textOrNull("The current name of that key, or null."),
+      ...errorFields,
+    },
+    { ...named, ...exampleError },
+  ),
+};
+
+const code = choiceParameter("code", errorCodes, "Only this error code.", "invalid_request");
+const key = patternParameter(
+  "key",
+  `^(key_[0-9A-Za-z]{1,32}|${withoutKey})$`,
+  `must be the id of a key, or '${withoutKey}'`,
+  `Only requests of the API key with this ID. \`${withoutKey}\`: only those without a known key.`,
+  exampleKeyId,
+);
+
+const listRequests: AdminDeclaration = {
+  method: "GET",
+  path: "/requests",
+  contract: {
+    summary: "List refused and failed requests",
+    description:
+      "Returns requests to the API that got an error, newest first, from all instances. An error is listed within about a second. The service keeps the last 100 of each key and code, and 10,000 in total. A request with a revoked or expired key is listed under that key. If older rows follow, `Link` contains the URL of the next page.",
+    parameters: [key, code, before, limit],
+    success: { 200: jsonList("One page of them.", "RefusedRequest", { headers: ["NextPage"] }) },
+  },
+  async handle({ store }, call) {
+    const query = queryOf(call.request);
+    const size = readParameter(query, limit) ?? rowsPerPage.initial;
+    const filter = {
+      before: readParameter(query, before),
+      keyId: readParameter(query, key),
+      code: readParameter(query, code),
+    };
+    // One more than requested shows whether there is a next page.
+    const found = await store.requests.listRequests(filter, size + 1);
+    const rows = found.slice(0, size);
+    const next = found.length > size ? rows.at(-1)!.seq : undefined;
+    return pageReply(call, query, `[${rows.map(refusedRowJson).join()}]`, "before", next);
+  },
+};
+
+const description = "Returns what became of a request to the API, whichever key has sent it.";
+
+const getRequest: AdminDeclaration = {
+  ...apiRequest,
+  contract: { ...apiRequest.contract, description },
+  handle: (context, { request }) => replyOutcome(context, request),
+};
+
+export const refusedOperations = { listRequests, getRequest };

@@ -1,0 +1,34 @@
+import { digestOf } from "../../domain/keys/keyring.ts";
+import { withoutSecrets } from "../../domain/keys/keys.ts";
+import type { RequestRecorder } from "../../domain/requests/recorder.ts";
+import { pathOf } from "../messages/paths.ts";
+import { keyIn } from "./authentication.ts";
+import type { RejectedRequest } from "./observe.ts";
+
+const charactersMax = 500;
+
+/**
+ * Passes requests that got an error to the recorder, without what must not be kept. Those below `except` are
+ * left out: the console shows its errors by itself.
+ */
+export function recordRefused(recorder: Pick<RequestRecorder, "record">, except: string) {
+  return ({ url, body, errorCode: code, headers, ...request }: RejectedRequest): void => {
+    const path = pathOf(url);
+    if (path.startsWith(except)) return;
+    const { requestId, keyId = null, method, status, startedMs, durationMs } = request;
+    recorder.record(keyId, code, () => {
+      const { message } = JSON.parse(body) as { readonly message: string };
+      const [userAgent, secret] = [headers.get("user-agent"), keyIn({ headers })];
+      const sent = { method: storable(method), path: storable(path), message: storable(message) };
+      const agent = userAgent === null ? null : storable(userAgent);
+      const digest = code === "unauthorized" && secret ? digestOf(secret) : undefined;
+      const error = { ...sent, status, durationMs: Math.round(durationMs), userAgent: agent };
+      return { requestId, startedMs, digest, error };
+    });
+  };
+}
+
+/** A message can quote names that a client has sent. */
+function storable(text: string): string {
+  return withoutSecrets(text.slice(0, charactersMax)).toWellFormed();
+}
