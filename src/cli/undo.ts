@@ -18,6 +18,7 @@ const undoFlags = {
     placeholder: "ID",
     description: "Undo all changes of this request, such as a batch or an import.",
   },
+  session: { placeholder: "ID", description: "Undo the changes of this session of an assistant." },
   pet: { placeholder: "ID", description: "Undo the changes of this pet." },
   key: { placeholder: "ID", description: "Undo the changes of this key." },
   from: { placeholder: "TIME", description: "Undo changes at this time or later." },
@@ -46,18 +47,21 @@ export const undoCommand = storeCommand({
   examples: [
     "petstore undo 1200 --force --reason recounted",
     "petstore undo --request req_5f0c1e9a2b7d_42 --dry-run",
+    "petstore undo --session ses_0Wn4pZ8sT1kQx_mi2wq5s1_a3Fz9K",
   ],
   operands: [{ name: "SEQ", isOptional: true, description: "Number of one ledger row." }],
   flags: undoFlags,
   changes: true,
   async run({ flags, operands: [text], store }) {
     const { force } = flags;
-    const { request, pet, key, from, to, cause } = flags;
-    const isTogether = [request, pet, key, from, to, cause].some((one) => one !== undefined);
+    const { request, session, pet, key, from, to, cause } = flags;
+    const filters = [request, session, pet, key, from, to, cause];
+    const isTogether = filters.some((one) => one !== undefined);
     const others = [flags["as-of"], flags.as, flags["request-id"]];
     const hasOthers = isTogether || others.some((one) => one !== undefined);
     if (text === "" ? !isTogether : hasOthers) {
-      const rule = "give either SEQ, or one of --request, --pet, --key, --from, --to and --cause";
+      const rule =
+        "give either SEQ, or one of --request, --session, --pet, --key, --from, --to and --cause";
       throw new ServiceError("invalid_request", `${rule}; see petstore help undo`);
     }
     const reason = flags.reason || undefined;
@@ -91,6 +95,7 @@ async function runTogether(
       store,
       {
         requestId: flags.request,
+        session: flags.session,
         keyId: flags.key,
         cause: readCause(flags.cause),
         petId: flags.pet === undefined ? undefined : parsePetId("--pet", flags.pet),
@@ -100,7 +105,7 @@ async function runTogether(
       {
         ...{ isDryRun, force, reason },
         asOf: asOf === undefined ? undefined : parseInteger("--as-of", asOf, 0),
-        actor: await actorOf(store.keys, flags, systemClock.now()),
+        actor: await actorOf(store.keys, flags, systemClock.now(), flags.session),
       },
     );
     if (flags.json) print(undoneJson(undone));

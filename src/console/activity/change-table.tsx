@@ -8,7 +8,7 @@ import { causeName, whoOf } from "../parts/origins.ts";
 import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { changeNumber } from "../texts/formats.ts";
-import { type ChangeFilter, noFilter } from "./change-filter.ts";
+import { type ChangeFilter, noFilter, sessionOf } from "./change-filter.ts";
 import { StockChange } from "./stock-change.tsx";
 import { UndoDialog } from "./undo-dialog.tsx";
 
@@ -34,6 +34,9 @@ export function ChangeTable(props: Props) {
   const newest = rows.filter(
     (row, at) =>
       row.requestId !== null && rows[at - 1]?.requestId !== row.requestId && hasMore(row, at),
+  );
+  const newestOfSession = rows.filter(
+    (row, at) => sessionOf(row) && sessionOf(rows[at - 1]) !== sessionOf(row),
   );
   const columns: readonly Column<LedgerRow>[] = [
     {
@@ -69,6 +72,11 @@ export function ChangeTable(props: Props) {
           {filter.requestId === "" && newest.includes(row) && (
             <a class="small" href={hrefOf(requestPath(row))}>
               All that belongs to it
+            </a>
+          )}
+          {filter.session === "" && newestOfSession.includes(row) && (
+            <a class="small" href={hrefOf(`/activity?session=${sessionOf(row)}`)}>
+              The assistant's session
             </a>
           )}
         </>

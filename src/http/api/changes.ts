@@ -21,7 +21,7 @@ import {
   parseChanges,
   petIdFieldRule,
 } from "./change-list.ts";
-import { exampleChanged, exampleChanges, exampleDryRun, exampleVersionedItem } from "./contract/examples.ts";
+import { exampleChanged, exampleChanges, exampleVersionedItem } from "./contract/examples.ts";
 import { json } from "./contract/operation.ts";
 import {
   boundedInteger,
@@ -76,10 +76,7 @@ export const changeSchemas: Readonly<Record<string, Schema>> = {
         minItems: 1,
         maxItems: changesMax,
       },
-      dryRun: {
-        ...flag("True to see what the changes would do. They are checked, and not stored."),
-        default: false,
-      },
+      dryRun: flag("True to see what the changes would do. They are checked, and not stored."),
     },
     exampleChanges,
     ["changes"],
@@ -200,20 +197,13 @@ The response is sent after the changes are stored durably. The request counts as
             summary: "A sale, and a count with a condition",
             value: exampleChanges,
           },
-          dry_run: {
-            summary: "Only to see what a sale would do",
-            value: { changes: exampleChanges.changes.slice(0, 1), dryRun: true },
-          },
         },
       },
     ),
     success: {
       200: json("The entries after the changes.", "AppliedChanges", {
         headers: ["Idempotent-Replayed"],
-        examples: {
-          applied: { summary: "Two changed entries", value: exampleChanged },
-          dry_run: { summary: "What one change would do", value: exampleDryRun },
-        },
+        examples: { applied: { summary: "Two changed entries", value: exampleChanged } },
       }),
     },
     errors: ["idempotency_key_reused"],

@@ -30,11 +30,6 @@ export const exampleChanged = {
   entries: [exampleVersionedItem, { petId: 8, quantity: 30, status: "available", version: 1209 }],
 };
 
-export const exampleDryRun = {
-  dryRun: true,
-  entries: [{ ...exampleItem, version: 1193, before: { quantity: 14, status: "available" } }],
-};
-
 export const exampleOrder = {
   id: 1042,
   petId: 7,
