@@ -47,7 +47,6 @@ export const undoCommand = storeCommand({
   examples: [
     "petstore undo 1200 --force --reason recounted",
     "petstore undo --request req_5f0c1e9a2b7d_42 --dry-run",
-    "petstore undo --session ses_0Wn4pZ8sT1kQx_mi2wq5s1_a3Fz9K",
   ],
   operands: [{ name: "SEQ", isOptional: true, description: "Number of one ledger row." }],
   flags: undoFlags,

@@ -5,7 +5,7 @@ import { createOperatorAuthenticator } from "../http/admin/authentication.ts";
 import { createFailedSignIns } from "../http/admin/failed-sign-ins.ts";
 import { adminBasePath, adminHeaders, adminOperations } from "../http/admin/operations.ts";
 import { apiBasePath, apiOperations } from "../http/api/operations.ts";
-import { mcpBasePath, mcpOperation } from "../http/mcp/operations.ts";
+import { mcpOperation } from "../http/mcp/operations.ts";
 import { createKeyAuthenticator } from "../http/pipeline/authentication.ts";
 import type { Surface } from "../http/pipeline/surface.ts";
 import { createAddressLimiter } from "../limits/addresses.ts";
@@ -28,9 +28,7 @@ export function createTables({ config, clock }: Pick<ServiceOptions, "config" | 
       isSameOriginOnly: true,
     },
     /** Empty unless assistants are served. */
-    mcp: [{ name: "mcp", basePath: mcpBasePath, operations: [mcpOperation(config)] }].filter(
-      () => config.mcp,
-    ),
+    mcp: config.mcp ? [{ name: "mcp", basePath: "/mcp", operations: [mcpOperation(config)] }] : [],
   };
 }
 

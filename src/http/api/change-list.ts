@@ -32,12 +32,6 @@ export const changesRequired = `The body must be a JSON object with the field 'c
 
 export const dryRunRule = "Field 'dryRun' must be true or false.";
 
-/** What the body of a batch asks for. */
-export interface Batch {
-  readonly changes: readonly Change[];
-  readonly isDryRun: boolean;
-}
-
 /** A change as it was sent. Undefined means not given. */
 interface SentChange {
   petId?: unknown;
@@ -51,10 +45,10 @@ interface SentChange {
 }
 
 /**
- * Returns the changes in the body of a batch. An error names the index of the change, from 0. Only
+ * Returns the changes in the body of a batch, and whether it is a dry run. An error names the index of the change, from 0. Only
  * operators change a status or apply a count: for others, these are unknown fields.
  */
-export function parseChanges(text: string, isOperator = false): Batch {
+export function parseChanges(text: string, isOperator = false) {
   const { starts, isDryRun } = partsOfBatch(text);
   if (starts.length === 0 || starts.length > changesMax) {
     throw new ServiceError("invalid_request", changesRequired);

@@ -8,8 +8,6 @@ import type { Operation } from "../pipeline/operation.ts";
 import { fault, type Message, readMessage, resultOf, revisions } from "./messages.ts";
 import { argumentsOf, createTools, type Tool, type ToolCall } from "./tools.ts";
 
-export const mcpBasePath = "/mcp";
-
 type McpSettings = ApiSettings & { readonly corsOrigins: readonly string[] };
 
 /** The one operation of assistants. It keeps nothing, so any instance can take any message. */
