@@ -37,8 +37,8 @@ test.each(["legacy", "modern"])(
       const server = [new URL("/mcp", service.baseUrl).href, "--transport", "http"];
       const terms = ["--header", `Authorization: Bearer ${key}`, "--protocol-era", era];
       const command = [...program, ...server, ...terms, "--method", ...words];
-    // Its settings file must not be that of the person who runs this.
-    return JSON.parse(await run(command, folder, { HOME: folder }));
+      // Its settings file must not be that of the person who runs this.
+      return JSON.parse(await run(command, folder, { HOME: folder }));
     };
     const { tools } = await inspect("tools/list");
     expect(tools).toHaveLength(8);
