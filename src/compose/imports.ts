@@ -67,7 +67,7 @@ export function openImports({ config, program }: ServiceOptions): Imports {
     return { kind: "failed", reason: failureOf(result, signal).message };
   }
 
-  async function alone<T>(work: () => Promise<T>, by: Maker): Promise<T | NotRun> {
+  async function alone<T>(by: Maker, work: () => Promise<T>): Promise<T | NotRun> {
     if (stopping.signal.aborted) throw unavailable("stopping");
     if (program === undefined) return { kind: "failed", reason: withoutProgram };
     if (running.has(by)) return { kind: "running" };
@@ -81,11 +81,10 @@ export function openImports({ config, program }: ServiceOptions): Imports {
   }
 
   return {
-    run: (...args) => alone(() => receiveAndImport(...args), "operator"),
+    run: (...args) => alone("operator", () => receiveAndImport(...args)),
     undo: (run, given) =>
-      alone(
-        () => runToEnd(undoWordsOf(run), given, readUndone),
-        run.isByAssistant ? "assistant" : "operator",
+      alone(run.isByAssistant ? "assistant" : "operator", () =>
+        runToEnd(undoWordsOf(run), given, readUndone),
       ),
     async stop() {
       stopping.abort();

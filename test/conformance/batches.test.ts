@@ -108,8 +108,6 @@ onEveryEngine("batches and reasons", (service) => {
       expectError(answers[2]!, "insufficient_stock");
       expectError(answers[3]!, "not_found");
       expectError(answers[4]!, "version_conflict");
-      // Alone in its transaction, it looks like a plain update.
-      expect((await dryRun('{"petId":1,"quantity":1}')).json).toMatchObject({ dryRun: true });
     });
     // The key was not used yet, and the next request with it finds nothing to repeat.
     const applied = await apply(key, changes, idempotency);
@@ -123,6 +121,8 @@ onEveryEngine("batches and reasons", (service) => {
       dryRun('{"petId":1,"delta":1}'),
     ]);
     expect(both.map(({ status }) => status)).toEqual([200, 200]);
+    // Alone in its transaction, it looks like a plain update.
+    expect((await dryRun('{"petId":1,"quantity":1}')).json).toMatchObject({ dryRun: true });
     expect(quantityOf(await read(key))).toBe(4);
   });
 

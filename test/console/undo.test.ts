@@ -87,7 +87,7 @@ describe.each(engines)("Activity on %s", (engine) => {
       await service.call("POST", "/changes", { key: till.text, body: body(reason) });
     }
     await showView(page, "/activity");
-    await page.getByText("The assistant's session").click();
+    await page.getByText("Session of an assistant").first().click();
     await page.getByText(`Only session ${session}`).waitFor();
     const shown = page.locator("tr[data-seq]");
     await shown.nth(5).waitFor();

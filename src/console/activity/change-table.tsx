@@ -35,9 +35,6 @@ export function ChangeTable(props: Props) {
     (row, at) =>
       row.requestId !== null && rows[at - 1]?.requestId !== row.requestId && hasMore(row, at),
   );
-  const newestOfSession = rows.filter(
-    (row, at) => sessionOf(row) && sessionOf(rows[at - 1]) !== sessionOf(row),
-  );
   const columns: readonly Column<LedgerRow>[] = [
     {
       title: "When",
@@ -50,7 +47,7 @@ export function ChangeTable(props: Props) {
     {
       title: "Reason",
       class: "change-why",
-      cell: ({ reason }) => reason !== null && <bdi>{reason}</bdi>,
+      cell: (row) => <Why row={row} />,
     },
     {
       title: "Actions",
@@ -72,11 +69,6 @@ export function ChangeTable(props: Props) {
           {filter.requestId === "" && newest.includes(row) && (
             <a class="small" href={hrefOf(requestPath(row))}>
               All that belongs to it
-            </a>
-          )}
-          {filter.session === "" && newestOfSession.includes(row) && (
-            <a class="small" href={hrefOf(`/activity?session=${sessionOf(row)}`)}>
-              The assistant's session
             </a>
           )}
         </>
@@ -136,6 +128,22 @@ function Who({ row }: { readonly row: LedgerRow }) {
     <>
       {row.keyId === null ? who : <a href={hrefOf(`/activity?key=${row.keyId}`)}>{who}</a>}
       <div class="small muted">{causeName(row.cause)}</div>
+    </>
+  );
+}
+
+/** The reason. The session of an assistant at its end is a link to all that belongs to it. */
+function Why({ row }: { readonly row: LedgerRow }) {
+  const session = sessionOf(row);
+  const reason = row.reason?.replace(` [${session}]`, "");
+  return (
+    <>
+      {reason !== undefined && <bdi>{reason}</bdi>}
+      {session !== undefined && (
+        <div class="small">
+          <a href={hrefOf(`/activity?session=${session}`)}>Session of an assistant</a>
+        </div>
+      )}
     </>
   );
 }
