@@ -53,6 +53,7 @@ export const rooms: Readonly<
     ["pages", "files and pages served besides the operations"],
     ["api", "the operations of the API, and its description"],
     ["admin", "the operations of the operator API, and its description"],
+    ["mcp", "the tools of assistants, and their protocol"],
     ["docs", "the page at `/docs`"],
     ["console", "the files of the console"],
     ["tls", "certificates, and the listener for TLS"],

@@ -53,8 +53,8 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   // left behind would keep the process alive.
   await using opened = new AsyncDisposableStack();
   const tables = createTables(given);
-  const { api, admin } = tables;
-  const described: readonly Table[] = [api, admin, ...(given.surfaces ?? [])];
+  const { api, admin, mcp } = tables;
+  const described: readonly Table[] = [api, admin, ...mcp, ...(given.surfaces ?? [])];
   const operationIds = described.flatMap((surface) =>
     surface.operations.map((operation) => fullIdOf(surface, operation)),
   );

@@ -54,18 +54,24 @@ export interface StockChange {
 export interface StockChanges {
   /** The changes, in the order in which they are applied. A pet can appear more than once. */
   readonly changes: readonly StockChange[];
+  /** True to see what the changes would do. They are checked, and not stored. */
+  readonly dryRun?: boolean;
 }
 
 /** The stock of one pet, with its version. */
 export interface VersionedItem extends InventoryItem {
   /** The version of the entry: the number of the change that made it. Send it as `expectedVersion`. */
   readonly version: number;
+  /** The stock before the change. Only in the response to a dry run. */
+  readonly before?: Stock;
 }
 
 /** The results of a batch of changes. */
 export interface AppliedChanges {
-  /** The entry after each change, in the order of the request. */
+  /** The entry after each change, in the order of the request. In a dry run, as it would be, with its current `version`. */
   readonly entries: readonly VersionedItem[];
+  /** True if nothing was stored. Only in the response to a dry run. */
+  readonly dryRun?: boolean;
 }
 
 /** A pet in the catalogue. */

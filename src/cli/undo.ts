@@ -18,6 +18,7 @@ const undoFlags = {
     placeholder: "ID",
     description: "Undo all changes of this request, such as a batch or an import.",
   },
+  session: { placeholder: "ID", description: "Undo the changes of this session of an assistant." },
   pet: { placeholder: "ID", description: "Undo the changes of this pet." },
   key: { placeholder: "ID", description: "Undo the changes of this key." },
   from: { placeholder: "TIME", description: "Undo changes at this time or later." },
@@ -52,12 +53,14 @@ export const undoCommand = storeCommand({
   changes: true,
   async run({ flags, operands: [text], store }) {
     const { force } = flags;
-    const { request, pet, key, from, to, cause } = flags;
-    const isTogether = [request, pet, key, from, to, cause].some((one) => one !== undefined);
+    const { request, session, pet, key, from, to, cause } = flags;
+    const filters = [request, session, pet, key, from, to, cause];
+    const isTogether = filters.some((one) => one !== undefined);
     const others = [flags["as-of"], flags.as, flags["request-id"]];
     const hasOthers = isTogether || others.some((one) => one !== undefined);
     if (text === "" ? !isTogether : hasOthers) {
-      const rule = "give either SEQ, or one of --request, --pet, --key, --from, --to and --cause";
+      const rule =
+        "give either SEQ, or one of --request, --session, --pet, --key, --from, --to and --cause";
       throw new ServiceError("invalid_request", `${rule}; see petstore help undo`);
     }
     const reason = flags.reason || undefined;
@@ -91,6 +94,7 @@ async function runTogether(
       store,
       {
         requestId: flags.request,
+        session: flags.session,
         keyId: flags.key,
         cause: readCause(flags.cause),
         petId: flags.pet === undefined ? undefined : parsePetId("--pet", flags.pet),
@@ -100,7 +104,7 @@ async function runTogether(
       {
         ...{ isDryRun, force, reason },
         asOf: asOf === undefined ? undefined : parseInteger("--as-of", asOf, 0),
-        actor: await actorOf(store.keys, flags, systemClock.now()),
+        actor: await actorOf(store.keys, flags, systemClock.now(), flags.session),
       },
     );
     if (flags.json) print(undoneJson(undone));

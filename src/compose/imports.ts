@@ -20,6 +20,8 @@ export interface Imports extends ImportRunner {
   stop(): Promise<void>;
 }
 
+type Maker = "operator" | "assistant";
+
 /** An import that takes longer is ended. */
 const importMsMax = 600_000;
 
@@ -35,7 +37,8 @@ const outputCharactersMax = 8_000_000;
 export function openImports({ config, program }: ServiceOptions): Imports {
   const variables = childVariables(config);
   const stopping = new AbortController();
-  let running: Promise<unknown> | undefined;
+  /** What is being made, for operators and for assistants: one cannot keep the other out. */
+  const running = new Map<Maker, Promise<unknown>>();
 
   async function receiveAndImport(
     request: ImportRun,
@@ -64,25 +67,28 @@ export function openImports({ config, program }: ServiceOptions): Imports {
     return { kind: "failed", reason: failureOf(result, signal).message };
   }
 
-  async function alone<T>(work: () => Promise<T>): Promise<T | NotRun> {
+  async function alone<T>(by: Maker, work: () => Promise<T>): Promise<T | NotRun> {
     if (stopping.signal.aborted) throw unavailable("stopping");
     if (program === undefined) return { kind: "failed", reason: withoutProgram };
-    if (running) return { kind: "running" };
+    if (running.has(by)) return { kind: "running" };
     const done = work();
-    running = done;
+    running.set(by, done);
     try {
       return await done;
     } finally {
-      running = undefined;
+      running.delete(by);
     }
   }
 
   return {
-    run: (...args) => alone(() => receiveAndImport(...args)),
-    undo: (run, given) => alone(() => runToEnd(undoWordsOf(run), given, readUndone)),
+    run: (...args) => alone("operator", () => receiveAndImport(...args)),
+    undo: (run, given) =>
+      alone(run.isByAssistant ? "assistant" : "operator", () =>
+        runToEnd(undoWordsOf(run), given, readUndone),
+      ),
     async stop() {
       stopping.abort();
-      await running?.catch(() => {});
+      await Promise.allSettled(running.values());
     },
   };
 }
@@ -127,9 +133,10 @@ function wordsOf(run: ImportRun): readonly string[] {
 }
 
 function undoWordsOf(run: UndoRun): readonly string[] {
-  const { requestId, petId, keyId, cause, from, to, asOf, reason, force, isDryRun, actor } = run;
+  const { requestId, session, petId, keyId, cause, from, to, asOf, reason } = run;
+  const { force, isDryRun, actor } = run;
   const values = {
-    ...{ request: requestId, pet: petId, key: keyId, cause, "as-of": asOf, reason },
+    ...{ request: requestId, session, pet: petId, key: keyId, cause, "as-of": asOf, reason },
     ...{ from: timeOf(from), to: timeOf(to), as: actor.keyId, "request-id": actor.requestId },
   };
   const given = Object.entries(values).filter(([, value]) => (value ?? undefined) !== undefined);

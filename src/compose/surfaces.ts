@@ -50,7 +50,7 @@ export function serveSurfaces(
 function rejectSharedPaths(surfaces: Served["surfaces"]): void {
   const taken = new Set<string>();
   for (const { basePath, routes } of surfaces) {
-    for (const path of [basePath, ...routes.map(({ pattern }) => pattern)]) {
+    for (const path of new Set([basePath, ...routes.map(({ pattern }) => pattern)])) {
       const shape = path.replace(/:\w+/g, ":");
       if (taken.has(shape)) throw new Error(`two surfaces have the path ${path}`);
       taken.add(shape);

@@ -5,6 +5,7 @@ import { createOperatorAuthenticator } from "../http/admin/authentication.ts";
 import { createFailedSignIns } from "../http/admin/failed-sign-ins.ts";
 import { adminBasePath, adminHeaders, adminOperations } from "../http/admin/operations.ts";
 import { apiBasePath, apiOperations } from "../http/api/operations.ts";
+import { mcpOperation } from "../http/mcp/operations.ts";
 import { createKeyAuthenticator } from "../http/pipeline/authentication.ts";
 import type { Surface } from "../http/pipeline/surface.ts";
 import { createAddressLimiter } from "../limits/addresses.ts";
@@ -26,12 +27,14 @@ export function createTables({ config, clock }: Pick<ServiceOptions, "config" | 
       addresses: createAddressLimiter(clock, config.signInPerMinute, config.addressesMax),
       isSameOriginOnly: true,
     },
+    /** Empty unless assistants are served. */
+    mcp: config.mcp ? [{ name: "mcp", basePath: "/mcp", operations: [mcpOperation(config)] }] : [],
   };
 }
 
 /** Adds authentication to the surfaces. `opened` closes what it needs. */
 export function authenticate(
-  { api, admin }: ReturnType<typeof createTables>,
+  { api, admin, mcp }: ReturnType<typeof createTables>,
   { config, clock, log }: ServiceOptions,
   store: Store,
   head: HeadWatcher,
@@ -44,8 +47,10 @@ export function authenticate(
   for (const { clear } of [keys, operatorKeys, sessions]) head.subscribe({ keysChanged: clear });
   const failedSignIns = createFailedSignIns(log);
   opened.defer(failedSignIns.stop);
+  const authenticator = createKeyAuthenticator(keys, environment);
   return [
-    { ...api, authenticator: createKeyAuthenticator(keys, environment) },
+    { ...api, authenticator },
+    ...mcp.map((table) => ({ ...table, authenticator })),
     {
       ...admin,
       refused: failedSignIns.count,

@@ -89,6 +89,12 @@ export const servingSettings = {
       "Browser origins that may call the API, separated by commas. `*` allows any origin.",
     read: readOrigins,
   }),
+  mcp: setting({
+    flag: "mcp",
+    default: "off",
+    description: "Serves assistants at `/mcp`. They need an API key. See `docs/assistants.md`.",
+    read: readSwitch,
+  }),
   idleTimeoutSeconds: count({
     flag: "idle-timeout-seconds",
     default: "10",

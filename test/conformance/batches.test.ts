@@ -62,6 +62,70 @@ onEveryEngine("batches and reasons", (service) => {
     });
   });
 
+  test("[safe.dry-run] with dryRun, a batch is checked by the same rules, says what it would do, and stores nothing", async () => {
+    const key = await issue();
+    const stored = { status: "available" } as const;
+    await service().addPets(...[1n, 2n].map((petId) => ({ petId, quantity: 5, ...stored })));
+    const version = await head();
+    const dryRun = (changes: string, headers: Record<string, string> = {}) =>
+      service().call("POST", "/changes", {
+        ...{ key, headers, body: `{"dryRun":true,"changes":[${changes}]}` },
+      });
+    const changes = '{"petId":1,"delta":-5},{"petId":2,"quantity":9},{"petId":1,"delta":3}';
+    const idempotency = { "Idempotency-Key": '"dry"' };
+    await expectUnchanged(service().store, async () => {
+      // Together with updates of the same pets, so that they may share a transaction.
+      const answers = await Promise.all([
+        dryRun(changes, idempotency),
+        dryRun('{"petId":1,"quantity":1}'),
+        dryRun('{"petId":1,"delta":-6}'),
+        dryRun('{"petId":404,"delta":1}'),
+        dryRun(`{"petId":2,"delta":1},{"petId":2,"delta":1,"expectedVersion":${version}}`),
+      ]);
+      expect(answers[0]!.json).toEqual({
+        dryRun: true,
+        entries: [
+          {
+            petId: 1,
+            quantity: 0,
+            version: version - 1,
+            before: { quantity: 5, ...stored },
+            ...stored,
+          },
+          { petId: 2, quantity: 9, version, before: { quantity: 5, ...stored }, ...stored },
+          {
+            petId: 1,
+            quantity: 3,
+            version: version - 1,
+            before: { quantity: 0, ...stored },
+            ...stored,
+          },
+        ],
+      });
+      expect(answers[1]!.json).toMatchObject({
+        entries: [{ quantity: 1, before: { quantity: 5 } }],
+      });
+      expectError(answers[2]!, "insufficient_stock");
+      expectError(answers[3]!, "not_found");
+      expectError(answers[4]!, "version_conflict");
+    });
+    // The key was not used yet, and the next request with it finds nothing to repeat.
+    const applied = await apply(key, changes, idempotency);
+    expect(applied.headers.has("Idempotent-Replayed")).toBe(false);
+    expect(await head()).toBe(version + 3);
+    expect((await dryRun('{"petId":1,"delta":1}', idempotency)).json).toMatchObject({
+      dryRun: true,
+    });
+    const both = await Promise.all([
+      apply(key, '{"petId":1,"delta":1}'),
+      dryRun('{"petId":1,"delta":1}'),
+    ]);
+    expect(both.map(({ status }) => status)).toEqual([200, 200]);
+    // Alone in its transaction, it looks like a plain update.
+    expect((await dryRun('{"petId":1,"quantity":1}')).json).toMatchObject({ dryRun: true });
+    expect(quantityOf(await read(key))).toBe(4);
+  });
+
   test("[safe.batch-headers] a batch with If-Match or X-Change-Reason gets 400, because its changes have fields for both", async () => {
     const key = await issue();
     await service().addPets({ petId: 1n });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { beginSession } from "../../src/domain/catalogue/assistant-sessions.ts";
 import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import { createTestClock } from "../support/clock.ts";
@@ -77,6 +78,29 @@ describe.each(engines)("Activity on %s", (engine) => {
     expect(luna!.status).toBe("pending");
   });
 
+  test("shows the session of an assistant, and undoes it", async () => {
+    const before = await quantities();
+    const session = beginSession(till.id, service.clock.now());
+    const body = (reason: string) =>
+      JSON.stringify({ changes: [1, 2, 3].map((petId) => ({ petId, delta: 20, reason })) });
+    for (const reason of [`delivery [${session}]`, `more [${session}]`, `[${session}x]`, "other"]) {
+      await service.call("POST", "/changes", { key: till.text, body: body(reason) });
+    }
+    await showView(page, "/activity");
+    await page.getByText("Session of an assistant").first().click();
+    await page.getByText(`Only session ${session}`).waitFor();
+    const shown = page.locator("tr[data-seq]");
+    await shown.nth(5).waitFor();
+    expect(await shown.count()).toBe(6);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByText("Undo what this filter shows").click();
+    const dialog = page.locator("dialog", { hasText: "6 changes found" });
+    await dialog.getByText("keep what happened since").click();
+    await dialog.getByText("Undo 3 pets").click();
+    await dialog.waitFor({ state: "detached" });
+    expect(await quantities()).toEqual(before.map((quantity) => quantity + 40));
+  });
+
   test("shows a period, and undoes what one key did in it", async () => {
     await showView(page, "/activity");
     await page.selectOption("#filter-period", { label: "Yesterday" });
@@ -87,8 +111,8 @@ describe.each(engines)("Activity on %s", (engine) => {
     await page.setViewportSize(phone.viewport!);
     await page.getByText("Undo what this filter shows").click();
     // The undo of the import came after the sales.
-    const dialog = page.locator("dialog", { hasText: "2 changes found" });
-    await dialog.getByText("2 pets left out").waitFor();
+    const dialog = page.locator("dialog", { hasText: "14 changes found" });
+    await dialog.getByText("3 pets left out").waitFor();
     expect(await tooWide(page)).toEqual([]);
     await dialog.getByText("Cancel").click();
   });

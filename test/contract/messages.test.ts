@@ -63,6 +63,7 @@ test("every message in an example of a 4xx response is one that the operation se
   await callEvery({ key, headers: { "Content-Encoding": "gzip" } });
   await callEvery({ key, body: "{}" });
   await callEvery({ key, body: '{"quantity":-1}' });
+  await callEvery({ key, body: '{"dryRun":1}' });
   await callEvery({ key, body: " ".repeat(70_000) });
   await callEvery({ key, body: " ".repeat(300_000) });
   await callEvery({ key, headers: { "Idempotency-Key": "" } });

@@ -63,7 +63,7 @@ test("a batch has the changes that the parser finds", () => {
     const body = `{"changes":${changes[0]!.extra},"changes":[${items.join()}]}`;
     const parsed = parseJson(body);
     expect(isJsonObject(parsed) && (parsed.changes as unknown[]).length).toBe(changes.length);
-    expect(parseChanges(body).map(({ petId, amount }) => [petId, amount])).toEqual(
+    expect(parseChanges(body).changes.map(({ petId, amount }) => [petId, amount])).toEqual(
       changes.map((one) => [one.id, one.delta]),
     );
   });

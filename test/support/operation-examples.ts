@@ -67,6 +67,7 @@ export const operationExamples: Readonly<Record<string, Examples>> = {
       { path: "/changes", code: "invalid_request" },
       { path: "/changes", body: changes(""), code: "invalid_request" },
       { path: "/changes", body: changes('{"petId":1}'), code: "invalid_request" },
+      { path: "/changes", body: '{"changes":[],"dryRun":1}', code: "invalid_request" },
       {
         path: "/changes",
         body: changes('{"petId":1,"delta":1,"expectedversion":1}'),

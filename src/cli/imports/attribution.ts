@@ -1,4 +1,5 @@
 import { type Actor, newCommand } from "../../domain/audit/audit.ts";
+import { keyOfSession } from "../../domain/catalogue/assistant-sessions.ts";
 import { fileNameRule, importReasonOf } from "../../domain/catalogue/imports.ts";
 import { roleOf, rolesFrom } from "../../domain/keys/keys.ts";
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
@@ -23,12 +24,14 @@ const requestIdPattern = /^[0-9A-Za-z_-]{1,64}$/;
 
 /**
  * Who the ledger and the audit log name for a change. The service runs such a command for an operator
- * who is signed in, so the key must be an operator's key that is still valid.
+ * who is signed in, so the key must be an operator's key that is still valid. An assistant undoes its
+ * own `session` with its API key, and nothing else.
  */
 export async function actorOf(
   keys: Store["keys"] | undefined,
   { as: keyId, "request-id": requestId }: Attribution,
   now: number,
+  session = "",
 ): Promise<Actor> {
   if (requestId !== undefined && !requestIdPattern.test(requestId)) {
     const rule = "must have 1 to 64 letters, digits, hyphens or underscores";
@@ -40,6 +43,8 @@ export async function actorOf(
   }
   const key = await keys?.findKey(keyId);
   const isValid = key?.revokedAt === null && now < (key.expiresAt ?? Infinity);
+  const mayChange = key?.scopes.includes("inventory:write") && keyOfSession(session) === keyId;
+  if (isValid && mayChange) return { keyId, requestId: requestId ?? null };
   const role = key && roleOf(key);
   if (!role || !isValid) throw new InvalidField("as", "must be the id of a valid operator key");
   const allowed = rolesFrom("clerk");

@@ -10,6 +10,8 @@ export interface ChangeFilter {
   readonly since: string;
   readonly until: string;
   readonly requestId: string;
+  /** The session of an assistant. */
+  readonly session: string;
 }
 
 export const noFilter = {
@@ -19,6 +21,7 @@ export const noFilter = {
   since: "",
   until: "",
   requestId: "",
+  session: "",
 } satisfies ChangeFilter;
 
 export const isPetId = (text: string) => /^-?\d{1,19}$/.test(text);
@@ -32,6 +35,7 @@ const rules: Record<keyof ChangeFilter, readonly [string, (text: string) => bool
   since: ["since", isTime],
   until: ["until", isTime],
   requestId: ["request", (text) => /^[\w-]{1,64}$/.test(text)],
+  session: ["session", (text) => /^ses(_[0-9A-Za-z]+){3}$/.test(text)],
 };
 const fields = Object.keys(rules) as (keyof ChangeFilter)[];
 
@@ -53,18 +57,25 @@ export function filterQuery(filter: ChangeFilter): string {
   return query.size === 0 ? "" : `?${query}`;
 }
 
+/** The session of an assistant with which the reason of a change ends, if its key is that of the change. */
+export function sessionOf(row?: LedgerRow): string | undefined {
+  const [, session, key] = / \[(ses_([0-9A-Za-z]+)_\w+)\]$/.exec(row?.reason ?? "") ?? [];
+  return row?.keyId === `key_${key}` ? session : undefined;
+}
+
 export function isFiltered(filter: ChangeFilter): boolean {
   return fields.some((field) => filter[field] !== "");
 }
 
 export function matchesFilter(filter: ChangeFilter, row: LedgerRow): boolean {
-  const { petId, keyId, cause, since, until, requestId } = filter;
+  const { petId, keyId, cause, since, until, requestId, session } = filter;
   const at = Date.parse(row.at);
   return (
     (petId === "" || row.petId === petId) &&
     (keyId === "" || row.keyId === keyId) &&
     (cause === "" || row.cause === cause) &&
     (requestId === "" || row.requestId === requestId) &&
+    (session === "" || sessionOf(row) === session) &&
     (since === "" || at >= Date.parse(since)) &&
     (until === "" || at < Date.parse(until))
   );

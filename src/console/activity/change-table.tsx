@@ -8,7 +8,7 @@ import { causeName, whoOf } from "../parts/origins.ts";
 import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { changeNumber } from "../texts/formats.ts";
-import { type ChangeFilter, noFilter, requestPath } from "./change-filter.ts";
+import { type ChangeFilter, noFilter, requestPath, sessionOf } from "./change-filter.ts";
 import { StockChange } from "./stock-change.tsx";
 import { UndoDialog } from "./undo-dialog.tsx";
 
@@ -47,7 +47,7 @@ export function ChangeTable(props: Props) {
     {
       title: "Reason",
       class: "change-why",
-      cell: ({ reason }) => reason !== null && <bdi>{reason}</bdi>,
+      cell: (row) => <Why row={row} />,
     },
     {
       title: "Actions",
@@ -122,6 +122,22 @@ function Who({ row }: { readonly row: LedgerRow }) {
     <>
       {row.keyId === null ? who : <a href={hrefOf(`/activity?key=${row.keyId}`)}>{who}</a>}
       <div class="small muted">{causeName(row.cause)}</div>
+    </>
+  );
+}
+
+/** The reason. The session of an assistant at its end is a link to all that belongs to it. */
+function Why({ row }: { readonly row: LedgerRow }) {
+  const session = sessionOf(row);
+  const reason = row.reason?.replace(` [${session}]`, "");
+  return (
+    <>
+      {reason !== undefined && <bdi>{reason}</bdi>}
+      {session !== undefined && (
+        <div class="small">
+          <a href={hrefOf(`/activity?session=${session}`)}>Session of an assistant</a>
+        </div>
+      )}
     </>
   );
 }

@@ -51,6 +51,7 @@ export function FilterBar({ filter }: { readonly filter: ChangeFilter }) {
         )}
         <UndoFilter filter={filter} />
         {filter.requestId !== "" && <p class="small muted">Only request {filter.requestId}</p>}
+        {filter.session !== "" && <p class="small muted">Only session {filter.session}</p>}
       </search>
     </details>
   );

@@ -50,7 +50,7 @@ export async function listOlder(
   count: number,
   signal: AbortSignal,
 ): Promise<OlderChanges> {
-  const isNarrow = filter.keyId + filter.cause + filter.requestId !== "";
+  const isNarrow = filter.keyId + filter.cause + filter.requestId + filter.session !== "";
   const rows: LedgerRow[] = [];
   let before = high;
   let size = isNarrow ? pageRowsMax : count;

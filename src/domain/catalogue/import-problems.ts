@@ -83,8 +83,5 @@ export function shownValue(value: unknown): string {
 }
 
 function jsonOf(value: unknown): string {
-  if (value instanceof JsonNumber) return value.source;
-  const numbersAsWritten = (_key: string, one: unknown) =>
-    one instanceof JsonNumber ? Number(one.source) : one;
-  return JSON.stringify(value, numbersAsWritten);
+  return value instanceof JsonNumber ? value.source : JSON.stringify(value);
 }

@@ -40,8 +40,10 @@ export type NotRun =
   /** Another import or undo is being made. */
   | { readonly kind: "running" };
 
-/** An undo of many changes that the service makes for an operator. */
-export type UndoRun = Selection & TogetherOptions;
+/** An undo of many changes that the service makes for an operator, or for an assistant. */
+export interface UndoRun extends Selection, TogetherOptions {
+  readonly isByAssistant?: boolean;
+}
 
 /** The first differences, and how many there are. */
 export interface ListedDifferences {
@@ -55,7 +57,7 @@ export type ListedDifference = Readonly<Record<keyof ImportDifference, unknown>>
 /** How many differences a dry run lists. */
 export const differencesListedMax = 1_000;
 
-/** Runs one command at a time. */
+/** Runs one command at a time for operators, and one for assistants. */
 export interface ImportRunner {
   /**
    * Imports a file, if nothing else is being made. Nothing is imported unless `bytes` ends without

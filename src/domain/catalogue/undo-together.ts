@@ -6,11 +6,14 @@ import type { LedgerParts, RowFilter } from "../ledger/store.ts";
 import { InvalidField, ServiceError, unavailable } from "../running/errors.ts";
 import { exactInteger } from "../values/json.ts";
 import { isReason, reasonRule } from "../values/texts.ts";
+import { isOfSession, startOf } from "./assistant-sessions.ts";
 import type { CatalogueStore } from "./store.ts";
 
 /** Which ledger rows to undo: those that match all that is given. */
 export interface Selection extends Pick<RowFilter, "keyId" | "cause"> {
   readonly requestId?: string | undefined;
+  /** The id of an assistant's session. */
+  readonly session?: string | undefined;
   readonly petId?: bigint | undefined;
   /** Rows at `from` are included, rows at `to` are not. */
   readonly from?: number | undefined;
@@ -80,8 +83,8 @@ export async function undoTogether(
   selection: Selection,
   options: TogetherOptions,
 ): Promise<Undone> {
-  const { requestId, keyId = "a period" } = selection;
-  const { actor, reason = `undo of ${requestId ?? keyId}` } = options;
+  const { requestId, session, keyId = "a period" } = selection;
+  const { actor, reason = `undo of ${requestId ?? session ?? keyId}` } = options;
   if (!isReason(reason)) throw new InvalidField("reason", reasonRule);
   const { seq: end, hash } = await store.history.readTip();
   const asOf = Math.min(options.asOf ?? end, end);
@@ -167,9 +170,10 @@ function isSettled({ why, first, last: { after, cause } }: Touched): boolean {
  */
 async function rowBefore(
   { inventory, history }: TogetherStore,
-  { requestId, from, to }: Selection,
+  { requestId, session, to, ...given }: Selection,
   asOf: number,
 ): Promise<number> {
+  const from = given.from ?? (session === undefined ? undefined : startOf(session));
   const last = to === undefined ? asOf : Math.min(asOf, await history.seqAt(to - 1));
   const low = from === undefined ? 0 : await history.seqAt(from - 1);
   if (requestId === undefined) return low;
@@ -185,6 +189,7 @@ async function rowBefore(
 }
 
 function isIn({ from = 0, to = Infinity, ...given }: Selection, row: LedgerRow): boolean {
+  if (given.session !== undefined && !isOfSession(row, given.session)) return false;
   const fields = ["requestId", "keyId", "cause", "petId"] as const;
   const isSame = (field: (typeof fields)[number]) => (given[field] ?? row[field]) === row[field];
   return fields.every(isSame) && row.at >= from && row.at < to;

@@ -157,9 +157,7 @@ function appendChanges(state: LedgerState, unit: Unit, added: Added): Stored | R
     const before = entries.get(petId);
     const quantity = quantityAfter(state, change, before, added);
     if (typeof quantity === "string" || !isQuantity(quantity)) {
-      // Restores what earlier changes of this unit replaced, the last one first.
-      for (const entry of replaced.reverse()) entries.set(entry.petId, entry);
-      rows.length -= replaced.length;
+      takeBack(entries, rows, replaced);
       const current = entries.get(petId);
       if (typeof quantity === "number") {
         return { ...rejected("out_of_range", index, current), quantity };
@@ -189,7 +187,16 @@ function appendChanges(state: LedgerState, unit: Unit, added: Added): Stored | R
     replaced.push(before!);
     stored.push(after);
   }
-  return { kind: "stored", entries: stored, epoch, isReplayed: false };
+  if (!unit.isDryRun) return { kind: "stored", entries: stored, epoch, isReplayed: false };
+  takeBack(entries, rows, replaced);
+  const current = stored.map((one) => ({ ...one, version: entries.get(one.petId)!.version }));
+  return { kind: "stored", entries: current, epoch, isReplayed: false, before: replaced };
+}
+
+/** Restores what changes of one unit replaced, the last one first, and drops their rows. */
+function takeBack(entries: Map<bigint, Entry>, rows: LedgerRow[], replaced: readonly Entry[]) {
+  for (const entry of replaced.toReversed()) entries.set(entry.petId, entry);
+  rows.length -= replaced.length;
 }
 
 /** Whether a number can be the quantity of an entry. */

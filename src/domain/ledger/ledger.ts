@@ -79,6 +79,8 @@ export interface Unit {
   readonly keyId: string | null;
   readonly requestId: string | null;
   readonly idempotency?: IdempotentRequest | undefined;
+  /** True if the rules are applied and nothing is stored. Such a unit has no idempotency key. */
+  readonly isDryRun?: boolean | undefined;
 }
 
 /** Identifies a request that a client may send again. Both digests are 32 hexadecimal digits. */
@@ -114,6 +116,11 @@ export interface Stored {
   readonly epoch: string;
   /** True if an earlier unit with the same idempotency key stored them. This unit added no rows. */
   readonly isReplayed: boolean;
+  /**
+   * The entries before each change, if the unit was a dry run. It added no rows: `entries` are as they
+   * would be, with the versions that they have now.
+   */
+  readonly before?: readonly Entry[] | undefined;
 }
 
 export interface Rejected {

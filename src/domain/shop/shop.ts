@@ -42,6 +42,8 @@ export interface WriteRequest {
   readonly cause?: Cause | undefined;
   /** Set if the client may send the request again. */
   readonly idempotency?: Omit<IdempotentRequest, "keptMs"> | undefined;
+  /** Applies the rules and stores nothing, not even the idempotency key. */
+  readonly isDryRun?: boolean | undefined;
 }
 
 export interface StockUpdate extends WriteRequest {
@@ -108,9 +110,10 @@ function submit(
   { committer, idempotencyReachMs }: WriteShop,
   { keyId }: Caller,
   changes: readonly Change[],
-  { requestId, signal, trace, cause = "api", idempotency }: WriteRequest,
+  { requestId, signal, trace, cause = "api", idempotency, isDryRun }: WriteRequest,
 ): Promise<Outcome> {
   const unit = { changes, cause, keyId, requestId };
+  if (isDryRun) return committer.submit({ ...unit, isDryRun }, signal, trace);
   if (!idempotency) return committer.submit(unit, signal, trace);
   const { key, request } = idempotency;
   const remembered = { key, request, keptMs: idempotencyReachMs() };

@@ -8,6 +8,11 @@ export class JsonNumber {
     this.source = source;
   }
 
+  /** JSON.stringify writes it as it was. */
+  toJSON(): unknown {
+    return exactInteger(this.source);
+  }
+
   toInteger(): bigint | "fraction" | "huge" {
     return integerAsWritten(this.source);
   }
@@ -41,7 +46,7 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Written by JSON.stringify with all digits. A JavaScript number would round some of them. */
-export function exactInteger(value: bigint): unknown {
+export function exactInteger(value: bigint | string): unknown {
   return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(value));
 }
 

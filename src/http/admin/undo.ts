@@ -1,3 +1,5 @@
+import { sessionPattern, sessionRule } from "../../domain/catalogue/assistant-sessions.ts";
+import type { UndoRun } from "../../domain/catalogue/import-runs.ts";
 import { nothingFound, petsListedMax } from "../../domain/catalogue/undo-together.ts";
 import { undoRow } from "../../domain/history/undo.ts";
 import { petNotFound } from "../../domain/ledger/inventory.ts";
@@ -132,6 +134,13 @@ const requestParameter = patternParameter(
   "Only changes of the request with this ID.",
   exampleRequestId,
 );
+export const sessionParameter = patternParameter(
+  "session",
+  sessionPattern,
+  sessionRule,
+  "The session of an assistant, as its first change returned it. The reasons of its changes end with it.",
+  "ses_0Wn4pZ8sT1kQx_mi2wq5s1_a3Fz9K",
+);
 const petParameter = queryParameter({
   name: "pet",
   description: "Only changes of the pet with this ID.",
@@ -177,7 +186,7 @@ export const undoSchemas: Readonly<Record<string, Schema>> = {
   ),
 };
 
-const filters = [requestParameter, petParameter, since, until, key, cause];
+const filters = [requestParameter, sessionParameter, petParameter, since, until, key, cause];
 const filterNames = filters.map(({ name }) => `'${name}'`).join(", ");
 const filterRequired = `One of the query parameters ${filterNames} is required.`;
 
@@ -191,7 +200,7 @@ const undoChanges: AdminDeclaration = {
 
 From the quantity of each pet, the sum of these changes is subtracted. Where nothing else has changed the pet since, this gives the earlier quantity and status. Pets that were changed since are left out, unless \`force\` is true: their later changes are kept. Pets whose changes were undone are left out, so a request that is sent twice does not undo twice.
 
-Send a dry run first. Then send the same with its \`asOf\`, so that nothing is undone that was stored in the meantime. Each instance runs one import or undo of several changes at a time.`,
+Send a dry run first. Then send the same with its \`asOf\`, so that nothing is undone that was stored in the meantime. Each instance runs one import or undo of several changes at a time, besides those of assistants.`,
     parameters: [...filters, dryRun, asOf],
     body: json("The reason, and whether to include pets that were changed since.", "Undo", {
       isOptional: true,
@@ -203,11 +212,12 @@ Send a dry run first. Then send the same with its \`asOf\`, so that nothing is u
       already_running: { already_running: commandRunning },
     },
   },
-  async handle({ admin }, call) {
-    const { request, connections } = call;
+  async handle(context, call) {
+    const { request } = call;
     const query = queryOf(request);
     const selection = {
       requestId: readParameter(query, requestParameter),
+      session: readParameter(query, sessionParameter),
       petId: readParameter(query, petParameter),
       from: readParameter(query, since),
       to: readParameter(query, until),
@@ -222,16 +232,25 @@ Send a dry run first. Then send the same with its \`asOf\`, so that nothing is u
       isDryRun: readParameter(query, dryRun) ?? false,
       asOf: readParameter(query, asOf),
     };
-    // An old request is far from the end of the ledger.
-    connections.setIdleTimeout(request, 0);
-    try {
-      const outcome = await admin.imports.undo(run, request.signal);
-      if (outcome.kind !== "undone") throw notRun("undo", outcome);
-      return { status: 200, body: outcome.json };
-    } finally {
-      connections.setIdleTimeout(request, admin.idleTimeoutSeconds);
-    }
+    return { status: 200, body: await runUndo(context, call, run) };
   },
 };
+
+/** Undoes changes. Returns the result as JSON. */
+export async function runUndo(
+  { admin }: Pick<Context, "admin">,
+  { request, connections }: Call,
+  run: UndoRun,
+): Promise<string> {
+  // An old request is far from the end of the ledger.
+  connections.setIdleTimeout(request, 0);
+  try {
+    const outcome = await admin.imports.undo(run, request.signal);
+    if (outcome.kind !== "undone") throw notRun("undo", outcome);
+    return outcome.json;
+  } finally {
+    connections.setIdleTimeout(request, admin.idleTimeoutSeconds);
+  }
+}
 
 export const undoOperations = { undoChange, undoChanges };

@@ -30,6 +30,8 @@ import { rejectUnknownField } from "../messages/unknown-names.ts";
 
 export const changesRequired = `The body must be a JSON object with the field 'changes', an array of 1 to ${changesMax} changes.`;
 
+export const dryRunRule = "Field 'dryRun' must be true or false.";
+
 /** A change as it was sent. Undefined means not given. */
 interface SentChange {
   petId?: unknown;
@@ -43,31 +45,36 @@ interface SentChange {
 }
 
 /**
- * Returns the changes in the body of a batch. An error names the index of the change, from 0. Only
+ * Returns the changes in the body of a batch, and whether it is a dry run. An error names the index of the change, from 0. Only
  * operators change a status or apply a count: for others, these are unknown fields.
  */
-export function parseChanges(text: string, isOperator = false): readonly Change[] {
-  const starts = startsOfChanges(text);
-  if (!starts || starts.length === 0 || starts.length > changesMax) {
+export function parseChanges(text: string, isOperator = false) {
+  const { starts, isDryRun } = partsOfBatch(text);
+  if (starts.length === 0 || starts.length > changesMax) {
     throw new ServiceError("invalid_request", changesRequired);
   }
   const names = isOperator ? [...fields, "status", "countedAt", "countedTime"] : fields;
-  return starts.map((start, index) => toChange(readFields(text, start, index, names), index));
+  const changes = starts.map((start, index) =>
+    toChange(readFields(text, start, index, names), index),
+  );
+  return { changes, isDryRun };
 }
 
-/** The positions of the changes, or undefined if the body is no object with an array of changes. */
-function startsOfChanges(text: string): readonly number[] | undefined {
+/** The positions of the changes. None if the body is no object with an array of changes. */
+function partsOfBatch(text: string) {
   checkJson(text);
   const body = skipSpace(text, 0);
-  if (text[body] !== "{") return undefined;
-  let list = -1;
-  eachField(text, body, (name, start) => {
-    rejectUnknownField(name, ["changes"]);
-    list = start;
-  });
-  if (text[list] !== "[") return undefined;
+  let [list, dryRun] = [-1, "false"];
+  const visit = (name: string, start: number) => {
+    rejectUnknownField(name, ["changes", "dryRun"]);
+    if (name === "changes") list = start;
+    else dryRun = text.slice(start, endOfValue(text, start));
+  };
+  if (text[body] === "{") eachField(text, body, visit);
+  if (dryRun !== "true" && dryRun !== "false") throw invalid(dryRunRule);
   // One more than allowed shows that there are too many.
-  return elementsAt(text, list, changesMax + 1);
+  const starts = text[list] === "[" ? elementsAt(text, list, changesMax + 1) : [];
+  return { starts, isDryRun: dryRun === "true" };
 }
 
 function checkJson(text: string): void {

@@ -4,8 +4,8 @@ import {
   outOfRangeMessage,
   versionConflictMessage,
 } from "../../domain/ledger/changes.ts";
-import { type Entry, petNotFound, quantityMax } from "../../domain/ledger/inventory.ts";
-import type { Change, Rejected } from "../../domain/ledger/ledger.ts";
+import { type Entry, petNotFound, quantityMax, type Stock } from "../../domain/ledger/inventory.ts";
+import { type Change, type Rejected, type Stored, stockJson } from "../../domain/ledger/ledger.ts";
 import { ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
 import { applyChanges as storeChanges } from "../../domain/shop/shop.ts";
 import { reasonCharactersMax } from "../../domain/values/texts.ts";
@@ -16,6 +16,7 @@ import type { Call } from "../pipeline/operation.ts";
 import {
   canonicalText,
   changesRequired,
+  dryRunRule,
   oneAmountRule,
   parseChanges,
   petIdFieldRule,
@@ -24,8 +25,10 @@ import { exampleChanged, exampleChanges, exampleVersionedItem } from "./contract
 import { json } from "./contract/operation.ts";
 import {
   boundedInteger,
+  flag,
   int64,
   listOf,
+  named,
   petStatus,
   quantity,
   requestObject,
@@ -73,6 +76,7 @@ export const changeSchemas: Readonly<Record<string, Schema>> = {
         minItems: 1,
         maxItems: changesMax,
       },
+      dryRun: flag("True to see what the changes would do. They are checked, and not stored."),
     },
     exampleChanges,
     ["changes"],
@@ -88,15 +92,22 @@ export const changeSchemas: Readonly<Record<string, Schema>> = {
         description:
           "The version of the entry: the number of the change that made it. Send it as `expectedVersion`.",
       },
+      before: named("Stock", "The stock before the change. Only in the response to a dry run."),
     },
     exampleVersionedItem,
+    ["before"],
   ),
   AppliedChanges: responseObject(
     "The results of a batch of changes.",
     {
-      entries: listOf("VersionedItem", "The entry after each change, in the order of the request."),
+      entries: listOf(
+        "VersionedItem",
+        "The entry after each change, in the order of the request. In a dry run, as it would be, with its current `version`.",
+      ),
+      dryRun: flag("True if nothing was stored. Only in the response to a dry run."),
     },
     exampleChanged,
+    ["dryRun"],
   ),
 };
 
@@ -128,12 +139,13 @@ export async function applyBatch(
   const { headers, signal } = request;
   rejectUpdateHeaders(headers);
   const key = headers.get("idempotency-key");
-  const changes = parseChanges(await readJsonText(request, operation), cause === "console");
+  const text = await readJsonText(request, operation);
+  const { changes, isDryRun } = parseChanges(text, cause === "console");
   const idempotency =
     key === null ? undefined : identifyRequest(call, key, operation.path, canonicalText(changes));
-  const write = { requestId, signal, trace, cause, idempotency };
-  const { entries, isReplayed } = await storeChanges(context, caller, changes, write);
-  const body = `{"entries":[${entries.map(versionedJson).join()}]}`;
+  const write = { requestId, signal, trace, cause, idempotency, isDryRun };
+  const { isReplayed, ...stored } = await storeChanges(context, caller, changes, write);
+  const body = `{${appliedFields(stored)}}`;
   return isReplayed ? { status: 200, body, headers: replayedHeaders } : { status: 200, body };
 }
 
@@ -146,8 +158,15 @@ function rejectUpdateHeaders(headers: Headers): void {
   if (headers.has("x-change-reason")) throw new ServiceError("invalid_request", reasonsInBody);
 }
 
-export function versionedJson({ petId, quantity, status, version }: Entry): string {
-  return `{"petId":${petId},"quantity":${quantity},"status":"${status}","version":${version}}`;
+/** The fields of an AppliedChanges. */
+export function appliedFields({ entries, before }: Pick<Stored, "entries" | "before">): string {
+  const items = entries.map((entry, index) => versionedJson(entry, before?.[index]));
+  return `${before ? '"dryRun":true,' : ""}"entries":[${items.join()}]`;
+}
+
+export function versionedJson({ petId, quantity, status, version }: Entry, before?: Stock): string {
+  const earlier = before ? `,"before":${stockJson(before)}` : "";
+  return `{"petId":${petId},"quantity":${quantity},"status":"${status}","version":${version}${earlier}}`;
 }
 
 export const applyChanges: Declaration = {
@@ -163,6 +182,8 @@ export const applyChanges: Declaration = {
 Use \`delta\` for sales and deliveries: two tills that sell at the same moment cannot overwrite each other. Use \`expectedVersion\` when a new count depends on one that you have read: the request fails if the entry has changed since.
 
 If one change is invalid, names an unknown pet, would make a quantity negative or expects another version, no change is made. The message names the index of that change (from 0), the pet and the rule: \`Change 3 (pet 17): …\`.
+
+With \`dryRun\`, the changes are checked by the same rules, in the same order, and nothing is stored. The response has each entry as it would be, with its stock \`before\`. An \`Idempotency-Key\` is then neither looked up nor remembered, so you can send the same request again without \`dryRun\`.
 
 The response is sent after the changes are stored durably. The request counts as one against the rate limit. The headers \`If-Match\` and \`X-Change-Reason\` return 400 here: use \`expectedVersion\` and \`reason\`.`,
     parameters: [idempotencyKeyParameter],
@@ -189,6 +210,7 @@ The response is sent after the changes are stored durably. The request counts as
     messages: {
       invalid_request: {
         invalid_changes: changesRequired,
+        invalid_dry_run: dryRunRule,
         invalid_change_petId: `Change 0: ${petIdFieldRule}`,
         invalid_change: changeMessage(0, petId, oneAmountRule),
       },

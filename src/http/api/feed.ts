@@ -107,7 +107,7 @@ export async function openFeed(context: Context, call: Call): Promise<Reply> {
     isOperator: roleOf(caller) !== undefined,
     async isAuthorized() {
       const current = await authenticator.identify(request, origin);
-      return current?.scopes.includes(operation.scope) ?? false;
+      return current?.scopes.includes(operation.scope!) ?? false;
     },
     signal: request.signal,
   });

@@ -15,6 +15,7 @@ const exposed = [
   "X-Stability",
   "Idempotent-Replayed",
   "Content-Location",
+  "Mcp-Session-Id",
   // Shows a client how far its clock is off.
   "Date",
 ].join(", ");
@@ -47,7 +48,7 @@ export function createCors(origins: readonly string[]): Cors | undefined {
       if (request.method === "OPTIONS" && request.headers.has("access-control-request-method")) {
         headers["Access-Control-Allow-Methods"] = route?.allow ?? "";
         headers["Access-Control-Allow-Headers"] =
-          "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Change-Reason, Last-Event-ID";
+          "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Change-Reason, Last-Event-ID, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name";
         headers["Access-Control-Max-Age"] = String(maxAgeSeconds);
       }
       return headers;

@@ -14,7 +14,8 @@ export interface Operation {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Relative to the surface's base path; parameters in braces. */
   readonly path: string;
-  readonly scope: GrantedScope;
+  /** Undefined if every caller may call it, and it checks scopes by itself. */
+  readonly scope?: GrantedScope;
   /** Responses of an operation that is not stable have the header `X-Stability`. */
   readonly stability: "stable" | "beta" | "experimental";
   readonly deprecation?: Deprecation;

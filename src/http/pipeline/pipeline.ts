@@ -168,7 +168,8 @@ function operate(
   if (!route) throw new ServiceError("not_found", missingPath(request.url, paths));
   if (!operation) return methodError(route);
   const { scope, deprecation } = operation;
-  if (!caller.scopes.includes(scope)) return authenticator.insufficientScope(scope);
+  if (scope !== undefined && !caller.scopes.includes(scope))
+    return authenticator.insufficientScope(scope);
   if (deprecation && context.clock.now() >= deprecation.sunsetAt) {
     throw new ServiceError("gone", operationGone);
   }

@@ -17,7 +17,7 @@ export interface Route {
 /** The headers of responses on paths that do not exist. All other routes add to them. */
 export const jsonHeaders = { "Content-Type": "application/json" };
 
-export function routesOf(surface: Surface): Route[] {
+export function routesOf(surface: Omit<Surface, "authenticator">): Route[] {
   const { basePath, operations, headers: fixed } = surface;
   const byPath = Map.groupBy(operations, ({ path }) => path);
   return [...byPath].map(([path, here]) => {

@@ -104,9 +104,10 @@ export async function startServer(
     });
   /** One handler per path for all methods: with a map by method, Bun would answer HEAD itself. */
   const handlersOf = (surface: ServedSurface) => [
-    ...surface.routes.map((route) => [route.pattern, handler(surface, route)] as const),
+    // First, so that a surface can have an operation at its base path.
     [surface.basePath, handler(surface, undefined)] as const,
     [`${surface.basePath}/*`, handler(surface, undefined)] as const,
+    ...surface.routes.map((route) => [route.pattern, handler(surface, route)] as const),
   ];
   /** Pages have the same rules for the Host header and for stopping. */
   const outside = (page: Page) =>

@@ -21,10 +21,11 @@ export interface CommitParts {
  */
 export function arePlainUpdates(units: readonly Unit[]): boolean {
   const { cause: common } = units[0]!;
-  return units.every(({ changes, cause, keyId, requestId }) => {
+  return units.every(({ changes, cause, keyId, requestId, isDryRun }) => {
     const { kind, amount, expected, status, reason } = changes[0]!;
     const isPlain = kind === "set" && expected === undefined && status === undefined;
     if (!isPlain || changes.length > 1 || cause !== common || !isQuantity(amount)) return false;
+    if (isDryRun) return false;
     return isLine(keyId) && isLine(requestId) && isLine(reason);
   });
 }

@@ -283,7 +283,7 @@ function describeErrors(
 ): DescribedResponse {
   const { contract, scope } = operation;
   const messages: OwnMessages = {
-    insufficient_scope: { insufficient_scope: missingScope(scope) },
+    insufficient_scope: { insufficient_scope: missingScope(scope!) },
     ...messagesOf(operation),
   };
   const described = codes.map((code) => errors[code]);

@@ -84,13 +84,16 @@ export function encodeCommit({ id, sentMs, now, withinMs, units }: SentCommit): 
   const values: unknown[] = [id, sentMs, now, withinMs];
   let origin: Unit | undefined;
   for (const unit of units) {
-    const { changes, cause, keyId, requestId, idempotency } = unit;
+    const { changes, cause, keyId, requestId, idempotency, isDryRun } = unit;
     if (cause !== origin?.cause || keyId !== origin.keyId) values.push(originMark, cause, keyId);
     origin = unit;
     const change = changes[0];
-    if (changes.length === 1 && !idempotency && isPlain(change!)) {
+    if (changes.length === 1 && !idempotency && !isDryRun && isPlain(change!)) {
       values.push(requestId, encodeId(change!.petId), change!.amount);
-    } else values.push([requestId, idempotency ?? null, ...changes.flatMap(encodeChange)]);
+    } else {
+      const terms = [requestId, idempotency ?? null, isDryRun ?? false];
+      values.push([...terms, ...changes.flatMap(encodeChange)]);
+    }
   }
   return JSON.stringify(values);
 }
@@ -126,7 +129,7 @@ export function decodeCommit(text: string): SentCommit {
       keyId = values[at + 2];
       at += 3;
     } else if (Array.isArray(first)) {
-      const [requestId, idempotency, ...changes] = first;
+      const [requestId, idempotency, isDryRun, ...changes] = first;
       const decoded = decodeChanges(changes);
       units.push({
         changes: decoded,
@@ -134,6 +137,7 @@ export function decodeCommit(text: string): SentCommit {
         keyId,
         requestId,
         idempotency: idempotency ?? undefined,
+        ...(isDryRun && { isDryRun }),
       });
       at += 1;
     } else {
@@ -186,7 +190,7 @@ export function encodeCommitted(
 /** JSON cannot contain a bigint. */
 function encodeWithoutRows(outcomes: readonly Outcome[]): string | null {
   const found = outcomes.flatMap((outcome, index) =>
-    outcome.kind === "stored" && !outcome.isReplayed ? [] : [[index, outcome]],
+    outcome.kind === "stored" && !outcome.isReplayed && !outcome.before ? [] : [[index, outcome]],
   );
   if (found.length === 0) return null;
   return JSON.stringify(found, (name, value) => (name === "petId" ? `${value}` : value));

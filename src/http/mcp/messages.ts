@@ -1,0 +1,87 @@
+import { ServiceError } from "../../domain/running/errors.ts";
+import { isJsonObject, JsonNumber } from "../../domain/values/json.ts";
+import { parseBody } from "../api/parameters.ts";
+import type { Reply } from "../messages/reply.ts";
+
+/**
+ * The Model Context Protocol is JSON-RPC 2.0, one message in the body of each POST. In the current
+ * revision, every request says by itself which revision it is in. In the one before, a handshake
+ * (`initialize`) begins a session.
+ */
+export const revisions = ["2026-07-28", "2025-11-25"] as const;
+const [current, earlier] = revisions;
+
+/** A message of a client that keeps the rules of its revision. Its numbers are JsonNumbers. */
+export interface Message {
+  /** Sent back as it is. Undefined for a notification, which gets no response. */
+  readonly id: unknown;
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** True in the current revision, false in the one before. */
+  readonly isCurrent: boolean;
+}
+
+const metaName = (name: string) => `io.modelcontextprotocol/${name}`;
+
+/**
+ * Reads the message in a body. Returns the error response if it breaks a rule of its revision. Throws if
+ * it is not a message.
+ */
+export function readMessage(text: string, headers: Headers): Message | Reply {
+  const body = parseBody(text);
+  const { jsonrpc, id, method, params = {} } = isJsonObject(body) ? body : {};
+  const isId = id === undefined || typeof id === "string" || id instanceof JsonNumber;
+  if (jsonrpc !== "2.0" || typeof method !== "string" || !isId || !isJsonObject(params)) {
+    throw new ServiceError("invalid_request", "The body must be one message of JSON-RPC 2.0.");
+  }
+  const meta = isJsonObject(params._meta) ? params._meta : {};
+  const revision = meta[metaName("protocolVersion")];
+  const message = { id, method, params, isCurrent: revision !== undefined };
+  // No notification has an effect here.
+  if (id === undefined) return message;
+  const sent = (name: string) => headerText(headers.get(name));
+  const sentRevision = sent("MCP-Protocol-Version");
+  if (!message.isCurrent && sentRevision !== current) {
+    if (method === "initialize" || sentRevision === earlier) return message;
+    return unsupported(message, sentRevision);
+  }
+  if (typeof revision !== "string" || !isJsonObject(meta[metaName("clientCapabilities")])) {
+    return fault(message, -32602, "_meta needs protocolVersion and clientCapabilities.");
+  }
+  // Proxies may rely on these headers, so they must say the same as the body.
+  const isSame =
+    sentRevision === revision &&
+    sent("Mcp-Method") === method &&
+    (method !== "tools/call" || sent("Mcp-Name") === params.name);
+  if (!isSame) return fault(message, -32020, "The headers do not match the body.");
+  return revision === current ? message : unsupported(message, revision);
+}
+
+/** Texts that a header cannot hold are sent in base64. */
+function headerText(value: string | null): string | null {
+  const encoded = /^=\?base64\?(.*)\?=$/.exec(value ?? "")?.[1];
+  return encoded === undefined ? value : Buffer.from(encoded, "base64").toString();
+}
+
+function unsupported({ id }: Message, requested: string | null): Reply {
+  const message = `Header 'MCP-Protocol-Version' must be ${revisions.join(" or ")}.`;
+  const data = { supported: revisions, requested };
+  return refusal({ id, error: { code: requested === null ? -32020 : -32022, message, data } }, 400);
+}
+
+/** An error response. A message that breaks the rules of its revision gets 400. */
+export function fault({ id }: Message, code: number, message: string, status = 400): Reply {
+  return refusal({ id, error: { code, message } }, status);
+}
+
+function refusal(fields: object, status: number): Reply {
+  const body = JSON.stringify({ jsonrpc: "2.0", ...fields });
+  return { status, body, ...(status >= 400 && { errorCode: "invalid_request" }) };
+}
+
+/** A result. In the current revision, it also says that it is complete and who sent it. */
+export function resultOf({ id, isCurrent }: Message, result: object, serverInfo: object): Reply {
+  const _meta = { [metaName("serverInfo")]: serverInfo };
+  const all = isCurrent ? { resultType: "complete", ...result, _meta } : result;
+  return { status: 200, body: JSON.stringify({ jsonrpc: "2.0", id, result: all }) };
+}
