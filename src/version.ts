@@ -4,3 +4,8 @@ import manifest from "../package.json" with { type: "json" };
 export function packageVersion(): string {
   return manifest.version;
 }
+
+/** The header `User-Agent` of the messages of webhooks. */
+export function userAgent(): string {
+  return `petstore-inventory/${packageVersion()}`;
+}

@@ -1,9 +1,11 @@
 import type { Store } from "../domain/store.ts";
 import { createChangeCounts } from "../domain/usage/change-counts.ts";
+import { createRequestedMessages } from "../domain/webhooks/requested-messages.ts";
+import type { WebhookSender } from "../domain/webhooks/sender.ts";
 import type { Engine } from "../engines.ts";
 import type { AdminParts } from "../http/pipeline/context.ts";
 import type { Certificate } from "../http/tls/certificate.ts";
-import { packageVersion } from "../version.ts";
+import { packageVersion, userAgent } from "../version.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";
 import type { ServiceOptions } from "./options.ts";
 
@@ -14,14 +16,15 @@ export function openAdmin(
   { name: engine, schema, limiter }: Pick<Engine, "name" | "schema" | "limiter">,
   certificate: Pick<Certificate, "expiresAt"> | undefined,
   isReady: () => Promise<boolean>,
+  sender: Pick<WebhookSender, "send">,
   { backups, imports, usage }: Pick<AdminParts, "backups" | "imports" | "usage">,
 ): AdminParts {
-  const { environment, backupEveryMs, importBytesMax, idleTimeoutSeconds } = config;
+  const { environment, backupEveryMs, importBytesMax, idleTimeoutSeconds, lowStockAt } = config;
   return {
     facts: {
       version: packageVersion(),
       environment,
-      lowStockAt: config.lowStockAt ?? null,
+      lowStockAt: lowStockAt ?? null,
       engine,
       schema,
       startedAt: clock.now(),
@@ -40,6 +43,7 @@ export function openAdmin(
       // Sooner than a silent connection is closed.
       timeoutMs: 5_000,
     }),
+    webhookMessages: createRequestedMessages({ store, sender, lowStockAt, userAgent: userAgent() }),
     importBytesMax,
     idleTimeoutSeconds,
   };

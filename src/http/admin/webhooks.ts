@@ -1,3 +1,4 @@
+import type { By } from "../../domain/audit/audit.ts";
 import { InvalidField, ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
 import { inOrder, JsonNumber } from "../../domain/values/json.ts";
 import {
@@ -11,13 +12,21 @@ import {
   rotateSecret,
   type WebhookStatus,
 } from "../../domain/webhooks/lifecycle.ts";
+import {
+  beingSent,
+  madeDifferently,
+  notInLog,
+  type RequestedMessages,
+  testNotResent,
+} from "../../domain/webhooks/requested-messages.ts";
+import type { WebhookAttempt } from "../../domain/webhooks/webhook.ts";
 import { attemptJson, webhookJson } from "../../domain/webhooks/webhook-json.ts";
 import { type Contract, json, jsonList } from "../api/contract/operation.ts";
 import { jsonBody } from "../api/operation.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { exampleId, webhookNames } from "./contract/webhook-schemas.ts";
+import { exampleId, exampleMessageId, webhookNames } from "./contract/webhook-schemas.ts";
 import {
   fieldReader,
   flagField,
@@ -215,6 +224,80 @@ const rotateWebhookSecret: AdminDeclaration = {
   },
 };
 
+/** An operation that sends one message of a webhook. */
+function sending(
+  path: string,
+  contract: Pick<Contract, "summary" | "description" | "parameters" | "messages">,
+  send: (
+    messages: RequestedMessages,
+    call: Call,
+    ...by: [By, AbortSignal]
+  ) => Promise<WebhookAttempt>,
+): AdminDeclaration {
+  return {
+    method: "POST",
+    path,
+    contract: {
+      ...contract,
+      description: `${contract.description} Returns the attempt, which is also in the log, as soon as the receiver has responded or the time for that is over. The position, the state and the retries of the webhook do not change. The address rules of all messages apply.`,
+      success: { 200: json("The attempt, successful or not.", "WebhookAttempt") },
+      messages: { ...contract.messages, already_running: { already_running: beingSent } },
+    },
+    async handle({ admin, clock }, call) {
+      const { request, connections } = call;
+      // A receiver has longer to respond than a silent connection stays open.
+      connections.setIdleTimeout(request, 0);
+      try {
+        const by = byOperator(call, clock);
+        return ok(attemptJson(await send(admin.webhookMessages, call, by, request.signal)));
+      } finally {
+        connections.setIdleTimeout(request, admin.idleTimeoutSeconds);
+      }
+    },
+  };
+}
+
+const testWebhook = sending(
+  "/webhooks/{webhookId}/test",
+  {
+    summary: "Send a test message",
+    description:
+      "Sends a signed message of the type `test`, without changes, also if the webhook is paused or disabled.",
+    parameters: [webhookId],
+    messages: notFound,
+  },
+  (messages, call, ...by) => messages.test(idOf(call), ...by),
+);
+
+const resendWebhookMessage = sending(
+  "/webhooks/{webhookId}/messages/{messageId}/resend",
+  {
+    summary: "Send a message again",
+    description:
+      "Sends a message of the log again, with the same ID and a new signature. It is made from the ledger once more.",
+    parameters: [
+      webhookId,
+      {
+        name: "messageId",
+        in: "path",
+        description: "The ID of the message, from one of the last attempts.",
+        schema: { type: "string" },
+        example: exampleMessageId,
+      },
+    ],
+    messages: {
+      invalid_request: { test_message: testNotResent },
+      not_found: {
+        ...notFound.not_found,
+        not_in_log: notInLog,
+        made_differently: madeDifferently,
+      },
+    },
+  },
+  (messages, call, ...by) =>
+    messages.resend(idOf(call), call.request.params?.messageId ?? "", ...by),
+);
+
 function idOf({ request }: Call): string {
   const id = request.params?.webhookId ?? "";
   // The store would reject a text with NUL, which no id has.
@@ -252,4 +335,6 @@ export const webhookOperations = {
   resumeWebhook,
   replayWebhook,
   rotateWebhookSecret,
+  testWebhook,
+  resendWebhookMessage,
 };
