@@ -100,6 +100,15 @@ export function readConfig(
   return toConfig(values);
 }
 
+/** What a command reads that is a client of a service. An empty variable counts as unset. */
+export function readClientVariables(variables: Variables = process.env) {
+  return {
+    apiKey: variables.API_KEY || undefined,
+    baseUrl: variables.BASE_URL || undefined,
+    secret: variables.WEBHOOK_SECRET || undefined,
+  };
+}
+
 /** Settings with their origins and everything that is wrong. */
 export interface ExplainedConfig extends ReadSettings {
   /** Undefined if something is wrong. */

@@ -88,7 +88,7 @@ async function* ledgerPages(store: Store, after: number): AsyncGenerator<readonl
 const stopGraceMs = 500;
 
 /** Aborted by the first SIGINT or SIGTERM. A second one ends the process at once. */
-function untilSignal(): AbortSignal {
+export function untilSignal(): AbortSignal {
   unwatchSignals();
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"]) {

@@ -1,4 +1,5 @@
-import { byCommand } from "../domain/audit/audit.ts";
+import type { Config } from "../config.ts";
+import { type By, byCommand } from "../domain/audit/audit.ts";
 import { petStatuses } from "../domain/ledger/inventory.ts";
 import { causes } from "../domain/ledger/ledger.ts";
 import { lowStockRule } from "../domain/sales/sales.ts";
@@ -13,17 +14,29 @@ import {
   resumeWebhook,
   rotateSecret,
 } from "../domain/webhooks/lifecycle.ts";
-import type { Webhook } from "../domain/webhooks/webhook.ts";
+import {
+  createRequestedMessages,
+  type RequestedMessages,
+} from "../domain/webhooks/requested-messages.ts";
+import type { WebhookSender } from "../domain/webhooks/sender.ts";
+import { isConfirmed, type Webhook, type WebhookAttempt } from "../domain/webhooks/webhook.ts";
 import { attemptJson } from "../domain/webhooks/webhook-json.ts";
 import { print, printError } from "../output.ts";
+import type { SettingName } from "../settings.ts";
+import { userAgent } from "../version.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";
 import { type Json, json, storeSettings, type UnlistedCommand } from "./command.ts";
 import { parseCount, parseDuration, parseList } from "./flags.ts";
-import { storeCommand } from "./store-command.ts";
+import { listenCommand } from "./listen.ts";
+import { type OpenStore, storeCommand } from "./store-command.ts";
 import { printTable } from "./table.ts";
 import { attemptColumns, describe, filterText, listColumns, stateText } from "./webhook-rows.ts";
 
 const id = [{ name: "ID", description: "Id of the webhook, such as wh_0aB…" }] as const;
+const sendingSettings: readonly SettingName[] = [
+  ...storeSettings,
+  ...(["webhooksAllowInsecure", "webhooksAllowedNetworks"] as const),
+];
 
 export const webhookCommands: readonly UnlistedCommand[] = [
   storeCommand({
@@ -64,15 +77,11 @@ export const webhookCommands: readonly UnlistedCommand[] = [
       json,
     },
     changes: true,
-    settings: [...storeSettings, "webhooksAllowInsecure", "webhooksAllowedNetworks"],
+    settings: sendingSettings,
     async run({ flags, config, store }) {
-      const sender = createWebhookSender({
-        allowInsecure: config.webhooksAllowInsecure,
-        allowedNetworks: config.webhooksAllowedNetworks,
-      });
       const { webhook, secret, isResolved } = await createWebhook(
         store,
-        sender,
+        senderOf(config),
         {
           url: flags.url,
           name: flags.name,
@@ -207,6 +216,27 @@ export const webhookCommands: readonly UnlistedCommand[] = [
     },
   }),
   storeCommand({
+    name: "webhooks test",
+    summary: "Sends a signed test message from this machine, and shows the response.",
+    examples: ["petstore webhooks test wh_0aBcDeFgHiJkLmNo"],
+    operands: id,
+    flags: { json },
+    settings: sendingSettings,
+    run: ({ operands: [id], ...input }) =>
+      sendMessage(input, (messages, ...by) => messages.test(id, ...by)),
+  }),
+  storeCommand({
+    name: "webhooks resend",
+    summary: "Sends one message of the delivery log again, and shows the response.",
+    examples: ["petstore webhooks resend wh_0aBcDeFgHiJkLmNo msg_54f76be4fa3ad672369064787c231293"],
+    operands: [...id, { name: "MESSAGE", description: "Id of the message, from webhooks show." }],
+    flags: { json },
+    settings: [...sendingSettings, "lowStockAt"],
+    run: ({ operands: [id, messageId], ...input }) =>
+      sendMessage(input, (messages, ...by) => messages.resend(id, messageId, ...by)),
+  }),
+  listenCommand,
+  storeCommand({
     name: "webhooks delete",
     summary: "Deletes a webhook and its delivery log.",
     examples: ["petstore webhooks delete wh_0aBcDeFgHiJkLmNo"],
@@ -220,6 +250,27 @@ export const webhookCommands: readonly UnlistedCommand[] = [
     },
   }),
 ];
+
+function senderOf({ webhooksAllowInsecure, webhooksAllowedNetworks }: Config): WebhookSender {
+  return createWebhookSender({
+    allowInsecure: webhooksAllowInsecure,
+    allowedNetworks: webhooksAllowedNetworks,
+  });
+}
+
+/** Sends one message, and prints the attempt. Returns 1 if the receiver has not confirmed it. */
+async function sendMessage(
+  { flags, config, store }: OpenStore & { readonly flags: Json },
+  send: (messages: RequestedMessages, ...by: [By, AbortSignal]) => Promise<WebhookAttempt>,
+): Promise<number> {
+  const { lowStockAt } = config;
+  const parts = { store, sender: senderOf(config), lowStockAt, userAgent: userAgent() };
+  const by = byCommand(Date.now());
+  const attempt = await send(createRequestedMessages(parts), by, new AbortController().signal);
+  if (flags.json) print(JSON.stringify(attemptJson(attempt)));
+  else await printTable([attempt], attemptColumns);
+  return isConfirmed(attempt) ? 0 : 1;
+}
 
 function printSecret({ id }: Webhook, secret: string): void {
   print(`id:      ${id}`);

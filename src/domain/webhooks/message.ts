@@ -20,7 +20,7 @@ export interface Message {
   readonly changes: number;
 }
 
-const changesMax = 100;
+export const changesMax = 100;
 const bodyBytesMax = 20_000;
 /** The rest of the body, besides the changes. A cursor has at most 200 characters. */
 const envelopeBytes = 400;
@@ -53,6 +53,8 @@ export interface ScanParts {
   readonly signal: AbortSignal;
 }
 
+type MessageOwner = Pick<Webhook, "id" | "replays" | "filter">;
+
 /** After this many rows, a message is sent even if it is not full. */
 const rowsExaminedMax = 10_000;
 
@@ -63,7 +65,7 @@ const rowsExaminedMax = 10_000;
  */
 export async function scanLedger(
   { tail, pacer, monotonicMs, signal }: ScanParts,
-  webhook: Webhook,
+  webhook: MessageOwner,
   matcher: Matcher,
   after: number,
   earlierId?: string,
@@ -98,7 +100,7 @@ export async function scanLedger(
 }
 
 function messageOf(
-  webhook: Webhook,
+  webhook: MessageOwner,
   rows: readonly NamedRow[],
   positionAt: (seq: number) => Position,
   earlierId: string | undefined,
@@ -121,7 +123,7 @@ const replaysKnownMax = 1_000;
  * threshold has changed between two attempts.
  */
 function* idsOf(
-  { id, replays, filter }: Webhook,
+  { id, replays, filter }: MessageOwner,
   rows: readonly NamedRow[],
   cursors: readonly string[],
 ): Generator<string, undefined> {
