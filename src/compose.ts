@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openAdmin } from "./compose/admin.ts";
 import { openBackups } from "./compose/backups.ts";
-import { openDeliveries, openSender } from "./compose/deliveries.ts";
+import { openDeliveries } from "./compose/deliveries.ts";
 import { openFeed } from "./compose/feed.ts";
 import { openImports } from "./compose/imports.ts";
 import { listen, openTls, warnOfPlainHttp } from "./compose/listen.ts";
@@ -86,8 +86,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const [imports, backups] = [openImports(options), openBackups(options, store)];
   opened.defer(imports.stop);
   opened.defer(backups.stop);
-  const sender = openSender(options, metrics);
-  const parts = openAdmin(options, store, engine, certificate, isServing, sender, {
+  const parts = openAdmin(options, store, engine, certificate, isServing, {
     imports,
     backups,
     usage,
@@ -97,7 +96,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   opened.defer(followSales(store, () => tail.seq, log).stop);
   // Before the first request. Connections that fail now keep /readyz at 503 and are retried.
   await engine.connect();
-  opened.defer(openDeliveries(options, engine, tail, sender).stop);
+  opened.defer(openDeliveries(options, engine, tail, metrics).stop);
   const observers = openObservers(options, metrics, traces, engine, opened);
   const surfaces = [
     ...authenticate(tables, options, store, head, opened),

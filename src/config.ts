@@ -100,13 +100,9 @@ export function readConfig(
   return toConfig(values);
 }
 
-/** What a command reads that is a client of a service. An empty variable counts as unset. */
-export function readClientVariables(variables: Variables = process.env) {
-  return {
-    apiKey: variables.API_KEY || undefined,
-    baseUrl: variables.BASE_URL || undefined,
-    secret: variables.WEBHOOK_SECRET || undefined,
-  };
+/** Secrets of a command that is a client of a service. Not flags, because other users can read those. */
+export function readClientVariables({ API_KEY, WEBHOOK_SECRET }: Variables = process.env) {
+  return { apiKey: API_KEY, secret: WEBHOOK_SECRET };
 }
 
 /** Settings with their origins and everything that is wrong. */

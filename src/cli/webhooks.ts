@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import { type By, byCommand } from "../domain/audit/audit.ts";
+import { byCommand } from "../domain/audit/audit.ts";
 import { petStatuses } from "../domain/ledger/inventory.ts";
 import { causes } from "../domain/ledger/ledger.ts";
 import { lowStockRule } from "../domain/sales/sales.ts";
@@ -14,12 +14,9 @@ import {
   resumeWebhook,
   rotateSecret,
 } from "../domain/webhooks/lifecycle.ts";
-import {
-  createRequestedMessages,
-  type RequestedMessages,
-} from "../domain/webhooks/requested-messages.ts";
+import { createSendMessage } from "../domain/webhooks/requested-messages.ts";
 import type { WebhookSender } from "../domain/webhooks/sender.ts";
-import { isConfirmed, type Webhook, type WebhookAttempt } from "../domain/webhooks/webhook.ts";
+import { isConfirmed, type Webhook } from "../domain/webhooks/webhook.ts";
 import { attemptJson } from "../domain/webhooks/webhook-json.ts";
 import { print, printError } from "../output.ts";
 import type { SettingName } from "../settings.ts";
@@ -222,8 +219,7 @@ export const webhookCommands: readonly UnlistedCommand[] = [
     operands: id,
     flags: { json },
     settings: sendingSettings,
-    run: ({ operands: [id], ...input }) =>
-      sendMessage(input, (messages, ...by) => messages.test(id, ...by)),
+    run: ({ operands: [id], ...input }) => sendMessage(input, id),
   }),
   storeCommand({
     name: "webhooks resend",
@@ -232,8 +228,7 @@ export const webhookCommands: readonly UnlistedCommand[] = [
     operands: [...id, { name: "MESSAGE", description: "Id of the message, from webhooks show." }],
     flags: { json },
     settings: [...sendingSettings, "lowStockAt"],
-    run: ({ operands: [id, messageId], ...input }) =>
-      sendMessage(input, (messages, ...by) => messages.resend(id, messageId, ...by)),
+    run: ({ operands: [id, messageId], ...input }) => sendMessage(input, id, messageId),
   }),
   listenCommand,
   storeCommand({
@@ -261,12 +256,14 @@ function senderOf({ webhooksAllowInsecure, webhooksAllowedNetworks }: Config): W
 /** Sends one message, and prints the attempt. Returns 1 if the receiver has not confirmed it. */
 async function sendMessage(
   { flags, config, store }: OpenStore & { readonly flags: Json },
-  send: (messages: RequestedMessages, ...by: [By, AbortSignal]) => Promise<WebhookAttempt>,
+  id: string,
+  messageId?: string,
 ): Promise<number> {
   const { lowStockAt } = config;
   const parts = { store, sender: senderOf(config), lowStockAt, userAgent: userAgent() };
   const by = byCommand(Date.now());
-  const attempt = await send(createRequestedMessages(parts), by, new AbortController().signal);
+  const { signal } = new AbortController();
+  const attempt = await createSendMessage(parts)(id, messageId, by, signal);
   if (flags.json) print(JSON.stringify(attemptJson(attempt)));
   else await printTable([attempt], attemptColumns);
   return isConfirmed(attempt) ? 0 : 1;

@@ -1,7 +1,6 @@
 import type { Store } from "../domain/store.ts";
 import { createChangeCounts } from "../domain/usage/change-counts.ts";
-import { createRequestedMessages } from "../domain/webhooks/requested-messages.ts";
-import type { WebhookSender } from "../domain/webhooks/sender.ts";
+import { createSendMessage } from "../domain/webhooks/requested-messages.ts";
 import type { Engine } from "../engines.ts";
 import type { AdminParts } from "../http/pipeline/context.ts";
 import type { Certificate } from "../http/tls/certificate.ts";
@@ -16,10 +15,14 @@ export function openAdmin(
   { name: engine, schema, limiter }: Pick<Engine, "name" | "schema" | "limiter">,
   certificate: Pick<Certificate, "expiresAt"> | undefined,
   isReady: () => Promise<boolean>,
-  sender: Pick<WebhookSender, "send">,
   { backups, imports, usage }: Pick<AdminParts, "backups" | "imports" | "usage">,
 ): AdminParts {
   const { environment, backupEveryMs, importBytesMax, idleTimeoutSeconds, lowStockAt } = config;
+  const addresses = {
+    allowInsecure: config.webhooksAllowInsecure,
+    allowedNetworks: config.webhooksAllowedNetworks,
+  };
+  const sender = createWebhookSender({ ...addresses, timeoutMs: config.webhooks.timeoutMs });
   return {
     facts: {
       version: packageVersion(),
@@ -37,13 +40,9 @@ export function openAdmin(
     certificateExpiresAt: () => certificate?.expiresAt,
     imports,
     backups,
-    webhookUrls: createWebhookSender({
-      allowInsecure: config.webhooksAllowInsecure,
-      allowedNetworks: config.webhooksAllowedNetworks,
-      // Sooner than a silent connection is closed.
-      timeoutMs: 5_000,
-    }),
-    webhookMessages: createRequestedMessages({ store, sender, lowStockAt, userAgent: userAgent() }),
+    // Sooner than a silent connection is closed.
+    webhookUrls: createWebhookSender({ ...addresses, timeoutMs: 5_000 }),
+    sendMessage: createSendMessage({ store, sender, lowStockAt, userAgent: userAgent() }),
     importBytesMax,
     idleTimeoutSeconds,
   };

@@ -1,23 +1,8 @@
 import type { WebhookStore } from "../domain/webhooks/store.ts";
-import { attemptsKept, type WebhookAttempt } from "../domain/webhooks/webhook.ts";
 import { note } from "./audit.ts";
-import {
-  type Dialect,
-  ifChanged,
-  readAll,
-  readFirst,
-  run,
-  type Script,
-  type ScriptsOf,
-} from "./statements.ts";
-import {
-  attemptColumns,
-  attemptsToAdd,
-  columnsOf,
-  toAttempt,
-  toWebhook,
-  webhookColumns,
-} from "./webhook-rows.ts";
+import { type Dialect, ifChanged, readAll, readFirst, run, type ScriptsOf } from "./statements.ts";
+import { logAttempts } from "./webhook-attempts.ts";
+import { attemptColumns, columnsOf, toAttempt, toWebhook, webhookColumns } from "./webhook-rows.ts";
 
 export const webhookReads: ScriptsOf<
   WebhookStore,
@@ -35,25 +20,6 @@ export const webhookReads: ScriptsOf<
       [id, attemptsMax],
     ),
 };
-
-/** Adds attempts to the log, whose last one gets the number `last`, and removes the oldest. */
-export function* logAttempts(
-  id: string,
-  attempts: readonly WebhookAttempt[],
-  last: number,
-): Script<void> {
-  let number = last - attempts.length;
-  for (const { at, messageId, firstSeq, lastSeq, changes, ...result } of attempts) {
-    const { durationMs, status, error, answer } = result;
-    const sent = [at, messageId, firstSeq, lastSeq, changes, durationMs, status, error, answer];
-    const text = `INSERT INTO webhook_attempts (webhook_id, number, ${attemptColumns})
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
-    yield* run(text, [id, ++number, ...sent]);
-  }
-  if (attempts.length === 0) return;
-  const prune = "DELETE FROM webhook_attempts WHERE webhook_id = $1 AND number <= $2";
-  yield* run(prune, [id, last - attemptsKept]);
-}
 
 /** The changes of operators. Each is one transaction. */
 export const webhookWrites = (
@@ -79,7 +45,7 @@ export const webhookWrites = (
       RETURNING last_attempt`;
     const [row] = yield* run(text, [id]);
     if (!row) return false;
-    yield* logAttempts(id, attemptsToAdd({ attempts: [attempt] }), Number(row[0]));
+    yield* logAttempts(id, [attempt], Number(row[0]));
     yield* note(dialect, entry);
     return true;
   },

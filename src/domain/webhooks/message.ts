@@ -3,6 +3,7 @@ import { formatCursor } from "../ledger/cursors.ts";
 import type { Position } from "../ledger/epochs.ts";
 import { ledgerRowJson, type NamedRow } from "../ledger/ledger.ts";
 import type { LedgerTail } from "../ledger/tail.ts";
+import { monotonicMs, yieldToEventLoop } from "../running/background.ts";
 import type { Pacer } from "../running/pacer.ts";
 import { randomId } from "../values/base62.ts";
 import type { Matcher } from "./filter.ts";
@@ -52,6 +53,9 @@ export interface ScanParts {
   readonly monotonicMs: () => number;
   readonly signal: AbortSignal;
 }
+
+/** For a scan that nobody else waits for. */
+export const unpaced = { pacer: { turn: yieldToEventLoop, spend: () => false }, monotonicMs };
 
 type MessageOwner = Pick<Webhook, "id" | "replays" | "filter">;
 

@@ -1,4 +1,3 @@
-import type { By } from "../../domain/audit/audit.ts";
 import { InvalidField, ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
 import { inOrder, JsonNumber } from "../../domain/values/json.ts";
 import {
@@ -12,14 +11,7 @@ import {
   rotateSecret,
   type WebhookStatus,
 } from "../../domain/webhooks/lifecycle.ts";
-import {
-  beingSent,
-  madeDifferently,
-  notInLog,
-  type RequestedMessages,
-  testNotResent,
-} from "../../domain/webhooks/requested-messages.ts";
-import type { WebhookAttempt } from "../../domain/webhooks/webhook.ts";
+import { refusals } from "../../domain/webhooks/requested-messages.ts";
 import { attemptJson, webhookJson } from "../../domain/webhooks/webhook-json.ts";
 import { type Contract, json, jsonList } from "../api/contract/operation.ts";
 import { jsonBody } from "../api/operation.ts";
@@ -224,79 +216,58 @@ const rotateWebhookSecret: AdminDeclaration = {
   },
 };
 
-/** An operation that sends one message of a webhook. */
+/** An operation that sends a test message, or the message in the path again. */
 function sending(
   path: string,
-  contract: Pick<Contract, "summary" | "description" | "parameters" | "messages">,
-  send: (
-    messages: RequestedMessages,
-    call: Call,
-    ...by: [By, AbortSignal]
-  ) => Promise<WebhookAttempt>,
+  { description, messages, ...contract }: Pick<Contract, "summary" | "description" | "messages">,
+  parameters: Contract["parameters"] = [],
 ): AdminDeclaration {
   return {
     method: "POST",
-    path,
+    path: `/webhooks/{webhookId}${path}`,
     contract: {
       ...contract,
-      description: `${contract.description} Returns the attempt, which is also in the log, as soon as the receiver has responded or the time for that is over. The position, the state and the retries of the webhook do not change. The address rules of all messages apply.`,
+      description: `${description} Returns the attempt, which is also in the log, when the receiver has responded or its time is over. The position, the state and the retries of the webhook do not change. The rules for addresses are those of all messages.`,
+      parameters: [webhookId, ...parameters],
       success: { 200: json("The attempt, successful or not.", "WebhookAttempt") },
-      messages: { ...contract.messages, already_running: { already_running: beingSent } },
+      messages: { ...messages, already_running: { already_running: refusals.beingSent } },
     },
     async handle({ admin, clock }, call) {
       const { request, connections } = call;
+      const [id, messageId] = [idOf(call), request.params?.messageId];
       // A receiver has longer to respond than a silent connection stays open.
       connections.setIdleTimeout(request, 0);
-      try {
-        const by = byOperator(call, clock);
-        return ok(attemptJson(await send(admin.webhookMessages, call, by, request.signal)));
-      } finally {
-        connections.setIdleTimeout(request, admin.idleTimeoutSeconds);
-      }
+      const by = byOperator(call, clock);
+      return admin
+        .sendMessage(id, messageId, by, request.signal)
+        .then((attempt) => ok(attemptJson(attempt)))
+        .finally(() => connections.setIdleTimeout(request, admin.idleTimeoutSeconds));
     },
   };
 }
 
-const testWebhook = sending(
-  "/webhooks/{webhookId}/test",
-  {
-    summary: "Send a test message",
-    description:
-      "Sends a signed message of the type `test`, without changes, also if the webhook is paused or disabled.",
-    parameters: [webhookId],
-    messages: notFound,
-  },
-  (messages, call, ...by) => messages.test(idOf(call), ...by),
-);
+const testWebhook = sending("/test", {
+  summary: "Send a test message",
+  description:
+    "Sends a signed message of the type `test`, without changes, also if the webhook is paused or disabled.",
+  messages: notFound,
+});
 
-const resendWebhookMessage = sending(
-  "/webhooks/{webhookId}/messages/{messageId}/resend",
-  {
-    summary: "Send a message again",
-    description:
-      "Sends a message of the log again, with the same ID and a new signature. It is made from the ledger once more.",
-    parameters: [
-      webhookId,
-      {
-        name: "messageId",
-        in: "path",
-        description: "The ID of the message, from one of the last attempts.",
-        schema: { type: "string" },
-        example: exampleMessageId,
-      },
-    ],
-    messages: {
-      invalid_request: { test_message: testNotResent },
-      not_found: {
-        ...notFound.not_found,
-        not_in_log: notInLog,
-        made_differently: madeDifferently,
-      },
-    },
+const messageId = {
+  ...{ ...webhookId, name: "messageId", example: exampleMessageId },
+  description: "The ID of the message, from one of the last attempts.",
+};
+const resendContract = {
+  summary: "Send a message again",
+  description:
+    "Sends a message of the log again, with the same ID and a new signature. It is made from the ledger once more.",
+  messages: {
+    invalid_request: { test_message: refusals.isTest },
+    not_found: { not_in_log: refusals.notInLog, is_changed: refusals.isChanged },
   },
-  (messages, call, ...by) =>
-    messages.resend(idOf(call), call.request.params?.messageId ?? "", ...by),
-);
+};
+const resendPath = "/messages/{messageId}/resend";
+const resendWebhookMessage = sending(resendPath, resendContract, [messageId]);
 
 function idOf({ request }: Call): string {
   const id = request.params?.webhookId ?? "";

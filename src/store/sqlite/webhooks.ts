@@ -1,7 +1,7 @@
 import type { Delivered, WebhookStore } from "../../domain/webhooks/store.ts";
 import { readAll, run, type Script, type ScriptsOf } from "../statements.ts";
+import { logAttempts } from "../webhook-attempts.ts";
 import { attemptsToAdd, toWebhook, webhookColumns } from "../webhook-rows.ts";
-import { logAttempts } from "../webhooks.ts";
 
 export const leaseReads = {
   /** Whether there is an active webhook whose lease the process does not have. */
