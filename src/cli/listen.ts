@@ -8,15 +8,9 @@ import { ServiceError } from "../domain/running/errors.ts";
 import { randomId } from "../domain/values/base62.ts";
 import { parseNetwork } from "../domain/values/networks.ts";
 import { gatherMs } from "../domain/webhooks/deliveries.ts";
-import {
-  attemptOf,
-  changesMax,
-  headersOf,
-  type Message,
-  scanLedger,
-  unpaced,
-} from "../domain/webhooks/message.ts";
+import { attemptOf, headersOf, scanLedger } from "../domain/webhooks/message.ts";
 import { generateSecret, secretForm } from "../domain/webhooks/secrets.ts";
+import type { WebhookAnswer } from "../domain/webhooks/sender.ts";
 import { isConfirmed, type WebhookAttempt } from "../domain/webhooks/webhook.ts";
 import { attemptJson } from "../domain/webhooks/webhook-json.ts";
 import { print, printNote } from "../output.ts";
@@ -59,8 +53,8 @@ export const listenCommand = command({
     if (problem) throw new ServiceError("invalid_request", `the variable ${problem}`);
     const { from, "forward-to": url, "base-url": baseUrl = "http://127.0.0.1:8080/v1" } = flags;
     const after = from === undefined ? undefined : parseInteger("--from", from, 1) - 1;
-    const allowedNetworks = ["0.0.0.0/0", "::/0"].map((network) => parseNetwork(network)!);
-    const sender = createWebhookSender({ allowInsecure: true, allowedNetworks });
+    const webhooksAllowedNetworks = ["0.0.0.0/0", "::/0"].map((one) => parseNetwork(one)!);
+    const sender = createWebhookSender({ webhooksAllowInsecure: true, webhooksAllowedNetworks });
     await sender.checkUrl(url);
     // Loaded here, because the other commands do not need it.
     const { PetstoreClient } = await import("../../client/src/client.ts");
@@ -73,14 +67,9 @@ export const listenCommand = command({
     });
     if (!given) print(flags.json ? JSON.stringify({ secret }) : `secret:  ${secret}`);
     const signal = untilSignal();
-    const secrets = { current: secret, previous: null, previousExpiresAt: null };
-    async function send(message: Message): Promise<WebhookAttempt | undefined> {
-      const at = Date.now();
-      const headers = headersOf(message, { secrets }, at, userAgent());
-      const answer = await sender.send({ url, headers, body: message.body }, signal);
-      return isConfirmed(answer) || !signal.aborted ? attemptOf(message, at, answer) : undefined;
-    }
-    const attempts = forward(client.watch({ signal, after }), send, signal);
+    const send = (headers: Record<string, string>, body: string) =>
+      sender.send({ url, headers, body }, signal);
+    const attempts = forward(client.watch({ signal, after }), secret, send, signal);
     const toJson = (attempt: WebhookAttempt) => JSON.stringify(attemptJson(attempt));
     await printRows(attempts, { columns: attemptColumns, toJson }, flags.json);
   },
@@ -89,11 +78,13 @@ export const listenCommand = command({
 /** Sends every change once, and yields the attempts, until the signal is aborted. */
 async function* forward(
   watch: Watch,
-  send: (message: Message) => Promise<WebhookAttempt | undefined>,
+  secret: string,
+  send: (headers: Record<string, string>, body: string) => Promise<WebhookAnswer>,
   signal: AbortSignal,
 ): AsyncGenerator<readonly WebhookAttempt[]> {
   const filter = { pets: null, statuses: null, causes: null, below: null, becomesLow: false };
-  const webhook = { id: randomId("wh_"), replays: 0, filter };
+  const secrets = { current: secret, previous: null, previousExpiresAt: null };
+  const webhook = { id: randomId("wh_"), replays: 0, filter, secrets };
   const waiting: WaitingRow[] = [];
   const tail = {
     rowsAfter: (after: number) => waiting.filter(({ seq }) => seq > after),
@@ -106,16 +97,19 @@ async function* forward(
   // The titles of the table show that the command is running.
   yield [];
   while (failure === undefined) {
-    const scan = { ...unpaced, tail, signal };
-    const { message } = await scanLedger(scan, webhook, () => () => true, 0);
-    const attempt = message && (await send(message));
-    waiting.splice(0, message?.changes ?? 0);
-    if (attempt) yield [attempt];
-    else await sleep(gatherMs);
+    await sleep(gatherMs);
+    const { message } = await scanLedger({ tail, signal }, webhook, () => () => true, 0);
+    if (!message) continue;
+    const at = Date.now();
+    const answer = await send(headersOf(message, webhook, at, userAgent()), message.body);
+    waiting.splice(0, message.changes);
+    if (isConfirmed(answer) || !signal.aborted) yield [attemptOf(message, at, answer)];
   }
   if (!signal.aborted) throw failure;
 }
 
+/** As many changes as a message can have. */
+const waitingMax = 100;
 type WaitingRow = NamedRow & { readonly position: Position };
 
 /** Reads changes, and waits while enough of them are waiting to be sent. */
@@ -126,7 +120,7 @@ async function collect(watch: Watch, waiting: WaitingRow[]): Promise<void> {
       waiting.push({ ...event.change, previous: null, at, position } as WaitingRow);
     }
     // Changes of two histories may have the same numbers, so no message has both.
-    while (waiting.length >= changesMax || (event.type === "reset" && waiting.length > 0)) {
+    while (waiting.length >= waitingMax || (event.type === "reset" && waiting.length > 0)) {
       await sleep(gatherMs);
     }
   }

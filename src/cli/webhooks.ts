@@ -1,4 +1,3 @@
-import type { Config } from "../config.ts";
 import { byCommand } from "../domain/audit/audit.ts";
 import { petStatuses } from "../domain/ledger/inventory.ts";
 import { causes } from "../domain/ledger/ledger.ts";
@@ -15,7 +14,6 @@ import {
   rotateSecret,
 } from "../domain/webhooks/lifecycle.ts";
 import { createSendMessage } from "../domain/webhooks/requested-messages.ts";
-import type { WebhookSender } from "../domain/webhooks/sender.ts";
 import { isConfirmed, type Webhook } from "../domain/webhooks/webhook.ts";
 import { attemptJson } from "../domain/webhooks/webhook-json.ts";
 import { print, printError } from "../output.ts";
@@ -78,7 +76,7 @@ export const webhookCommands: readonly UnlistedCommand[] = [
     async run({ flags, config, store }) {
       const { webhook, secret, isResolved } = await createWebhook(
         store,
-        senderOf(config),
+        createWebhookSender(config),
         {
           url: flags.url,
           name: flags.name,
@@ -246,24 +244,16 @@ export const webhookCommands: readonly UnlistedCommand[] = [
   }),
 ];
 
-function senderOf({ webhooksAllowInsecure, webhooksAllowedNetworks }: Config): WebhookSender {
-  return createWebhookSender({
-    allowInsecure: webhooksAllowInsecure,
-    allowedNetworks: webhooksAllowedNetworks,
-  });
-}
-
 /** Sends one message, and prints the attempt. Returns 1 if the receiver has not confirmed it. */
 async function sendMessage(
   { flags, config, store }: OpenStore & { readonly flags: Json },
   id: string,
   messageId?: string,
 ): Promise<number> {
-  const { lowStockAt } = config;
-  const parts = { store, sender: senderOf(config), lowStockAt, userAgent: userAgent() };
-  const by = byCommand(Date.now());
+  const sender = createWebhookSender(config);
+  const send = createSendMessage({ ...config, store, sender, userAgent: userAgent() });
   const { signal } = new AbortController();
-  const attempt = await createSendMessage(parts)(id, messageId, by, signal);
+  const attempt = await send(id, messageId, byCommand(Date.now()), signal);
   if (flags.json) print(JSON.stringify(attemptJson(attempt)));
   else await printTable([attempt], attemptColumns);
   return isConfirmed(attempt) ? 0 : 1;

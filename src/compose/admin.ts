@@ -18,11 +18,7 @@ export function openAdmin(
   { backups, imports, usage }: Pick<AdminParts, "backups" | "imports" | "usage">,
 ): AdminParts {
   const { environment, backupEveryMs, importBytesMax, idleTimeoutSeconds, lowStockAt } = config;
-  const addresses = {
-    allowInsecure: config.webhooksAllowInsecure,
-    allowedNetworks: config.webhooksAllowedNetworks,
-  };
-  const sender = createWebhookSender({ ...addresses, timeoutMs: config.webhooks.timeoutMs });
+  const sender = createWebhookSender({ ...config, timeoutMs: config.webhooks.timeoutMs });
   return {
     facts: {
       version: packageVersion(),
@@ -41,7 +37,7 @@ export function openAdmin(
     imports,
     backups,
     // Sooner than a silent connection is closed.
-    webhookUrls: createWebhookSender({ ...addresses, timeoutMs: 5_000 }),
+    webhookUrls: createWebhookSender({ ...config, timeoutMs: 5_000 }),
     sendMessage: createSendMessage({ store, sender, lowStockAt, userAgent: userAgent() }),
     importBytesMax,
     idleTimeoutSeconds,

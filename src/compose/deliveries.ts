@@ -14,12 +14,7 @@ export function openDeliveries(
   metrics: Metrics | undefined,
 ): Deliveries {
   const { timeoutMs, leaseMs, leaseLeftMinMs, renewEveryMs, renewLocallyEveryMs } = config.webhooks;
-  const sender = createWebhookSender({
-    allowInsecure: config.webhooksAllowInsecure,
-    allowedNetworks: config.webhooksAllowedNetworks,
-    timeoutMs,
-    now: clock.now,
-  });
+  const sender = createWebhookSender({ ...config, timeoutMs, now: clock.now });
   return startDeliveries({
     store,
     tail,

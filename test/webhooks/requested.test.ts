@@ -9,9 +9,9 @@ import { issueOperator } from "../support/admin/operators.ts";
 import { documentText, parseDocument } from "../support/contract/document.ts";
 import { expectError } from "../support/responses.ts";
 import { engines } from "../support/service.ts";
-import { webhookNamed } from "../support/webhooks.ts";
 import { answer, confirm, type Receiver, startReceiver } from "../support/webhooks/receiver.ts";
 import { startWebhookService, type WebhookService } from "../support/webhooks/service.ts";
+import { webhookNamed } from "../support/webhooks.ts";
 
 /** Whether a message is what openapi.json says of its type. */
 const ajv = addFormats.default(new Ajv2020({ strict: false }));
@@ -111,9 +111,7 @@ describe.each(engines)("a message that an operator asks for, on %s", (engine) =>
     });
     const { id } = await service.create({ url: receiver.url });
     const arrived = Promise.withResolvers<() => void>();
-    receiver.behaveOnce((response) =>
-      arrived.resolve(() => void response.writeHead(204).end()),
-    );
+    receiver.behaveOnce((response) => arrived.resolve(() => void response.writeHead(204).end()));
     const pending = sent(`${id}/test`);
     const finish = await arrived.promise;
     expectError(await send(`${id}/test`), "already_running");

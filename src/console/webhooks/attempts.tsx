@@ -7,8 +7,7 @@ import { changeNumber, countOf, formatCount } from "../texts/formats.ts";
 
 interface Props {
   readonly attempts: readonly WebhookAttempt[];
-  /** Sends the message of an attempt again. Undefined while a message is sent. */
-  readonly resend: ((attempt: WebhookAttempt) => unknown) | undefined;
+  readonly resend: (attempt: WebhookAttempt) => void;
 }
 
 export function Attempts({ attempts, resend }: Props) {
@@ -17,28 +16,19 @@ export function Attempts({ attempts, resend }: Props) {
       <p class="muted">Nothing has been sent yet. The next matching change is sent at once.</p>
     );
   }
+  const keyOf = ({ at, messageId }: WebhookAttempt) => at + messageId;
   const again: Column<WebhookAttempt> = {
     ...{ title: "Again", isTitleHidden: true },
-    cell: (attempt) =>
-      attempt.changes > 0 && (
-        <Button
-          isSmall
-          label={`Send again: ${rangeOf(attempt)}`}
-          isDisabled={!resend}
-          onClick={() => resend?.(attempt)}
-        >
-          Send again
-        </Button>
-      ),
+    cell: (attempt) => attempt.changes > 0 && <Again send={() => resend(attempt)} />,
   };
-  return (
-    <Table
-      rows={attempts}
-      keyOf={({ at, messageId }) => at + messageId}
-      columns={[...columns, again]}
-    />
-  );
+  return <Table rows={attempts} keyOf={keyOf} columns={[...columns, again]} />;
 }
+
+const Again = ({ send }: { readonly send: () => void }) => (
+  <Button isSmall onClick={send}>
+    Send again
+  </Button>
+);
 
 /** Says how a message went that was sent from here. Its attempt is in the list. */
 export function showResult({ status, error, durationMs }: WebhookAttempt): void {

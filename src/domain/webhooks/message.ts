@@ -3,7 +3,7 @@ import { formatCursor } from "../ledger/cursors.ts";
 import type { Position } from "../ledger/epochs.ts";
 import { ledgerRowJson, type NamedRow } from "../ledger/ledger.ts";
 import type { LedgerTail } from "../ledger/tail.ts";
-import { monotonicMs, yieldToEventLoop } from "../running/background.ts";
+import { monotonicMs as systemMs, yieldToEventLoop } from "../running/background.ts";
 import type { Pacer } from "../running/pacer.ts";
 import { randomId } from "../values/base62.ts";
 import type { Matcher } from "./filter.ts";
@@ -21,7 +21,7 @@ export interface Message {
   readonly changes: number;
 }
 
-export const changesMax = 100;
+const changesMax = 100;
 const bodyBytesMax = 20_000;
 /** The rest of the body, besides the changes. A cursor has at most 200 characters. */
 const envelopeBytes = 400;
@@ -49,13 +49,13 @@ export interface Scan {
 
 export interface ScanParts {
   readonly tail: Pick<LedgerTail, "rowsAfter" | "positionAt">;
-  readonly pacer: Pacer;
-  readonly monotonicMs: () => number;
+  /** Not for a short scan that somebody waits for. */
+  readonly pacer?: Pacer;
+  readonly monotonicMs?: () => number;
   readonly signal: AbortSignal;
 }
 
-/** For a scan that nobody else waits for. */
-export const unpaced = { pacer: { turn: yieldToEventLoop, spend: () => false }, monotonicMs };
+const unpaced: Pacer = { turn: yieldToEventLoop, spend: () => false };
 
 type MessageOwner = Pick<Webhook, "id" | "replays" | "filter">;
 
@@ -68,7 +68,7 @@ const rowsExaminedMax = 10_000;
  * and a tail that ends with its last row. There is no message if the rows do not make the same one.
  */
 export async function scanLedger(
-  { tail, pacer, monotonicMs, signal }: ScanParts,
+  { tail, pacer = unpaced, monotonicMs = systemMs, signal }: ScanParts,
   webhook: MessageOwner,
   matcher: Matcher,
   after: number,

@@ -3,11 +3,10 @@ import { positionOf } from "../ledger/epochs.ts";
 import type { LedgerParts } from "../ledger/store.ts";
 import { pageRows } from "../ledger/tail.ts";
 import { ServiceError, unavailable } from "../running/errors.ts";
-import { matcherOf, type ThresholdParts } from "./filter.ts";
+import type { DeliveryOptions } from "./delivery.ts";
+import { matcherOf } from "./filter.ts";
 import { getWebhook, notFound } from "./lifecycle.ts";
-import { attemptOf, headersOf, scanLedger, testMessageOf, unpaced } from "./message.ts";
-import type { WebhookSender } from "./sender.ts";
-import type { WebhookStore } from "./store.ts";
+import { attemptOf, headersOf, scanLedger, testMessageOf } from "./message.ts";
 import { attemptsKept, isConfirmed, type Webhook, type WebhookAttempt } from "./webhook.ts";
 
 /**
@@ -22,11 +21,8 @@ export type SendMessage = (
   signal: AbortSignal,
 ) => Promise<WebhookAttempt>;
 
-interface Parts extends ThresholdParts {
-  readonly store: ThresholdParts["store"] &
-    Pick<LedgerParts, "inventory" | "history"> & { readonly webhooks: WebhookStore };
-  readonly sender: Pick<WebhookSender, "send">;
-  readonly userAgent: string;
+interface Parts extends Pick<DeliveryOptions, "sender" | "lowStockAt" | "userAgent"> {
+  readonly store: DeliveryOptions["store"] & Pick<LedgerParts, "history">;
 }
 
 /** Why a message is not sent. */
@@ -54,8 +50,13 @@ export function createSendMessage(parts: Parts): SendMessage {
       after < upTo ? store.history.listRows({ after, upTo }, pageRows) : [];
     const tail = { rowsAfter, positionAt: (seq: number) => positionOf(epochs, seq)! };
     const matcher = matcherOf(webhook.filter, parts);
-    const scan = { ...unpaced, tail, signal };
-    const { message } = await scanLedger(scan, webhook, matcher, firstSeq - 1, messageId);
+    const { message } = await scanLedger(
+      { tail, signal },
+      webhook,
+      matcher,
+      firstSeq - 1,
+      messageId,
+    );
     if (!message) throw new ServiceError("not_found", refusals.isChanged);
     return message;
   }

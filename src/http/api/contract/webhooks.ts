@@ -29,32 +29,25 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
   ),
 };
 
-const header = (name: string, description: string, example: string) => ({
-  ...{ name, in: "header", required: true, description, example },
-  schema: { type: "string" },
-});
+const headers = {
+  "webhook-id": "The ID of the message. The same in every attempt.",
+  "webhook-timestamp": "The time of the attempt, in Unix seconds.",
+  "webhook-signature": "Signatures of Standard Webhooks, separated by spaces.",
+};
+const parameters = Object.entries(headers).map(([name, description]) => ({
+  ...{ name, in: "header", required: true, description, schema: { type: "string" } },
+}));
 
-const webhook = (operationId: string, name: string, summary: string) => ({
-  post: {
-    ...{ operationId, summary, security: [] },
-    description: "Verify the signature over the body as received, with the secret of the webhook.",
-    parameters: [
-      header("webhook-id", "The ID of the message. The same in every attempt.", "msg_0aBcDeFgHiJk"),
-      header("webhook-timestamp", "The time of the attempt, in Unix seconds.", "1794736931"),
-      header("webhook-signature", "Signatures of Standard Webhooks.", "v1,K5oZfzN95Z9UVu1EsfQ="),
-    ],
-    requestBody: {
-      required: true,
-      content: { "application/json": { schema: reference("schemas", name) } },
-    },
-    responses: {
-      "2XX": { description: "Confirmed. After any other response, the message is sent again." },
-      410: { description: "The webhook is disabled." },
-    },
-  },
-});
+function webhook(operationId: string, summary: string, schema: string) {
+  const description = "Verify the signature over the body as received, before you read it.";
+  const content = { "application/json": { schema: reference("schemas", schema) } };
+  const responses = { "2XX": { description: "Confirmed. Otherwise it is sent again." } };
+  const requestBody = { required: true, content };
+  const told = { operationId, summary, description };
+  return { post: { ...told, security: [], parameters, requestBody, responses } };
+}
 
 export const webhooks = {
-  "inventory.changed": webhook("inventoryChanged", "InventoryChanged", "Stock has changed"),
-  test: webhook("webhookTest", "WebhookTest", "A test message"),
+  "inventory.changed": webhook("inventoryChanged", "Stock has changed", "InventoryChanged"),
+  test: webhook("webhookTest", "An operator sends a test", "WebhookTest"),
 };
