@@ -6,6 +6,4 @@ export function packageVersion(): string {
 }
 
 /** The header `User-Agent` of the messages of webhooks. */
-export function userAgent(): string {
-  return `petstore-inventory/${packageVersion()}`;
-}
+export const userAgent = () => `petstore-inventory/${packageVersion()}`;

@@ -96,7 +96,7 @@ async function* forward(
   });
   // The titles of the table show that the command is running.
   yield [];
-  while (failure === undefined) {
+  while (failure === undefined && !signal.aborted) {
     await sleep(gatherMs);
     const { message } = await scanLedger({ tail, signal }, webhook, () => () => true, 0);
     if (!message) continue;

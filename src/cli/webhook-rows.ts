@@ -29,14 +29,8 @@ export const attemptColumns: readonly Column<WebhookAttempt>[] = [
 
 const names = [
   ...(["id", "name", "url", "state", "reason", "filter", "createdAt", "cursor", "seq"] as const),
-  ...([
-    "behind",
-    "failures",
-    "failingSince",
-    "nextAttemptAt",
-    "replays",
-    "oldSecretUntil",
-  ] as const),
+  ...(["behind", "failures", "failingSince"] as const),
+  ...(["nextAttemptAt", "replays", "oldSecretUntil"] as const),
 ];
 
 /** The fields that are printed, in their order. */

@@ -33,6 +33,12 @@ const sendingSettings: readonly SettingName[] = [
   ...(["webhooksAllowInsecure", "webhooksAllowedNetworks"] as const),
 ];
 
+/** The commands that change the state of a webhook. */
+const states = [
+  ["pause", "Stops the deliveries of a webhook. Its position is kept.", pauseWebhook],
+  ["resume", "Continues the deliveries after the last change that was delivered.", resumeWebhook],
+] as const;
+
 export const webhookCommands: readonly UnlistedCommand[] = [
   storeCommand({
     name: "webhooks create",
@@ -162,28 +168,21 @@ export const webhookCommands: readonly UnlistedCommand[] = [
       }
     },
   }),
-  storeCommand({
-    name: "webhooks pause",
-    summary: "Stops the deliveries of a webhook. Its position is kept.",
-    examples: ["petstore webhooks pause wh_0aBcDeFgHiJkLmNo"],
-    operands: id,
-    flags: { json },
-    changes: true,
-    async run({ flags, operands: [id], store }) {
-      printState(await pauseWebhook(store, id, byCommand(Date.now())), flags);
-    },
-  }),
-  storeCommand({
-    name: "webhooks resume",
-    summary: "Continues the deliveries of a webhook after the last change that was delivered.",
-    examples: ["petstore webhooks resume wh_0aBcDeFgHiJkLmNo"],
-    operands: id,
-    flags: { json },
-    changes: true,
-    async run({ flags, operands: [id], store }) {
-      printState(await resumeWebhook(store, id, byCommand(Date.now())), flags);
-    },
-  }),
+  ...states.map(([verb, summary, change]) =>
+    storeCommand({
+      name: `webhooks ${verb}`,
+      summary,
+      examples: [`petstore webhooks ${verb} wh_0aBcDeFgHiJkLmNo`],
+      operands: id,
+      flags: { json },
+      changes: true,
+      async run({ flags, operands: [id], store }) {
+        const webhook = await change(store, id, byCommand(Date.now()));
+        if (flags.json) print(JSON.stringify(describe({ webhook })));
+        else print(`Webhook ${id} (${webhook.name}) is ${stateText(webhook)}.`);
+      },
+    }),
+  ),
   storeCommand({
     name: "webhooks replay",
     summary: "Delivers changes of a webhook again, with new message ids.",
@@ -262,9 +261,4 @@ async function sendMessage(
 function printSecret({ id }: Webhook, secret: string): void {
   print(`id:      ${id}`);
   print(`secret:  ${secret}`);
-}
-
-function printState(webhook: Webhook, { json }: Json): void {
-  if (json) print(JSON.stringify(describe({ webhook })));
-  else print(`Webhook ${webhook.id} (${webhook.name}) is ${stateText(webhook)}.`);
 }

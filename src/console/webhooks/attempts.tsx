@@ -37,9 +37,7 @@ export function showResult({ status, error, durationMs }: WebhookAttempt): void 
   show(`The receiver ${result} (${formatCount(durationMs)} ms)`);
 }
 
-function isDelivered(status: number | null): boolean {
-  return status !== null && status >= 200 && status < 300;
-}
+const isDelivered = (status: number | null) => status !== null && status >= 200 && status < 300;
 
 const columns: readonly Column<WebhookAttempt>[] = [
   { title: "When", class: "nowrap", cell: ({ at }) => <Time at={at} /> },

@@ -49,14 +49,9 @@ export function createSendMessage(parts: Parts): SendMessage {
     const rowsAfter = (after: number) =>
       after < upTo ? store.history.listRows({ after, upTo }, pageRows) : [];
     const tail = { rowsAfter, positionAt: (seq: number) => positionOf(epochs, seq)! };
+    const scan = { tail, signal };
     const matcher = matcherOf(webhook.filter, parts);
-    const { message } = await scanLedger(
-      { tail, signal },
-      webhook,
-      matcher,
-      firstSeq - 1,
-      messageId,
-    );
+    const { message } = await scanLedger(scan, webhook, matcher, firstSeq - 1, messageId);
     if (!message) throw new ServiceError("not_found", refusals.isChanged);
     return message;
   }

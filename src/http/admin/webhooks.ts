@@ -219,8 +219,7 @@ const rotateWebhookSecret: AdminDeclaration = {
 /** An operation that sends a test message, or the message in the path again. */
 function sending(
   path: string,
-  { description, messages, ...contract }: Pick<Contract, "summary" | "description" | "messages">,
-  parameters: Contract["parameters"] = [],
+  { description, parameters = [], messages, ...contract }: Omit<Contract, "success">,
 ): AdminDeclaration {
   return {
     method: "POST",
@@ -253,21 +252,17 @@ const testWebhook = sending("/test", {
   messages: notFound,
 });
 
-const messageId = {
-  ...{ ...webhookId, name: "messageId", example: exampleMessageId },
-  description: "The ID of the message, from one of the last attempts.",
-};
-const resendContract = {
+const messageId = { ...webhookId, name: "messageId", example: exampleMessageId };
+const resendWebhookMessage = sending("/messages/{messageId}/resend", {
   summary: "Send a message again",
   description:
     "Sends a message of the log again, with the same ID and a new signature. It is made from the ledger once more.",
+  parameters: [{ ...messageId, description: "The ID of the message, from an attempt." }],
   messages: {
     invalid_request: { test_message: refusals.isTest },
     not_found: { not_in_log: refusals.notInLog, is_changed: refusals.isChanged },
   },
-};
-const resendPath = "/messages/{messageId}/resend";
-const resendWebhookMessage = sending(resendPath, resendContract, [messageId]);
+});
 
 function idOf({ request }: Call): string {
   const id = request.params?.webhookId ?? "";
