@@ -7,10 +7,11 @@ import { changeNumber, countOf, formatCount } from "../texts/formats.ts";
 
 interface Props {
   readonly attempts: readonly WebhookAttempt[];
+  readonly isBusy: boolean;
   readonly resend: (attempt: WebhookAttempt) => void;
 }
 
-export function Attempts({ attempts, resend }: Props) {
+export function Attempts({ attempts, isBusy, resend }: Props) {
   if (attempts.length === 0) {
     return (
       <p class="muted">Nothing has been sent yet. The next matching change is sent at once.</p>
@@ -19,16 +20,15 @@ export function Attempts({ attempts, resend }: Props) {
   const keyOf = ({ at, messageId }: WebhookAttempt) => at + messageId;
   const again: Column<WebhookAttempt> = {
     ...{ title: "Again", isTitleHidden: true },
-    cell: (attempt) => attempt.changes > 0 && <Again send={() => resend(attempt)} />,
+    cell: (attempt) =>
+      attempt.changes > 0 && (
+        <Button isSmall isDisabled={isBusy} onClick={() => resend(attempt)}>
+          Send again
+        </Button>
+      ),
   };
   return <Table rows={attempts} keyOf={keyOf} columns={[...columns, again]} />;
 }
-
-const Again = ({ send }: { readonly send: () => void }) => (
-  <Button isSmall onClick={send}>
-    Send again
-  </Button>
-);
 
 /** Says how a message went that was sent from here. Its attempt is in the list. */
 export function showResult({ status, error, durationMs }: WebhookAttempt): void {

@@ -94,7 +94,7 @@ function LoadedWebhook({ webhook, reload }: Props) {
           <WebhookFacts webhook={webhook} />
         </Card>
         <Card title="Last attempts">
-          <Attempts attempts={webhook.attempts} resend={resend} />
+          <Attempts attempts={webhook.attempts} isBusy={isBusy.value} resend={resend} />
         </Card>
         <Card title="Changes to this webhook">
           <AuditOfTarget key={actions.value} target={webhook.id} />
