@@ -94,16 +94,22 @@ async function* forward(
   collect(watch, waiting).catch((error) => {
     failure = error;
   });
-  // The titles of the table show that the command is running.
-  yield [];
-  while (failure === undefined && !signal.aborted) {
-    await sleep(gatherMs);
-    const { message } = await scanLedger({ tail, signal }, webhook, () => () => true, 0);
-    if (!message) continue;
-    const at = Date.now();
-    const answer = await send(headersOf(message, webhook, at, userAgent()), message.body);
-    waiting.splice(0, message.changes);
-    if (isConfirmed(answer) || !signal.aborted) yield [attemptOf(message, at, answer)];
+  try {
+    // The titles of the table show that the command is running.
+    yield [];
+    while (failure === undefined && !signal.aborted) {
+      await sleep(gatherMs);
+      const { message } = await scanLedger({ tail, signal }, webhook, () => () => true, 0);
+      if (!message) continue;
+      const at = Date.now();
+      const answer = await send(headersOf(message, webhook, at, userAgent()), message.body);
+      waiting.splice(0, message.changes);
+      if (isConfirmed(answer) || !signal.aborted) yield [attemptOf(message, at, answer)];
+    }
+  } finally {
+    // Also if the reader of a pipe, such as `head`, has stopped reading.
+    waiting.length = 0;
+    await watch.return();
   }
   if (!signal.aborted) throw failure;
 }

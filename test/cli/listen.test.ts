@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { CuttingProxy } from "../support/client/cutting-proxy.ts";
 import { until } from "../support/instances/fleet.ts";
-import { openWorkspace } from "../support/process.ts";
+import { openWorkspace, petstore, type Ran } from "../support/process.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
 import { answer, type Receiver, startReceiver } from "../support/webhooks/receiver.ts";
 import { startWebhookService, type WebhookService } from "../support/webhooks/service.ts";
@@ -95,6 +95,19 @@ test("earlier changes are sent with a given secret, as JSON, in messages of boun
   );
   expect(listening.written()).not.toContain(secret);
   await other.stop();
+});
+
+test("it ends when nobody reads what it prints", async () => {
+  const script = '"$0" "$@" | head -n 1';
+  const words = [...listen, receiver.url, "--base-url", service.baseUrl];
+  const options = { command: ["sh", "-c", script, petstore], env: { API_KEY: key } };
+  let ran: Ran | undefined;
+  const ended = place.run(words, options).then((result) => {
+    ran = result;
+  });
+  await until(() => service.change(1).then(() => ran !== undefined), 10_000, "its end");
+  await ended;
+  expect(ran!.out).toStartWith("secret:  whsec_");
 });
 
 test("what is missing or wrong is said at once, without secrets", async () => {
