@@ -10,6 +10,7 @@ interface Schema {
   readonly title?: string;
   readonly description?: string;
   readonly enum?: readonly unknown[];
+  readonly const?: unknown;
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -118,6 +119,7 @@ class Types {
   }
 
   #typeOf(schema: Schema, name: string): string {
+    if (schema.const !== undefined) return JSON.stringify(schema.const);
     if (schema.$ref !== undefined) return nameOf(schema.$ref.split("/").at(-1) ?? "");
     const choices = schema.anyOf ?? schema.oneOf;
     if (choices !== undefined) {

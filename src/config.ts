@@ -100,6 +100,11 @@ export function readConfig(
   return toConfig(values);
 }
 
+/** Secrets of a command that is a client of a service. Not flags, because other users can read those. */
+export function readClientVariables({ API_KEY, WEBHOOK_SECRET }: Variables = process.env) {
+  return { apiKey: API_KEY, secret: WEBHOOK_SECRET };
+}
+
 /** Settings with their origins and everything that is wrong. */
 export interface ExplainedConfig extends ReadSettings {
   /** Undefined if something is wrong. */

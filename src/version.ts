@@ -4,3 +4,6 @@ import manifest from "../package.json" with { type: "json" };
 export function packageVersion(): string {
   return manifest.version;
 }
+
+/** The header `User-Agent` of the messages of webhooks. */
+export const userAgent = () => `petstore-inventory/${packageVersion()}`;

@@ -54,6 +54,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/http/server/server.ts": ["src/domain/", "src/http/", "node:", "bun"],
   "src/kit/": ["node:"],
   "src/cli/": ["src/", "node:", "bun"],
+  "src/cli/listen.ts": ["src/", "client/src/", "node:"],
   "src/compose.ts": ["src/", "node:"],
   "src/compose/": ["src/", "node:"],
   "src/creation.ts": [

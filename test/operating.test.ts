@@ -43,7 +43,7 @@ test("every command in docs/operating.md works in this order, and prints what th
   // Everything that the build needs, so that the checkout stays as it is.
   const checkout = join(home, "checkout");
   mkdirSync(checkout);
-  for (const name of ["bin", "src", "scripts", "package.json", "tsconfig.json"])
+  for (const name of ["bin", "src", "client/src", "scripts", "package.json", "tsconfig.json"])
     cpSync(name, join(checkout, name), { recursive: true });
   symlinkSync(resolve("node_modules"), join(checkout, "node_modules"));
   const shell = Bun.spawn(["sh", "-e"], {

@@ -232,3 +232,31 @@ export interface ErrorBody {
   /** The HTTP status of the response. */
   readonly status: number;
 }
+
+/** Changes that were stored. */
+export interface InventoryChanged {
+  /** The type of the message. */
+  readonly type: "inventory.changed";
+  /** When the last of the changes was stored, or when the test was sent. */
+  readonly timestamp: string;
+  /** The content of the message. */
+  readonly data: WebhookData;
+}
+
+/** A test that an operator sent. It has no changes. */
+export interface WebhookTest {
+  /** The type of the message. */
+  readonly type: "test";
+  /** When the last of the changes was stored, or when the test was sent. */
+  readonly timestamp: string;
+  /** The content of the message. */
+  readonly data: WebhookData;
+}
+
+/** The content of a message. */
+export interface WebhookData {
+  /** In ascending order of `seq`. A change can come again. */
+  readonly changes: readonly LedgerRow[];
+  /** The position of the last change. The feed accepts it as `after`. */
+  readonly cursor: string;
+}

@@ -2,23 +2,13 @@ import { decodeLedgerRows } from "./decode-ledger.js";
 import { checkString, readFields } from "./fields.js";
 import { type Json, parseWithLongIds } from "./json.js";
 import { atLeast } from "./settings.js";
-import type { LedgerRow } from "./types.js";
+import type { InventoryChanged, WebhookTest } from "./types.js";
 import { WebhookVerificationError } from "./webhook-error.js";
 import { readWebhookHeaders, type WebhookHeaders } from "./webhook-headers.js";
 import { hasValidSignature, readSecrets } from "./webhook-signature.js";
 
-/** A verified message of a webhook. */
-export interface WebhookPayload {
-  readonly type: "inventory.changed";
-  /** When the last of the changes was stored. */
-  readonly timestamp: string;
-  readonly data: {
-    /** In ascending order of `seq`. A message can repeat changes of an earlier one. */
-    readonly changes: readonly LedgerRow[];
-    /** The position after the changes, as in the events of `watch`. */
-    readonly cursor: string;
-  };
-}
+/** A verified message of a webhook: changes, or a test, which has none. */
+export type WebhookPayload = InventoryChanged | WebhookTest;
 
 export interface VerifyWebhookOptions {
   /** How far the message's timestamp may be from the current time. Default: 300,000, five minutes. */
@@ -100,7 +90,9 @@ function readPayload(bytes: Uint8Array): WebhookPayload {
 
 function decodePayload(value: Json): WebhookPayload {
   const fields = readFields(value);
-  if (fields.type !== "inventory.changed") throw new TypeError("type is not inventory.changed");
+  if (fields.type !== "inventory.changed" && fields.type !== "test") {
+    throw new TypeError("type is neither inventory.changed nor test");
+  }
   checkString(fields.timestamp, "timestamp");
   const data = readFields(fields.data as Json | undefined);
   checkString(data.cursor, "cursor");

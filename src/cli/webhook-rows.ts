@@ -20,6 +20,7 @@ export const listColumns: readonly Column<WebhookStatus>[] = [
 
 export const attemptColumns: readonly Column<WebhookAttempt>[] = [
   { title: "TIME", align: "left", cell: ({ at }) => new Date(at).toISOString() },
+  { title: "MESSAGE", align: "left", cell: ({ messageId }) => messageId },
   { title: "CHANGES", align: "left", cell: changesText },
   { title: "MS", align: "right", cell: ({ durationMs }) => String(durationMs) },
   { title: "RESULT", align: "left", cell: resultOf },
@@ -28,14 +29,8 @@ export const attemptColumns: readonly Column<WebhookAttempt>[] = [
 
 const names = [
   ...(["id", "name", "url", "state", "reason", "filter", "createdAt", "cursor", "seq"] as const),
-  ...([
-    "behind",
-    "failures",
-    "failingSince",
-    "nextAttemptAt",
-    "replays",
-    "oldSecretUntil",
-  ] as const),
+  ...(["behind", "failures", "failingSince"] as const),
+  ...(["nextAttemptAt", "replays", "oldSecretUntil"] as const),
 ];
 
 /** The fields that are printed, in their order. */
@@ -45,7 +40,8 @@ export function describe(status: Parameters<typeof webhookJson>[0]) {
   return inOrder(shown, names);
 }
 
-function changesText({ firstSeq, lastSeq }: WebhookAttempt): string {
+function changesText({ firstSeq, lastSeq, changes }: WebhookAttempt): string {
+  if (changes === 0) return "test";
   return firstSeq === lastSeq ? String(firstSeq) : `${firstSeq}-${lastSeq}`;
 }
 

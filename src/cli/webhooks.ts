@@ -13,17 +13,31 @@ import {
   resumeWebhook,
   rotateSecret,
 } from "../domain/webhooks/lifecycle.ts";
-import type { Webhook } from "../domain/webhooks/webhook.ts";
+import { createSendMessage } from "../domain/webhooks/requested-messages.ts";
+import { isConfirmed, type Webhook } from "../domain/webhooks/webhook.ts";
 import { attemptJson } from "../domain/webhooks/webhook-json.ts";
 import { print, printError } from "../output.ts";
+import type { SettingName } from "../settings.ts";
+import { userAgent } from "../version.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";
 import { type Json, json, storeSettings, type UnlistedCommand } from "./command.ts";
 import { parseCount, parseDuration, parseList } from "./flags.ts";
-import { storeCommand } from "./store-command.ts";
+import { listenCommand } from "./listen.ts";
+import { type OpenStore, storeCommand } from "./store-command.ts";
 import { printTable } from "./table.ts";
 import { attemptColumns, describe, filterText, listColumns, stateText } from "./webhook-rows.ts";
 
 const id = [{ name: "ID", description: "Id of the webhook, such as wh_0aB…" }] as const;
+const sendingSettings: readonly SettingName[] = [
+  ...storeSettings,
+  ...(["webhooksAllowInsecure", "webhooksAllowedNetworks"] as const),
+];
+
+/** The commands that change the state of a webhook. */
+const states = [
+  ["pause", "Stops the deliveries of a webhook. Its position is kept.", pauseWebhook],
+  ["resume", "Continues the deliveries after the last change that was delivered.", resumeWebhook],
+] as const;
 
 export const webhookCommands: readonly UnlistedCommand[] = [
   storeCommand({
@@ -64,15 +78,11 @@ export const webhookCommands: readonly UnlistedCommand[] = [
       json,
     },
     changes: true,
-    settings: [...storeSettings, "webhooksAllowInsecure", "webhooksAllowedNetworks"],
+    settings: sendingSettings,
     async run({ flags, config, store }) {
-      const sender = createWebhookSender({
-        allowInsecure: config.webhooksAllowInsecure,
-        allowedNetworks: config.webhooksAllowedNetworks,
-      });
       const { webhook, secret, isResolved } = await createWebhook(
         store,
-        sender,
+        createWebhookSender(config),
         {
           url: flags.url,
           name: flags.name,
@@ -158,28 +168,21 @@ export const webhookCommands: readonly UnlistedCommand[] = [
       }
     },
   }),
-  storeCommand({
-    name: "webhooks pause",
-    summary: "Stops the deliveries of a webhook. Its position is kept.",
-    examples: ["petstore webhooks pause wh_0aBcDeFgHiJkLmNo"],
-    operands: id,
-    flags: { json },
-    changes: true,
-    async run({ flags, operands: [id], store }) {
-      printState(await pauseWebhook(store, id, byCommand(Date.now())), flags);
-    },
-  }),
-  storeCommand({
-    name: "webhooks resume",
-    summary: "Continues the deliveries of a webhook after the last change that was delivered.",
-    examples: ["petstore webhooks resume wh_0aBcDeFgHiJkLmNo"],
-    operands: id,
-    flags: { json },
-    changes: true,
-    async run({ flags, operands: [id], store }) {
-      printState(await resumeWebhook(store, id, byCommand(Date.now())), flags);
-    },
-  }),
+  ...states.map(([verb, summary, change]) =>
+    storeCommand({
+      name: `webhooks ${verb}`,
+      summary,
+      examples: [`petstore webhooks ${verb} wh_0aBcDeFgHiJkLmNo`],
+      operands: id,
+      flags: { json },
+      changes: true,
+      async run({ flags, operands: [id], store }) {
+        const webhook = await change(store, id, byCommand(Date.now()));
+        if (flags.json) print(JSON.stringify(describe({ webhook })));
+        else print(`Webhook ${id} (${webhook.name}) is ${stateText(webhook)}.`);
+      },
+    }),
+  ),
   storeCommand({
     name: "webhooks replay",
     summary: "Delivers changes of a webhook again, with new message ids.",
@@ -207,6 +210,25 @@ export const webhookCommands: readonly UnlistedCommand[] = [
     },
   }),
   storeCommand({
+    name: "webhooks test",
+    summary: "Sends a signed test message from this machine, and shows the response.",
+    examples: ["petstore webhooks test wh_0aBcDeFgHiJkLmNo"],
+    operands: id,
+    flags: { json },
+    settings: sendingSettings,
+    run: ({ operands: [id], ...input }) => sendMessage(input, id),
+  }),
+  storeCommand({
+    name: "webhooks resend",
+    summary: "Sends one message of the delivery log again, and shows the response.",
+    examples: ["petstore webhooks resend wh_0aBcDeFgHiJkLmNo msg_54f76be4fa3ad672369064787c231293"],
+    operands: [...id, { name: "MESSAGE", description: "Id of the message, from webhooks show." }],
+    flags: { json },
+    settings: [...sendingSettings, "lowStockAt"],
+    run: ({ operands: [id, messageId], ...input }) => sendMessage(input, id, messageId),
+  }),
+  listenCommand,
+  storeCommand({
     name: "webhooks delete",
     summary: "Deletes a webhook and its delivery log.",
     examples: ["petstore webhooks delete wh_0aBcDeFgHiJkLmNo"],
@@ -221,12 +243,22 @@ export const webhookCommands: readonly UnlistedCommand[] = [
   }),
 ];
 
+/** Sends one message, and prints the attempt. Returns 1 if the receiver has not confirmed it. */
+async function sendMessage(
+  { flags, config, store }: OpenStore & { readonly flags: Json },
+  id: string,
+  messageId?: string,
+): Promise<number> {
+  const sender = createWebhookSender(config);
+  const send = createSendMessage({ ...config, store, sender, userAgent: userAgent() });
+  const { signal } = new AbortController();
+  const attempt = await send(id, messageId, byCommand(Date.now()), signal);
+  if (flags.json) print(JSON.stringify(attemptJson(attempt)));
+  else await printTable([attempt], attemptColumns);
+  return isConfirmed(attempt) ? 0 : 1;
+}
+
 function printSecret({ id }: Webhook, secret: string): void {
   print(`id:      ${id}`);
   print(`secret:  ${secret}`);
-}
-
-function printState(webhook: Webhook, { json }: Json): void {
-  if (json) print(JSON.stringify(describe({ webhook })));
-  else print(`Webhook ${webhook.id} (${webhook.name}) is ${stateText(webhook)}.`);
 }

@@ -1,9 +1,10 @@
 import type { Store } from "../domain/store.ts";
 import { createChangeCounts } from "../domain/usage/change-counts.ts";
+import { createSendMessage } from "../domain/webhooks/requested-messages.ts";
 import type { Engine } from "../engines.ts";
 import type { AdminParts } from "../http/pipeline/context.ts";
 import type { Certificate } from "../http/tls/certificate.ts";
-import { packageVersion } from "../version.ts";
+import { packageVersion, userAgent } from "../version.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";
 import type { ServiceOptions } from "./options.ts";
 
@@ -16,12 +17,13 @@ export function openAdmin(
   isReady: () => Promise<boolean>,
   { backups, imports, usage }: Pick<AdminParts, "backups" | "imports" | "usage">,
 ): AdminParts {
-  const { environment, backupEveryMs, importBytesMax, idleTimeoutSeconds } = config;
+  const { environment, backupEveryMs, importBytesMax, idleTimeoutSeconds, lowStockAt } = config;
+  const sender = createWebhookSender({ ...config, timeoutMs: config.webhooks.timeoutMs });
   return {
     facts: {
       version: packageVersion(),
       environment,
-      lowStockAt: config.lowStockAt ?? null,
+      lowStockAt: lowStockAt ?? null,
       engine,
       schema,
       startedAt: clock.now(),
@@ -34,12 +36,9 @@ export function openAdmin(
     certificateExpiresAt: () => certificate?.expiresAt,
     imports,
     backups,
-    webhookUrls: createWebhookSender({
-      allowInsecure: config.webhooksAllowInsecure,
-      allowedNetworks: config.webhooksAllowedNetworks,
-      // Sooner than a silent connection is closed.
-      timeoutMs: 5_000,
-    }),
+    // Sooner than a silent connection is closed.
+    webhookUrls: createWebhookSender({ ...config, timeoutMs: 5_000 }),
+    sendMessage: createSendMessage({ store, sender, lowStockAt, userAgent: userAgent() }),
     importBytesMax,
     idleTimeoutSeconds,
   };

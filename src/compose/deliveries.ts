@@ -2,7 +2,7 @@ import type { LedgerTail } from "../domain/ledger/tail.ts";
 import { monotonicMs } from "../domain/running/background.ts";
 import { type Deliveries, startDeliveries } from "../domain/webhooks/deliveries.ts";
 import type { Engine } from "../engines.ts";
-import { packageVersion } from "../version.ts";
+import { userAgent } from "../version.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";
 import type { Metrics } from "./metrics.ts";
 import type { ServiceOptions } from "./options.ts";
@@ -14,12 +14,7 @@ export function openDeliveries(
   metrics: Metrics | undefined,
 ): Deliveries {
   const { timeoutMs, leaseMs, leaseLeftMinMs, renewEveryMs, renewLocallyEveryMs } = config.webhooks;
-  const sender = createWebhookSender({
-    allowInsecure: config.webhooksAllowInsecure,
-    allowedNetworks: config.webhooksAllowedNetworks,
-    timeoutMs,
-    now: clock.now,
-  });
+  const sender = createWebhookSender({ ...config, timeoutMs, now: clock.now });
   return startDeliveries({
     store,
     tail,
@@ -35,7 +30,7 @@ export function openDeliveries(
     monotonicMs,
     random: Math.random,
     log,
-    userAgent: `petstore-inventory/${packageVersion()}`,
+    userAgent: userAgent(),
     bounds: {
       leaseMs,
       leaseLeftMinMs,

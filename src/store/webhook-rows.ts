@@ -95,7 +95,7 @@ export function toAttempt(row: Row): WebhookAttempt {
  * The attempts that remain in the log. Texts come from other servers: NUL and half a surrogate pair,
  * which PostgreSQL cannot store, become the replacement character on both engines.
  */
-export function attemptsToAdd({ attempts }: Delivered): WebhookAttempt[] {
+export function attemptsToAdd({ attempts }: Pick<Delivered, "attempts">): WebhookAttempt[] {
   return attempts.slice(-attemptsKept).map((attempt) => ({
     ...attempt,
     error: attempt.error && storable(attempt.error),

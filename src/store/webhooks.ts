@@ -1,6 +1,7 @@
 import type { WebhookStore } from "../domain/webhooks/store.ts";
 import { note } from "./audit.ts";
 import { type Dialect, ifChanged, readAll, readFirst, run, type ScriptsOf } from "./statements.ts";
+import { logAttempts } from "./webhook-attempts.ts";
 import { attemptColumns, columnsOf, toAttempt, toWebhook, webhookColumns } from "./webhook-rows.ts";
 
 export const webhookReads: ScriptsOf<
@@ -23,7 +24,7 @@ export const webhookReads: ScriptsOf<
 /** The changes of operators. Each is one transaction. */
 export const webhookWrites = (
   dialect: Dialect,
-): ScriptsOf<WebhookStore, "addWebhook" | "changeWebhook" | "removeWebhook"> => ({
+): ScriptsOf<WebhookStore, "addWebhook" | "changeWebhook" | "removeWebhook" | "addAttempt"> => ({
   *addWebhook(webhook, entry) {
     const values = columnsOf(webhook).map(([, value]) => value);
     const numbers = values.map((_, at) => `$${at + 1}`);
@@ -38,6 +39,15 @@ export const webhookWrites = (
       WHERE id = $1 AND version = $2 RETURNING id`;
     const values = [id, version, ...columns.map(([, value]) => value)];
     return ifChanged(run(text, values), note(dialect, entry));
+  },
+  *addAttempt(id, attempt, entry) {
+    const text = `UPDATE webhooks SET last_attempt = last_attempt + 1 WHERE id = $1
+      RETURNING last_attempt`;
+    const [row] = yield* run(text, [id]);
+    if (!row) return false;
+    yield* logAttempts(id, [attempt], Number(row[0]));
+    yield* note(dialect, entry);
+    return true;
   },
   /** The log goes with it, by the reference between the tables. */
   removeWebhook: (id, entry) =>

@@ -14,10 +14,10 @@ const systemLookup: Lookup = async (host) =>
   (await lookUp(host, { all: true, order: "verbatim" })).map(({ address }) => address);
 
 export interface WebhookSenderOptions {
-  /** Whether `http://` is allowed. */
-  readonly allowInsecure: boolean;
-  /** Networks that are allowed although they are not public. */
-  readonly allowedNetworks: readonly Network[];
+  /** The setting: whether `http://` is allowed. */
+  readonly webhooksAllowInsecure: boolean;
+  /** The setting: networks that are allowed although they are not public. */
+  readonly webhooksAllowedNetworks: readonly Network[];
   readonly lookup?: Lookup;
   /** For a whole attempt, from name resolution to the end of the response. */
   readonly timeoutMs?: number;
@@ -31,8 +31,8 @@ export interface WebhookSenderOptions {
  * `fetch` would resolve the host again, and a name server could then return another address.
  */
 export function createWebhookSender({
-  allowInsecure,
-  allowedNetworks,
+  webhooksAllowInsecure: allowInsecure,
+  webhooksAllowedNetworks: allowedNetworks,
   lookup = systemLookup,
   timeoutMs = 15_000,
   ca,

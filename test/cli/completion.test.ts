@@ -59,7 +59,7 @@ describe("in bash", () => {
     expect(first).toEqual([...words, "help", "--help", "--version"]);
     expect(keys).toEqual(["keys"]);
     expect(sub).toEqual(["rotate", "revoke"]);
-    expect(help).toEqual(["resume", "replay"]);
+    expect(help).toEqual(["resume", "replay", "resend"]);
     expect(flags).toEqual(["--overlap", "--json", "--config", "--env", "--database", "--help"]);
     expect(plans).toEqual([...planNames]);
     expect(joined).toEqual(["business"]);

@@ -45,6 +45,8 @@ const needStore: Readonly<Record<string, readonly string[]>> = {
   "webhooks pause": ["wh_0"],
   "webhooks resume": ["wh_0"],
   "webhooks replay": ["wh_0", "--from", "1"],
+  "webhooks test": ["wh_0"],
+  "webhooks resend": ["wh_0", "msg_0"],
   "webhooks delete": ["wh_0"],
   history: ["1"],
   ledger: [],
@@ -68,7 +70,7 @@ const bringContent = [
 ];
 
 /** Commands that work without a store. */
-const needNoStore = ["config", "completion", "doctor", "drill", "health"];
+const needNoStore = ["config", "completion", "doctor", "drill", "health", "webhooks listen"];
 
 test("every command is known to need a store, to bring content, or to need none", () => {
   const known = [...Object.keys(needStore), ...bringContent, ...needNoStore];

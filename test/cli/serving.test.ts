@@ -229,7 +229,7 @@ describe("npm start in a checkout", () => {
   const checkout = openWorkspace();
   const root = resolve(import.meta.dir, "../..");
   beforeAll(() => {
-    for (const part of ["bin", "src", "scripts", "package.json", "tsconfig.json"]) {
+    for (const part of ["bin", "src", "client/src", "scripts", "package.json", "tsconfig.json"]) {
       cpSync(join(root, part), checkout.path(part), { recursive: true });
     }
     symlinkSync(join(root, "node_modules"), checkout.path("node_modules"));

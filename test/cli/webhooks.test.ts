@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { until } from "../support/instances/fleet.ts";
 import { openWorkspace } from "../support/process.ts";
-import { createStore } from "../support/stocking.ts";
+import { createStore, importPets } from "../support/stocking.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
+import { answer, confirm, startReceiver } from "../support/webhooks/receiver.ts";
 
 const place = openWorkspace({
   PETSTORE_WEBHOOKS_ALLOW_INSECURE: "on",
@@ -57,4 +59,53 @@ test("a mistake names the flag, and a host that does not resolve is a note", asy
   expect(noted).toMatchObject({ code: 0, err: expect.stringContaining("does not resolve") });
   const missing = await place.runHere(["webhooks", "show", "wh_0"]);
   expect(missing.err).toBe("petstore: there is no webhook wh_0\n");
+});
+
+test("a test message and a message again are sent from this machine, and the exit code says how it went", async () => {
+  const receiver = await startReceiver(answer(200, {}, "fine"));
+  const { id } = await place.json<{ id: string }>("webhooks", "create", "--url", receiver.url);
+  const tested = await place.run(["webhooks", "test", id]);
+  expect(tested).toMatchObject({ code: 0, err: "" });
+  expect(tested.out).toMatch(
+    /^TIME +MESSAGE +CHANGES +MS +RESULT +ANSWER\n.* test +\d+ +status 200 +fine\n$/,
+  );
+  receiver.behave(answer(500));
+  const failed = await place.runHere(["webhooks", "test", id, "--json"]);
+  expect(failed).toMatchObject({ code: 1, err: "" });
+  const { messageId, ...attempt } = JSON.parse(failed.out) as { messageId: string };
+  expect(attempt).toMatchObject({ status: 500, changes: 0 });
+  const { attempts } = await place.json<{ attempts: object[] }>("webhooks", "show", id);
+  expect(attempts).toMatchObject([
+    { messageId, status: 500 },
+    { status: 200, answer: "fine" },
+  ]);
+
+  // The message of a service that runs at the same time.
+  receiver.behave(confirm);
+  await importPets(`sqlite:${place.path("data/production.db")}`, '{"petId":1,"name":"Rex"}');
+  const served = await place.serve();
+  await until(() => receiver.confirmed.length > 0, 10_000, "the delivery");
+  const delivered = receiver.received.at(-1)!;
+  const sent = delivered.headers["webhook-id"]!;
+  const logged = async () =>
+    (await place.json<{ attempts: { messageId: string }[] }>("webhooks", "show", id)).attempts;
+  await until(async () => (await logged())[0]?.messageId === sent, 10_000, "the log");
+  const again = await place.run(["webhooks", "resend", id, sent]);
+  expect(again).toMatchObject({ code: 0, out: expect.stringContaining(sent) });
+  expect(receiver.received.at(-1)!.body).toBe(delivered.body);
+  expect(await logged()).toHaveLength(4);
+  const unknown = await place.runHere(["webhooks", "resend", id, "msg_0"]);
+  expect(unknown).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("no message with this ID"),
+  });
+  served.kill("SIGTERM");
+  expect(await served.exited).toBe(0);
+
+  // The settings of this command, not those with which the webhook was created.
+  const env = { PETSTORE_WEBHOOKS_ALLOWED_NETWORKS: "10.0.0.0/8" };
+  const inside = await place.runHere(["webhooks", "test", id], { env });
+  expect(inside).toMatchObject({ code: 1, out: expect.stringContaining("not a public address") });
+  expect(receiver.received).toHaveLength(4);
+  await receiver.stop();
 });

@@ -57,6 +57,12 @@ describe("a signed message", () => {
     }
   });
 
+  test("is also accepted as a test, which has no changes", async () => {
+    const text = body.replace("inventory.changed", "test").replace(row, "");
+    const { type, data } = await verify(sign(text), text);
+    expect([type, data.changes]).toEqual(["test", []]);
+  });
+
   test("is accepted with headers in any form and any case", async () => {
     const headers = sign();
     const entries = Object.entries(headers);

@@ -141,6 +141,24 @@ describe("webhooks", () => {
     expect(receiver.confirmed).toEqual([2, 3, 4, 3, 4]);
   });
 
+  test("a test message and a message that is sent again show how the receiver responds", async () => {
+    receiver.behave(answer(418, {}, "short and stout"));
+    await button("Send a test message").click();
+    await page.getByText("The receiver responded with 418").waitFor();
+    const row = page.locator("tbody tr", { hasText: "Test" });
+    await row.getByText("short and stout").waitFor();
+    expect(await row.getByRole("button").count()).toBe(0);
+    expect(receiver.received.at(-1)!.body).toStartWith('{"type":"test",');
+    receiver.behave(confirm);
+    // The attempts are told apart by their times.
+    service.clock.advance(1_000);
+    await button("Send again").first().click();
+    await page.getByText("The receiver responded with 204").waitFor();
+    expect(receiver.confirmed).toEqual([2, 3, 4, 3, 4, ...receiver.received.at(-1)!.seqs]);
+    await page.locator("tbody tr", { hasText: "Delivered" }).nth(3).waitFor();
+    await expectAccessible();
+  });
+
   test("its secret is rotated with an overlap, and it is removed after a question", async () => {
     await button("Rotate the secret…").click();
     await button("Rotate").click();
@@ -153,6 +171,8 @@ describe("webhooks", () => {
     await done.nth(4).waitFor();
     expect(await done.allTextContents()).toEqual([
       "Rotated a webhook’s secret",
+      "Sent a message again",
+      "Sent a test message",
       "Replayed a webhook",
       "Resumed a webhook",
       "Paused a webhook",

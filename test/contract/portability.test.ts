@@ -127,8 +127,11 @@ describe("openapi-3.0.json", () => {
     expect([category!.type, category!.nullable]).toEqual(["string", true]);
   });
 
-  test("has the operations, statuses, headers and schemas of openapi.json", () => {
+  test("has the operations, statuses, headers and schemas of openapi.json, without webhooks", () => {
     const original = parseDocument(documentText);
+    expect(Object.keys(original)).toContain("webhooks");
+    expect(Object.keys(api)).not.toContain("webhooks");
+    const ofWebhooks = ["InventoryChanged", "WebhookTest", "WebhookData"];
     const outline = (one: ApiDocument) => ({
       servers: one.servers,
       operations: operationsOf(one).map(({ path, method, operation }) => ({
@@ -149,7 +152,10 @@ describe("openapi-3.0.json", () => {
         fields: Object.keys(schema.properties ?? {}),
       })),
     });
-    expect(outline(api)).toEqual(outline(original));
+    const { schemas, ...others } = outline(original);
+    const same = schemas.filter(({ name }) => !ofWebhooks.includes(name));
+    expect(same).toHaveLength(schemas.length - ofWebhooks.length);
+    expect(outline(api)).toEqual({ ...others, schemas: same });
   });
 });
 

@@ -194,6 +194,8 @@ test("the npm package contains the program and nothing else", async () => {
   const sources = [...new Bun.Glob("src/**/*").scanSync()].filter(
     (path) => !path.startsWith("src/console/"),
   );
+  // What `webhooks listen` follows the feed with.
+  sources.push(...new Bun.Glob("client/src/*").scanSync());
   const built = [...new Bun.Glob("dist/console/*").scanSync()];
   const others = ["CHANGELOG.md", "LICENSE", "README.md", "bin/petstore", "package.json"];
   const documents = ["openapi-3.0.json", "openapi-admin.json", "openapi.json"];

@@ -90,6 +90,27 @@ test("npx on the packed file starts the service", async () => {
     headers: { Authorization: `Bearer ${key}` },
   });
   expect(await response.json()).toHaveLength(10);
+  const listening = Bun.spawn(
+    [
+      ...["npx", "--yes", `./${tarball}`, "webhooks", "listen"],
+      ...["--base-url", baseUrl!, "--forward-to", "http://127.0.0.1:3000/"],
+    ],
+    {
+      cwd: folder,
+      env: { PATH: process.env.PATH ?? "", HOME: join(folder, "home"), API_KEY: key },
+      stdout: "ignore",
+      stderr: "pipe",
+      detached: true,
+    },
+  );
+  let notes = "";
+  for await (const piece of listening.stderr) {
+    notes += decoder.decode(piece, { stream: true });
+    if (notes.includes("connected")) break;
+  }
+  expect(notes).toContain("petstore: connected");
+  process.kill(-listening.pid, "SIGINT");
+  await listening.exited;
   process.kill(-child.pid, "SIGTERM");
   await child.exited;
 }, 120_000);

@@ -65,6 +65,14 @@ test("the executable imports, serves with its writing thread, and shows /docs an
     expect({ path, status: response.status }).toEqual({ path, status: 200 });
     expect((await response.text()).toLowerCase()).toContain(start.toLowerCase());
   }
+  const words = ["webhooks", "listen", "--base-url", service.baseUrl];
+  const listening = place.start([...words, "--forward-to", "http://127.0.0.1:3000/"], {
+    ...options,
+    env: { ...options.env, API_KEY: key },
+  });
+  await listening.wrote("connected");
+  listening.kill("SIGINT");
+  expect(await listening.exited).toBe(0);
   service.kill("SIGTERM");
   expect(await service.exited).toBe(0);
 });

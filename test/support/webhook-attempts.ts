@@ -12,8 +12,8 @@ const now = Date.parse("2026-11-15T12:00:00Z");
 /** A sender that may use loopback. */
 export function createSender(options: Partial<WebhookSenderOptions> = {}) {
   return createWebhookSender({
-    allowInsecure: true,
-    allowedNetworks: [parseNetwork("127.0.0.0/8")!],
+    webhooksAllowInsecure: true,
+    webhooksAllowedNetworks: [parseNetwork("127.0.0.0/8")!],
     timeoutMs: 600_000,
     now: () => now,
     ...options,

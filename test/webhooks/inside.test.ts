@@ -27,8 +27,8 @@ afterAll(async () => {
 
 function senderFor(lookup: Lookup, networks: readonly string[] = []) {
   return createWebhookSender({
-    allowInsecure: true,
-    allowedNetworks: networks.map((network) => parseNetwork(network)!),
+    webhooksAllowInsecure: true,
+    webhooksAllowedNetworks: networks.map((network) => parseNetwork(network)!),
     lookup,
     timeoutMs: 5_000,
   });
@@ -156,7 +156,10 @@ describe("nothing connects to a private address", () => {
   });
 
   test("through the system's own resolver", async () => {
-    const sender = createWebhookSender({ allowInsecure: true, allowedNetworks: [] });
+    const sender = createWebhookSender({
+      webhooksAllowInsecure: true,
+      webhooksAllowedNetworks: [],
+    });
     for (const { port } of inside) {
       const answer = await send(sender, `http://localhost:${port}/`);
       expect(answer.error).toMatch(/^(127\.0\.0\.1|::1) is not a public address$/);

@@ -31,7 +31,7 @@ import { range } from "../support/webhooks/service.ts";
 const folder = mkdtempSync(join(tmpdir(), "petstore-webhooks-"));
 const clock = createTestClock();
 const url = "https://receiver.invalid/hooks";
-const sender = createWebhookSender({ allowInsecure: false, allowedNetworks: [] });
+const sender = createWebhookSender({ webhooksAllowInsecure: false, webhooksAllowedNetworks: [] });
 let store: Store;
 beforeAll(async () => {
   const database = `sqlite:${join(folder, "webhooks.db")}`;

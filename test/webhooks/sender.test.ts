@@ -58,7 +58,7 @@ describe("an attempt", () => {
     const unresolved = "the host does not resolve";
     expect(await errorOf(url, { lookup: async () => [] })).toBe(unresolved);
     expect(await errorOf(url, { lookup: () => Promise.reject(new Error("x")) })).toBe(unresolved);
-    expect(await errorOf(url, { allowInsecure: false })).toStartWith(
+    expect(await errorOf(url, { webhooksAllowInsecure: false })).toStartWith(
       "the URL must be https://HOST/…",
     );
     expect(await errorOf("http://a.invalid/", {})).toBe(unresolved);

@@ -25,8 +25,8 @@ afterAll(() => Promise.all([secure, expired].map((listener) => listener.close())
 
 function send(url: string, ca?: string, timeoutMs = 60_000) {
   const sender = createWebhookSender({
-    allowInsecure: true,
-    allowedNetworks: [parseNetwork("127.0.0.1")!],
+    webhooksAllowInsecure: true,
+    webhooksAllowedNetworks: [parseNetwork("127.0.0.1")!],
     lookup: async () => ["127.0.0.1", "127.0.0.1"],
     timeoutMs,
     ...(ca === undefined ? {} : { ca }),

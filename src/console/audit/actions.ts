@@ -12,6 +12,8 @@ export const actionTexts: Readonly<Record<AuditAction, string>> = {
   "webhook.paused": "Paused a webhook",
   "webhook.resumed": "Resumed a webhook",
   "webhook.replayed": "Replayed a webhook",
+  "webhook.tested": "Sent a test message",
+  "webhook.resent": "Sent a message again",
   "webhook.removed": "Removed a webhook",
   "pet.changed": "Changed the details of a pet",
   "pets.imported": "Imported pets",

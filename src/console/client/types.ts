@@ -375,7 +375,7 @@ export interface AuditRow {
   readonly keyName: string | null;
   /** The `X-Request-Id` of the request, or null for a command. */
   readonly requestId: string | null;
-  /** What was done: `key.created`, `key.changed`, `key.rotated`, `key.revoked`, `ban.lifted`, `webhook.created`, `webhook.rotated`, `webhook.paused`, `webhook.resumed`, `webhook.replayed`, `webhook.removed`, `pet.changed`, `pets.imported`, `orders.imported`, `session.started`, `session.ended`, `backup.made`. Later versions can add actions. */
+  /** What was done: `key.created`, `key.changed`, `key.rotated`, `key.revoked`, `ban.lifted`, `webhook.created`, `webhook.rotated`, `webhook.paused`, `webhook.resumed`, `webhook.replayed`, `webhook.tested`, `webhook.resent`, `webhook.removed`, `pet.changed`, `pets.imported`, `orders.imported`, `session.started`, `session.ended`, `backup.made`. Later versions can add actions. */
   readonly action: string;
   /** The ID of the key, webhook or pet, the name of the backup, or null if there is no single one. */
   readonly target: string | null;
@@ -590,11 +590,11 @@ export interface WebhookAttempt {
   readonly at: string;
   /** The ID of the message. */
   readonly messageId: string;
-  /** The first change in the message. */
+  /** The first change in the message, or 0 for a test message. */
   readonly firstSeq: number;
-  /** The last change in the message. */
+  /** The last change in the message, or 0 for a test message. */
   readonly lastSeq: number;
-  /** How many changes the message has. */
+  /** How many changes the message has. A test message has none. */
   readonly changes: number;
   /** How long the attempt took, in milliseconds. */
   readonly durationMs: number;

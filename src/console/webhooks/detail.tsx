@@ -1,7 +1,12 @@
 import { useSignal } from "@preact/signals";
 import { AuditOfTarget } from "../audit/of-target.tsx";
 import { request } from "../client/api.ts";
-import type { Webhook, WebhookFilter, WebhookWithAttempts } from "../client/types.ts";
+import type {
+  Webhook,
+  WebhookAttempt,
+  WebhookFilter,
+  WebhookWithAttempts,
+} from "../client/types.ts";
 import { showSuccess } from "../page/messages.ts";
 import { hrefOf } from "../page/router.ts";
 import { Button } from "../parts/button.tsx";
@@ -14,7 +19,7 @@ import { useSubmission } from "../parts/submission.ts";
 import { Time } from "../parts/time.tsx";
 import { ViewHead } from "../parts/view-head.tsx";
 import { capitalized, changeNumber, formatCount } from "../texts/formats.ts";
-import { Attempts } from "./attempts.tsx";
+import { Attempts, showResult } from "./attempts.tsx";
 import { RemoveWebhook, ReplayWebhook, RotateSecret } from "./dialogs.tsx";
 import { HealthBadge, HealthText } from "./health.tsx";
 
@@ -52,11 +57,33 @@ function LoadedWebhook({ webhook, reload }: Props) {
     open.value = undefined;
     done();
   };
+  const { isBusy, error, run } = useSubmission();
+  const post = (path: string, say: (attempt: WebhookAttempt) => void) =>
+    run(async () => {
+      say(await request(`/webhooks/${webhook.id}/${path}`, { method: "POST" }));
+      done();
+    });
+  const resend = ({ messageId }: WebhookAttempt) =>
+    post(`messages/${messageId}/resend`, showResult);
+  const isActive = webhook.state === "active";
+  const [action, isDone] = isActive ? ["Pause", "Paused"] : ["Resume", "Resumed"];
   return (
     <>
       <ViewHead title={webhook.name} badges={<HealthBadge {...webhook} />}>
         <div class="row">
-          <PauseButton webhook={webhook} done={done} />
+          {error.value && <FieldError>{error.value}</FieldError>}
+          <Button
+            kind={isActive ? undefined : "primary"}
+            isDisabled={isBusy.value}
+            onClick={() =>
+              post(action.toLowerCase(), () => showSuccess(`${isDone} ${webhook.name}`))
+            }
+          >
+            {action}
+          </Button>
+          <Button isDisabled={isBusy.value} onClick={() => post("test", showResult)}>
+            Send a test message
+          </Button>
           <Button onClick={() => (open.value = "replay")}>Replay…</Button>
           <Button onClick={() => (open.value = "rotate")}>Rotate the secret…</Button>
           <Button onClick={() => (open.value = "remove")}>Remove…</Button>
@@ -67,7 +94,7 @@ function LoadedWebhook({ webhook, reload }: Props) {
           <WebhookFacts webhook={webhook} />
         </Card>
         <Card title="Last attempts">
-          <Attempts attempts={webhook.attempts} />
+          <Attempts attempts={webhook.attempts} isBusy={isBusy.value} resend={resend} />
         </Card>
         <Card title="Changes to this webhook">
           <AuditOfTarget key={actions.value} target={webhook.id} />
@@ -78,25 +105,6 @@ function LoadedWebhook({ webhook, reload }: Props) {
       {open.value === "remove" && (
         <RemoveWebhook webhook={webhook} close={() => (open.value = undefined)} />
       )}
-    </>
-  );
-}
-
-function PauseButton({ webhook, done }: { readonly webhook: Props["webhook"]; done: () => void }) {
-  const { isBusy, error, run } = useSubmission();
-  const isActive = webhook.state === "active";
-  const change = () =>
-    run(async () => {
-      await request(`/webhooks/${webhook.id}/${isActive ? "pause" : "resume"}`, { method: "POST" });
-      showSuccess(`${isActive ? "Paused" : "Resumed"} ${webhook.name}`);
-      done();
-    });
-  return (
-    <>
-      {error.value && <FieldError>{error.value}</FieldError>}
-      <Button kind={isActive ? undefined : "primary"} isDisabled={isBusy.value} onClick={change}>
-        {isActive ? "Pause" : "Resume"}
-      </Button>
     </>
   );
 }

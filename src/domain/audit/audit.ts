@@ -42,6 +42,8 @@ export const auditActions = [
   "webhook.paused",
   "webhook.resumed",
   "webhook.replayed",
+  "webhook.tested",
+  "webhook.resent",
   "webhook.removed",
   "pet.changed",
   "pets.imported",

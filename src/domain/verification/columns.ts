@@ -7,6 +7,7 @@ import { causes } from "../ledger/ledger.ts";
 import { plans } from "../limits/plans.ts";
 import { steps } from "../usage/usage-history.ts";
 import { int64Max, int64Min, parseInt64 } from "../values/int64.ts";
+import { secretForm } from "../webhooks/secrets.ts";
 import { webhookStates } from "../webhooks/webhook.ts";
 import { type Faults, shown } from "./faults.ts";
 import type { RowsOf, StoredRow } from "./store.ts";
@@ -208,8 +209,7 @@ function optional({ name, rule, allows, ...rest }: Column): Column {
 
 /** The secret of a webhook. */
 function secret(name: string): Column {
-  const form = /^whsec_[A-Za-z0-9+/]+=*$/;
-  const allows = (value: unknown) => typeof value === "string" && form.test(value);
+  const allows = (value: unknown) => typeof value === "string" && secretForm.test(value);
   return { ...column(name, "whsec_ and base64", allows), isSecret: true };
 }
 

@@ -25,7 +25,7 @@ export interface Deliveries {
 const deliveryPauses: Pauses = { idle: 2, busy: 9, countsWaits: false };
 
 /** How long changes are gathered, so that a burst becomes one message. */
-const gatherMs = 50;
+export const gatherMs = 50;
 
 /** The shortest time between two saves, unless a delivery has failed. */
 const saveEveryMs = 500;

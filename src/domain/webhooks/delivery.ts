@@ -13,12 +13,12 @@ import type { Clock } from "../running/clock.ts";
 import type { Log } from "../running/events.ts";
 import type { Pacer } from "../running/pacer.ts";
 import { matcherOf, type ThresholdParts } from "./filter.ts";
-import { headersOf, type Message, scanLedger } from "./message.ts";
+import { attemptOf, headersOf, type Message, scanLedger } from "./message.ts";
 import { endingOf, failingSinceAt, retryDelayMaxMs, retryDelayMs } from "./retries.ts";
 import type { WebhookAnswer, WebhookSender } from "./sender.ts";
 import { type DeliveryState, initialState, nextStep, type Step } from "./steps.ts";
 import type { Delivered, WebhookStore } from "./store.ts";
-import { attemptsKept, resultOf, type Webhook } from "./webhook.ts";
+import { attemptsKept, isConfirmed, resultOf, type Webhook } from "./webhook.ts";
 
 /**
  * Delivers the changes of one webhook: one message at a time, in the order of the ledger. A message is
@@ -283,26 +283,12 @@ async function attempt(work: Work): Promise<void> {
   const { message, end } = state.pending!;
   const at = parts.clock.now();
   const answer = await send(parts, webhook, message, at);
-  const isConfirmed = answer.status !== null && answer.status >= 200 && answer.status <= 299;
   // This process has aborted the attempt. The receiver has not failed.
-  if (!isConfirmed && parts.signal.aborted) return;
-  const { id: messageId, firstSeq, lastSeq, changes } = message;
-  const { durationMs, status, error, text } = answer;
-  const made = {
-    at,
-    messageId,
-    firstSeq,
-    lastSeq,
-    changes,
-    durationMs,
-    status,
-    error,
-    answer: text,
-  };
-  state.attempts = [...state.attempts, made].slice(-attemptsKept);
+  if (!isConfirmed(answer) && parts.signal.aborted) return;
+  state.attempts = [...state.attempts, attemptOf(message, at, answer)].slice(-attemptsKept);
   saveWithin(work, saveSoonMs);
   if (state.begunWith !== begunWith) return;
-  if (isConfirmed) succeeded(work, end);
+  if (isConfirmed(answer)) succeeded(work, end);
   else failed(work, answer);
 }
 

@@ -182,13 +182,13 @@ async function change(
   throw unavailable("busy");
 }
 
-async function getWebhook({ webhooks }: Webhooks, id: string): Promise<Webhook> {
+export async function getWebhook({ webhooks }: Webhooks, id: string): Promise<Webhook> {
   const webhook = await webhooks.findWebhook(id);
   if (!webhook) throw notFound(id);
   return webhook;
 }
 
-function notFound(id: string): ServiceError {
+export function notFound(id: string): ServiceError {
   return new ServiceError("not_found", `There is no webhook ${id}.`);
 }
 

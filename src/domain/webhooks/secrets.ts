@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { WebhookSecrets } from "./webhook.ts";
 
 const prefix = "whsec_";
+export const secretForm = /^whsec_[A-Za-z0-9+/]+=*$/;
 
 /** Makes a secret: 256 random bits. */
 export function generateSecret(): string {

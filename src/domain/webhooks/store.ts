@@ -33,6 +33,8 @@ export interface WebhookStore {
   ): Promise<boolean>;
   /** Removes a webhook with its log. Returns false if there is none. */
   removeWebhook(id: string, entry: AuditEntry): Promise<boolean>;
+  /** Adds an attempt that an operator asked for to the log. Returns false if there is no such webhook. */
+  addAttempt(id: string, attempt: WebhookAttempt, entry: AuditEntry): Promise<boolean>;
   /** The last attempts, the newest first. */
   listAttempts(id: string, attemptsMax: number): Promise<readonly WebhookAttempt[]>;
   /**

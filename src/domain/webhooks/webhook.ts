@@ -61,7 +61,7 @@ export interface Webhook extends WebhookProgress {
 export interface WebhookAttempt {
   readonly at: number;
   readonly messageId: string;
-  /** The first and the last change in the message, and their number. */
+  /** The first and the last change in the message, and their number. All 0 for a test message. */
   readonly firstSeq: number;
   readonly lastSeq: number;
   readonly changes: number;
@@ -77,6 +77,11 @@ export interface WebhookAttempt {
 export const answerBytesMax = 1_024;
 /** Attempts that the delivery log keeps per webhook. */
 export const attemptsKept = 50;
+
+/** Whether the receiver has accepted the message. */
+export function isConfirmed({ status }: Pick<WebhookAttempt, "status">): boolean {
+  return status !== null && status >= 200 && status <= 299;
+}
 
 /** What happened in an attempt, in a few words. */
 export function resultOf({ status, error }: Pick<WebhookAttempt, "status" | "error">): string {

@@ -11,13 +11,14 @@ import {
   rotateSecret,
   type WebhookStatus,
 } from "../../domain/webhooks/lifecycle.ts";
+import { refusals } from "../../domain/webhooks/requested-messages.ts";
 import { attemptJson, webhookJson } from "../../domain/webhooks/webhook-json.ts";
 import { type Contract, json, jsonList } from "../api/contract/operation.ts";
 import { jsonBody } from "../api/operation.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { exampleId, webhookNames } from "./contract/webhook-schemas.ts";
+import { exampleId, exampleMessageId, webhookNames } from "./contract/webhook-schemas.ts";
 import {
   fieldReader,
   flagField,
@@ -215,6 +216,54 @@ const rotateWebhookSecret: AdminDeclaration = {
   },
 };
 
+/** An operation that sends a test message, or the message in the path again. */
+function sending(
+  path: string,
+  { description, parameters = [], messages, ...contract }: Omit<Contract, "success">,
+): AdminDeclaration {
+  return {
+    method: "POST",
+    path: `/webhooks/{webhookId}${path}`,
+    contract: {
+      ...contract,
+      description: `${description} Returns the attempt, which is also in the log, when the receiver has responded or its time is over. The position, the state and the retries of the webhook do not change. The rules for addresses are those of all messages.`,
+      parameters: [webhookId, ...parameters],
+      success: { 200: json("The attempt, successful or not.", "WebhookAttempt") },
+      messages: { ...messages, already_running: { already_running: refusals.beingSent } },
+    },
+    async handle({ admin, clock }, call) {
+      const { request, connections } = call;
+      const [id, messageId] = [idOf(call), request.params?.messageId];
+      // A receiver has longer to respond than a silent connection stays open.
+      connections.setIdleTimeout(request, 0);
+      const by = byOperator(call, clock);
+      return admin
+        .sendMessage(id, messageId, by, request.signal)
+        .then((attempt) => ok(attemptJson(attempt)))
+        .finally(() => connections.setIdleTimeout(request, admin.idleTimeoutSeconds));
+    },
+  };
+}
+
+const testWebhook = sending("/test", {
+  summary: "Send a test message",
+  description:
+    "Sends a signed message of the type `test`, without changes, also if the webhook is paused or disabled.",
+  messages: notFound,
+});
+
+const messageId = { ...webhookId, name: "messageId", example: exampleMessageId };
+const resendWebhookMessage = sending("/messages/{messageId}/resend", {
+  summary: "Send a message again",
+  description:
+    "Sends a message of the log again, with the same ID and a new signature. It is made from the ledger once more.",
+  parameters: [{ ...messageId, description: "The ID of the message, from an attempt." }],
+  messages: {
+    invalid_request: { test_message: refusals.isTest },
+    not_found: { not_in_log: refusals.notInLog, is_changed: refusals.isChanged },
+  },
+});
+
 function idOf({ request }: Call): string {
   const id = request.params?.webhookId ?? "";
   // The store would reject a text with NUL, which no id has.
@@ -252,4 +301,6 @@ export const webhookOperations = {
   resumeWebhook,
   replayWebhook,
   rotateWebhookSecret,
+  testWebhook,
+  resendWebhookMessage,
 };

@@ -6,6 +6,7 @@ import type { RequestRecorder } from "../../domain/requests/recorder.ts";
 import type { Shop } from "../../domain/shop/shop.ts";
 import type { ChangeCounts } from "../../domain/usage/change-counts.ts";
 import type { UsageRecorder } from "../../domain/usage/usage-recorder.ts";
+import type { SendMessage } from "../../domain/webhooks/requested-messages.ts";
 import type { WebhookSender } from "../../domain/webhooks/sender.ts";
 import type { Feed } from "../feed/feed.ts";
 import type { ListBodies } from "../list/body.ts";
@@ -45,6 +46,7 @@ export interface AdminParts {
   readonly backups: BackupView;
   /** Which addresses the webhooks of this service may have. */
   readonly webhookUrls: Pick<WebhookSender, "checkUrl">;
+  readonly sendMessage: SendMessage;
   /** Bytes of a file that operators import. */
   readonly importBytesMax: number;
   /** How long a connection may be silent. */

@@ -1,7 +1,7 @@
 import type { Delivered, WebhookStore } from "../../domain/webhooks/store.ts";
-import { attemptsKept } from "../../domain/webhooks/webhook.ts";
 import { readAll, run, type Script, type ScriptsOf } from "../statements.ts";
-import { attemptColumns, attemptsToAdd, toWebhook, webhookColumns } from "../webhook-rows.ts";
+import { logAttempts } from "../webhook-attempts.ts";
+import { attemptsToAdd, toWebhook, webhookColumns } from "../webhook-rows.ts";
 
 export const leaseReads = {
   /** Whether there is an active webhook whose lease the process does not have. */
@@ -26,9 +26,6 @@ const save = `UPDATE webhooks SET cursor_epoch = $4, cursor_seq = $5, failures =
   WHERE id = $1 AND lease_holder = $2 AND replays = $3 RETURNING last_attempt`;
 const end = `UPDATE webhooks SET state = $2, state_reason = $3
   WHERE id = $1 AND state = 'active'`;
-const addAttempt = `INSERT INTO webhook_attempts (webhook_id, number, ${attemptColumns})
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
-const prune = "DELETE FROM webhook_attempts WHERE webhook_id = $1 AND number <= $2";
 
 /** Returns false if the process has lost the lease, or the webhook was replayed. */
 function* saveOne(holder: string, delivered: Delivered): Script<boolean> {
@@ -38,15 +35,8 @@ function* saveOne(holder: string, delivered: Delivered): Script<boolean> {
   const values = [cursor.epoch, cursor.seq, failures, failingSince, nextAttemptAt];
   const [row] = yield* run(save, [id, holder, replays, ...values, attempts.length]);
   if (!row) return false;
-  const lastAttempt = Number(row[0]);
   if (ended) yield* run(end, [id, ended.state, ended.reason]);
-  let number = lastAttempt - attempts.length;
-  for (const { at, messageId, firstSeq, lastSeq, changes, ...result } of attempts) {
-    const { durationMs, status, error, answer } = result;
-    const sent = [at, messageId, firstSeq, lastSeq, changes, durationMs, status, error, answer];
-    yield* run(addAttempt, [id, ++number, ...sent]);
-  }
-  if (attempts.length > 0) yield* run(prune, [id, lastAttempt - attemptsKept]);
+  yield* logAttempts(id, attempts, Number(row[0]));
   return true;
 }
 

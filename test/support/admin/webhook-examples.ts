@@ -1,5 +1,9 @@
+import { hash } from "node:crypto";
 import { byCommand } from "../../../src/domain/audit/audit.ts";
+import { formatCursor } from "../../../src/domain/ledger/cursors.ts";
+import { positionOf } from "../../../src/domain/ledger/epochs.ts";
 import { createWebhook, pauseWebhook } from "../../../src/domain/webhooks/lifecycle.ts";
+import { anEntry } from "../audit.ts";
 import type { TestService } from "../service.ts";
 import type { AdminExamples } from "./operation-examples.ts";
 
@@ -10,6 +14,20 @@ async function makeWebhook({ store, clock }: TestService): Promise<{ webhook: st
   const { webhook } = await createWebhook(store, sender, terms, byCommand(clock.now()));
   await pauseWebhook(store, webhook.id, byCommand(clock.now()));
   return { webhook: webhook.id };
+}
+
+/** Makes one whose log has a message with the first change. */
+async function makeSentMessage(service: TestService) {
+  const { webhook } = await makeWebhook(service);
+  const { store, clock } = service;
+  const cursor = formatCursor(positionOf(await store.inventory.listEpochs(), 1)!);
+  const message = `msg_${hash("sha256", [webhook, 0, cursor, cursor].join(" ")).slice(0, 32)}`;
+  const attempt = {
+    ...{ at: clock.now(), messageId: message, firstSeq: 1, lastSeq: 1, changes: 1, durationMs: 1 },
+    ...{ status: 204, error: null, answer: "" },
+  };
+  await store.webhooks.addAttempt(webhook, attempt, anEntry);
+  return { webhook, message };
 }
 
 /** An operation on one webhook. */
@@ -67,4 +85,9 @@ export const webhookExamples = {
     invalid('{"overlapSeconds":31536001}'),
     invalid('{"overlapSeconds":0.5}'),
   ]),
+  testWebhook: webhookExample("/test"),
+  resendWebhookMessage: {
+    ...webhookExample("/messages/{message}/resend"),
+    prepare: makeSentMessage,
+  },
 } satisfies Record<string, AdminExamples>;

@@ -122,6 +122,24 @@ export function describeWebhookWrites(suite: StoreSuite): void {
       expect(await webhooks().saveDelivered("one", [])).toEqual([]);
     });
 
+    test("keep attempts that operators ask for, whichever process holds them", async () => {
+      await webhooks().addWebhook(webhookNamed("wh_a"), anEntry);
+      await claimed("one");
+      const other = await suite.place.open();
+      await webhooks().saveDelivered("one", [delivered("wh_a", 5, { attempts: [attempt(1)] })]);
+      const before = await get("wh_a");
+      for (let at = 2; at <= attemptsKept + 2; at++) {
+        expect(await other.webhooks.addAttempt("wh_a", attempt(at), anEntry)).toBe(true);
+      }
+      const strange = attempt(99, { status: null, error: "a\0b", answer: "\ud800" });
+      await other.webhooks.addAttempt("wh_a", strange, anEntry);
+      expect(await get("wh_a")).toEqual(before);
+      const log = await webhooks().listAttempts("wh_a", 1_000);
+      expect(log[0]).toEqual({ ...strange, error: "a\ufffdb", answer: "\ufffd" });
+      expect(log).toHaveLength(attemptsKept);
+      expect(await webhooks().addAttempt("wh_none", attempt(1), anEntry)).toBe(false);
+    });
+
     test("are removed with their attempts", async () => {
       for (const id of ["wh_a", "wh_b"]) await webhooks().addWebhook(webhookNamed(id), anEntry);
       await claimed("one");

@@ -29,8 +29,8 @@ export const localSending = {
 };
 
 const localSender = createWebhookSender({
-  allowInsecure: true,
-  allowedNetworks: [parseNetwork("127.0.0.0/8")!],
+  webhooksAllowInsecure: true,
+  webhooksAllowedNetworks: [parseNetwork("127.0.0.0/8")!],
 });
 
 const script = `${import.meta.dir}/instance.ts`;

@@ -53,8 +53,8 @@ export async function startWebhookService(
   );
   if (!database) await service.addPets({ petId: 1n, quantity: 0 });
   const sender = createWebhookSender({
-    allowInsecure: true,
-    allowedNetworks: [parseNetwork("127.0.0.0/8")!],
+    webhooksAllowInsecure: true,
+    webhooksAllowedNetworks: [parseNetwork("127.0.0.0/8")!],
   });
 
   async function find(id: string): Promise<Webhook> {

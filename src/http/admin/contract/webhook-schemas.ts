@@ -27,6 +27,7 @@ import {
 import { overlap } from "./key-schemas.ts";
 
 export const exampleId = "wh_7mLs2CxWbNd4uVfKq0ZrT1";
+export const exampleMessageId = "msg_0aBcDeFgHiJkLmNo";
 const exampleSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const exampleFilter = { pets: [7], statuses: null, causes: null, below: 5, becomesLow: false };
 const exampleWebhook = {
@@ -42,7 +43,7 @@ const exampleWebhook = {
 };
 const exampleAttempt = {
   at: exampleTime,
-  messageId: "msg_0aBcDeFgHiJkLmNo",
+  messageId: exampleMessageId,
   ...{ firstSeq: 1207, lastSeq: 1207, changes: 1, durationMs: 43, status: 204, error: null },
   answer: "",
 };
@@ -114,9 +115,9 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
     {
       at: time("When it was made."),
       messageId: text("The ID of the message."),
-      firstSeq: seq("The first change in the message."),
-      lastSeq: seq("The last change in the message."),
-      changes: count("How many changes the message has."),
+      firstSeq: seq("The first change in the message, or 0 for a test message."),
+      lastSeq: seq("The last change in the message, or 0 for a test message."),
+      changes: count("How many changes the message has. A test message has none."),
       durationMs: { type: "number", description: "How long the attempt took, in milliseconds." },
       status: orNull(integer(100, 999, "The HTTP status. Null if no response arrived.")),
       error: textOrNull("Why no response arrived. Null if one did."),

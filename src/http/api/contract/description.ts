@@ -32,6 +32,8 @@ export interface Description {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly securitySchemes: Readonly<Record<string, object>>;
   readonly schemas: Readonly<Record<string, Schema>>;
+  /** Requests that the service sends. */
+  readonly webhooks?: Readonly<Record<string, object>>;
   readonly errors: Readonly<Record<DescribedCode, ErrorDescription>>;
   /** On every response of every operation, and listed with each. */
   readonly commonHeaders: readonly HeaderId[];
@@ -64,7 +66,7 @@ export function describeOperations(
     );
   }
   const { title, version, summary, overview, tags, securitySchemes, schemas } = description;
-  const { onceHeaders } = description;
+  const { onceHeaders, webhooks } = description;
   return {
     openapi: "3.1.1",
     info: {
@@ -88,16 +90,20 @@ export function describeOperations(
       ),
     }),
     paths,
+    ...(webhooks && { webhooks }),
     components: {
       securitySchemes,
       headers: headersIn(paths),
-      schemas: usedSchemas(paths, schemas),
+      schemas: usedSchemas({ paths, webhooks }, schemas),
     },
   };
 }
 
-/** The schemas that the operations use, directly or through other schemas. */
-function usedSchemas<T>(paths: unknown, schemas: Readonly<Record<string, T>>): Record<string, T> {
+/** The schemas that a part of the document uses, directly or through other schemas. */
+export function usedSchemas<T>(
+  part: unknown,
+  schemas: Readonly<Record<string, T>>,
+): Record<string, T> {
   const used = new Set<string>();
   const visit = (value: unknown) => {
     for (const [, name] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
@@ -106,7 +112,7 @@ function usedSchemas<T>(paths: unknown, schemas: Readonly<Record<string, T>>): R
       visit(schemas[name!]);
     }
   };
-  visit(paths);
+  visit(part);
   return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name)));
 }
 

@@ -11,6 +11,7 @@ import { commonHeaders } from "./headers.ts";
 import { commonErrors } from "./operation.ts";
 import { overview } from "./overview.ts";
 import { withSharedParts } from "./shared-parts.ts";
+import { webhookSchemas, webhooks } from "./webhooks.ts";
 
 const description: Description = {
   title: "Pet Store Inventory",
@@ -31,7 +32,8 @@ const description: Description = {
       description: "An API key issued by the operator of the store.",
     },
   },
-  schemas,
+  schemas: { ...schemas, ...webhookSchemas },
+  webhooks,
   errors,
   commonHeaders,
   commonErrors: () => commonErrors,

@@ -1,10 +1,15 @@
+import { usedSchemas } from "./description.ts";
 import { reference, type Schema } from "./schema.ts";
 import type { withSharedParts } from "./shared-parts.ts";
 
-/** Converts the description to OpenAPI 3.0, for tools that do not read 3.1. The content is the same. */
-export function asOpenApi30(document: ReturnType<typeof withSharedParts>) {
+/**
+ * Converts the description to OpenAPI 3.0, for tools that do not read 3.1. The content is the same, but for
+ * the messages of webhooks: 3.0 has no place for them.
+ */
+export function asOpenApi30({ webhooks: _, ...document }: ReturnType<typeof withSharedParts>) {
   const { summary: _summary, ...info } = document.info;
-  const { schemas, ...components } = document.components;
+  const { schemas: all, ...components } = document.components;
+  const schemas = usedSchemas([document.paths, components], all);
   return {
     ...document,
     openapi: "3.0.4",

@@ -43,6 +43,8 @@ Every change to a pet's stock is a row in the ledger: the stock before and after
 
 To receive every change as it happens, read the feed: \`GET /changes\` with \`Accept: text/event-stream\`. It sends changes as server-sent events. When you reconnect, it continues where you stopped.
 
+To receive changes at an address of yours, ask the operator for a webhook. Its messages are under \`webhooks\` in \`openapi.json\`, which is OpenAPI 3.1. OpenAPI 3.0 has no place for them, so \`openapi-3.0.json\` does not describe them.
+
 ## Rate limits
 
 The plan of a key limits its requests per minute and per day. Both limits have fixed windows, which reset at the start of every minute and of every day in UTC. Each request counts against both limits.
