@@ -119,7 +119,7 @@ test("a sample of the client keeps every digit, and says what the client cannot 
   expect(sampleFor("typescript", { ...trial, body: "[" }, "")).toContain(
     "// The request body is not valid.",
   );
-  const fields = [{ name: "before", in: "query", value: "5" }];
-  const list: Trial = { ...trial, operation: "listChanges", fields, body: undefined };
-  expect(sampleFor("typescript", list, "")).toContain("// The client has no option for before.");
+  const fields = [{ name: "If-None-Match", in: "header", value: '"a-5"' }];
+  const past: Trial = { ...trial, operation: "getSnapshot", fields, body: undefined };
+  expect(sampleFor("typescript", past, "")).toContain("has no option for If-None-Match.");
 });

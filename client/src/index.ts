@@ -27,6 +27,7 @@ export type {
   RetryEvent,
 } from "./hooks.js";
 export type { Id } from "./id.js";
+export { InventoryClient } from "./inventory-client.js";
 export { jsonReplacer } from "./json.js";
 export type {
   Cause,

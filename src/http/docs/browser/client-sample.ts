@@ -15,9 +15,6 @@ interface ClientCall {
   readonly options: Readonly<Record<string, readonly [name: string, write: Writer]>>;
 }
 
-/** `without` lists query parameters that are no options. */
-type Exception = Partial<ClientCall> & { readonly without?: readonly string[] };
-
 const text: Writer = (value) => JSON.stringify(value);
 const number: Writer = (value) => (/^\d+$/.test(value) ? value : text(value));
 const id: Writer = (value) => (/^-?\d+$/.test(value) ? `${value}n` : text(value));
@@ -27,11 +24,10 @@ const idempotencyKey: Writer = (value) => text(value.replace(/^"(.*)"$/, "$1"));
 const writes = { "Idempotency-Key": ["idempotencyKey", idempotencyKey] } as const;
 
 /** How the methods of some operations differ from the rule of `callOf`, by the id of the operation. */
-const exceptions: Readonly<Record<string, Exception>> = {
+const exceptions: Readonly<Record<string, Partial<ClientCall>>> = {
   updateInventory: {
     options: { "If-Match": ["ifMatch", text], "X-Change-Reason": ["reason", text], ...writes },
   },
-  listChanges: { without: ["before"] },
   applyChanges: { body: "changes", options: writes },
   getLedgerHead: { method: "ledgerHead" },
   getSnapshot: { method: "snapshot", arguments: { moment: number } },
@@ -43,15 +39,13 @@ const exceptions: Readonly<Record<string, Exception>> = {
  * arguments, and query parameters its options.
  */
 function callOf({ operation, fields }: Trial): ClientCall {
-  const { without = [], ...exception } = exceptions[operation] ?? {};
   const named = (place: string) => fields.filter((field) => field.in === place);
-  const options = named("query").filter(({ name }) => !without.includes(name));
   return {
     method: operation,
     arguments: Object.fromEntries(named("path").map(({ name }) => [name, id])),
     body: "whole",
-    options: Object.fromEntries(options.map(({ name }) => [name, [name, number]])),
-    ...exception,
+    options: Object.fromEntries(named("query").map(({ name }) => [name, [name, number]])),
+    ...exceptions[operation],
   };
 }
 
