@@ -1,13 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
+import { PetstoreClient } from "../client/src/index.ts";
 import { digestOf } from "../src/domain/keys/keyring.ts";
 import { anEntry } from "./support/audit.ts";
 import { CuttingProxy } from "./support/client/cutting-proxy.ts";
-import { linesOf } from "./support/lines.ts";
+import { startExample } from "./support/example-process.ts";
 import { startTestService, type TestService } from "./support/service.ts";
+import { openStoreWorkspace } from "./support/workspaces.ts";
 
 // The examples that follow the feed or receive webhooks. They run until they are stopped.
 
@@ -25,39 +28,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function start(args: string[], env: Record<string, string>) {
-  const child = Bun.spawn([process.execPath, ...args], {
-    cwd: new URL("..", import.meta.url).pathname,
-    env: { ...process.env, ...env },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const lines = linesOf(child.stdout);
-  const errors = new Response(child.stderr).text();
-  async function lineWith(...patterns: (string | RegExp)[]): Promise<string> {
-    for (;;) {
-      const { value, done } = await lines.next();
-      if (done) throw new Error(`The example ended before ${patterns}: ${await errors}`);
-      if (patterns.some((pattern) => value.match(pattern))) return value;
-    }
-  }
-  return {
-    /** Reads up to the next line that matches. */
-    lineWith: (pattern: string | RegExp) => lineWith(pattern),
-    /** Reads until every pattern has matched a line, in any order. */
-    async linesWith(...patterns: RegExp[]): Promise<void> {
-      const missing = new Set(patterns);
-      while (missing.size > 0) {
-        const line = await lineWith(...missing);
-        for (const pattern of missing) if (line.match(pattern)) missing.delete(pattern);
-      }
-    },
-    async [Symbol.asyncDispose]() {
-      child.kill();
-      await child.exited;
-    },
-  };
-}
+const start = (args: string[], env: Record<string, string>) =>
+  startExample([process.execPath, ...args], env);
 
 /** Issues a key that is valid for both services. */
 async function issueSharedKey(one: TestService, other: TestService): Promise<string> {
@@ -73,46 +45,81 @@ async function setQuantity(one: TestService, key: string, petId: bigint, quantit
   expect((await one.call("PATCH", `/inventory/${petId}`, { key, body })).status).toBe(200);
 }
 
-test("mirror.ts stays equal to GET /inventory, continues after a kill, and loads its copy again after a reset", async () => {
-  // Another history, as after a restore from a backup.
-  const other = await startTestService();
-  try {
-    await other.addPets({ petId: 7n, quantity: 1 }, { petId: 50n, quantity: 2 });
-    const key = await issueSharedKey(service, other);
-    await using proxy = await CuttingProxy.start(service.baseUrl);
-    const file = join(folder, "mirror.json");
-    const env = { BASE_URL: proxy.baseUrl, API_KEY: key, MIRROR_FILE: file };
-    {
-      await using mirror = start(["examples/mirror.ts", "0.1"], env);
-      await mirror.lineWith(/^loaded 2 pets as of change 2$/);
-      for (const quantity of [5, 6, 7]) await setQuantity(service, key, largestId, quantity);
-      await service.addPets({ petId: 9n, quantity: 4, status: "sold" });
-      await mirror.lineWith(`change 5: pet ${largestId}, 7`);
-      await mirror.lineWith(/^change 6: pet 9, 4$/);
-      await mirror.linesWith(
-        /^equal to GET \/inventory at change 6: 3 pets$/,
-        /^stored 3 pets as of change 6$/,
-      );
+describe("mirror.ts", () => {
+  const mirror = ["examples/mirror.ts"];
+
+  /** Compares the copy with the service, and returns what the comparison prints. */
+  const check = async (env: Record<string, string>) => {
+    await using comparison = start([...mirror, "check"], env);
+    return await comparison.lineWith("the service");
+  };
+
+  test("misses no change and applies none twice, however often it and the service are killed", async () => {
+    const place = await openStoreWorkspace("sqlite");
+    try {
+      await place.importPets(...[7n, largestId].map((id) => `{"petId":${id},"name":"A"}`));
+      const { key } = await place.createKey("mirror");
+      let served = await place.serve();
+      await using proxy = await CuttingProxy.start(served.baseUrl);
+      const env = { BASE_URL: proxy.baseUrl, API_KEY: key, MIRROR_FILE: join(folder, "kills.db") };
+      const client = new PetstoreClient({ baseUrl: proxy.baseUrl, apiKey: key, attemptsMax: 50 });
+      const batch = [7n, largestId, 7n].map((petId) => ({ petId, delta: 1 }));
+      const write = async () => {
+        for (let at = 0; at < 50; at++) await client.applyChanges(batch);
+      };
+      let writing = Promise.resolve();
+      {
+        await using first = start(mirror, env);
+        await first.lineWith(/^loaded 2 pets/);
+        writing = write();
+        await first.lineWith("change");
+      }
+      await writing;
+      {
+        await using second = start(mirror, env);
+        await second.lineWith(/^continuing after change \d+$/);
+        writing = write();
+        await second.lineWith("change");
+        served.kill("SIGKILL");
+        await served.exited;
+        served = await place.serve();
+        proxy.switchTo(served.baseUrl);
+        await second.lineWith(/^change 200:/);
+      }
+      await writing;
+      await using third = start(mirror, env);
+      await third.lineWith(/change 302\b/);
+      expect(await check(env)).toBe("equal to the service at change 302");
+    } finally {
+      await place.leave();
     }
-    // A crash while the file was written.
-    await Bun.write(`${file}.new`, '{"cursor":');
-    await setQuantity(service, key, largestId, 8);
-    {
-      await using mirror = start(["examples/mirror.ts", "0.1"], env);
-      expect(await mirror.lineWith(/./)).toBe("continuing with 3 pets as of change 6");
-      expect(await mirror.lineWith(/^(loaded|change)/)).toBe(`change 7: pet ${largestId}, 8`);
-      await mirror.lineWith(/^equal to GET \/inventory at change 7: 3 pets$/);
+  });
+
+  test("loads its copy again after a reset, and says if a copy differs", async () => {
+    // Another history, as after a restore from a backup.
+    const other = await startTestService();
+    try {
+      await other.addPets({ petId: 7n, quantity: 1 }, { petId: 50n, quantity: 2 });
+      const key = await issueSharedKey(service, other);
+      await using proxy = await CuttingProxy.start(service.baseUrl);
+      const file = join(folder, "reset.db");
+      const env = { BASE_URL: proxy.baseUrl, API_KEY: key, MIRROR_FILE: file };
+      await using copier = start(mirror, env);
+      await copier.lineWith(/^loaded 2 pets as of change 2$/);
+      await setQuantity(service, key, largestId, 5);
+      await copier.lineWith(`change 3: pet ${largestId}, 5`);
       proxy.switchTo(other.baseUrl);
-      await mirror.lineWith(/^loaded 2 pets as of change 2$/);
-      await mirror.lineWith(/^stored 2 pets as of change 2$/);
+      await copier.lineWith(/^loaded 2 pets as of change 2$/);
+      await setQuantity(other, key, 50n, 3);
+      await copier.lineWith(/^change 3: pet 50, 3$/);
+      expect(await check(env)).toBe("equal to the service at change 3");
+      using database = new Database(file);
+      database.run("UPDATE stock SET quantity = 4 WHERE petId = 50");
+      expect(await check(env)).toBe("differs from the service at change 3");
+    } finally {
+      await other.stop();
     }
-    await setQuantity(other, key, 50n, 3);
-    await using mirror = start(["examples/mirror.ts", "0.1"], env);
-    expect(await mirror.lineWith(/./)).toBe("continuing with 2 pets as of change 2");
-    await mirror.lineWith(/^equal to GET \/inventory at change 3: 2 pets$/);
-  } finally {
-    await other.stop();
-  }
+  });
 });
 
 test("webhook-receiver.ts handles each change once, also after a restart, and nothing unsigned", async () => {
