@@ -146,7 +146,7 @@ describe("the packed client, installed into an empty project", () => {
          ${use}`,
       );
       const { outputs } = await Bun.build({ entrypoints: [file], minify: true });
-      return Bun.gzipSync(await outputs[0]!.bytes(), { level: 9 }).length;
+      return Bun.gzipSync(await outputs[0]!.arrayBuffer(), { level: 9 }).length;
     };
     const use = "client.listInventory(); client.updateInventory(1n, { quantity: 2 });";
     const small = await sizeOf("InventoryClient", use);
