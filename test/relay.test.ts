@@ -5,6 +5,7 @@ import { closeBrowser, watchedContext } from "./support/browser.ts";
 import { CuttingProxy } from "./support/client/cutting-proxy.ts";
 import { startExample } from "./support/example-process.ts";
 import { until } from "./support/instances/fleet.ts";
+import { findFreePort } from "./support/ports.ts";
 import { findProxy } from "./support/proxies.ts";
 import { openStoreWorkspace } from "./support/workspaces.ts";
 
@@ -109,7 +110,7 @@ test.skipIf(nginx === null)(
       const client = new PetstoreClient({ baseUrl: service.baseUrl, apiKey: key, attemptsMax: 50 });
       const guide = await Bun.file("docs/feed.md").text();
       const location = /^location = \/stock-feed \{.*?^\}/ms.exec(guide)![0];
-      const port = await freePort();
+      const port = await findFreePort();
       await Bun.write(
         join(place.folder, "nginx.conf"),
         `daemon off; error_log stderr; pid ${place.path("nginx.pid")}; events {}
@@ -161,9 +162,3 @@ test.skipIf(nginx === null)(
     }
   },
 );
-
-async function freePort(): Promise<number> {
-  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
-  await server.stop(true);
-  return server.port!;
-}
