@@ -116,6 +116,10 @@ test("a sample of the client keeps every digit, and says what the client cannot 
   expect(sampleFor("typescript", trial, "")).toContain(
     "client.applyChanges([{ petId: 9223372036854775807n, delta: -1 }]);",
   );
+  const tried = { ...trial, body: '{"dryRun":true,"changes":[{"petId":7,"delta":-1}]}' };
+  expect(sampleFor("typescript", tried, "")).toContain(
+    "client.applyChanges([{ petId: 7n, delta: -1 }], { dryRun: true });",
+  );
   expect(sampleFor("typescript", { ...trial, body: "[" }, "")).toContain(
     "// The request body is not valid.",
   );

@@ -1,5 +1,5 @@
 import { adjustInventory, type ComputeQuantity } from "./adjust.js";
-import { applyChanges, type StockChange } from "./changes.js";
+import { type ApplyOptions, applyChanges, type StockChange } from "./changes.js";
 import type { InventoryEntry } from "./entry.js";
 import type { Id } from "./id.js";
 import { InventoryClient } from "./inventory-client.js";
@@ -15,7 +15,7 @@ import {
   listHistory,
 } from "./ledger.js";
 import type { Moment } from "./moment.js";
-import type { AdjustOptions, CallOptions, WriteOptions } from "./options.js";
+import type { AdjustOptions, CallOptions } from "./options.js";
 import { eachOrder, type ListOrdersOptions, listOrders, type OrderPage } from "./orders.js";
 import { getPet } from "./pets.js";
 import { type ApiPromise, apiPromise } from "./promise.js";
@@ -52,11 +52,12 @@ export class PetstoreClient extends InventoryClient {
    * the changes. A pet may appear more than once. Beta.
    *
    * Rejects with `not_found`, `insufficient_stock` or `version_conflict`; the message names the
-   * change. No change is applied then.
+   * change. No change is applied then. With `dryRun`, no change is applied in any case: the result is
+   * what it would be.
    */
   applyChanges(
     changes: readonly StockChange[],
-    options: WriteOptions = {},
+    options: ApplyOptions = {},
   ): ApiPromise<VersionedItem[]> {
     return apiPromise(applyChanges(this.transport, changes, options));
   }

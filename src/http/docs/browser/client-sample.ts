@@ -78,12 +78,13 @@ function callLines(trial: Trial): string[] {
   for (const [name, write] of Object.entries(call.arguments)) {
     parts.push(write(fields.find((field) => field.name === name)?.value ?? ""));
   }
-  if (body !== undefined) {
-    const argument = bodyArgument(body, call.body);
-    if (argument === undefined) return ["// The request body is not valid."];
-    parts.push(argument);
-  }
   const options: string[] = [];
+  if (body !== undefined) {
+    const read = readSampleBody(body, call.body);
+    if (read === undefined) return ["// The request body is not valid."];
+    parts.push(read.argument);
+    options.push(...read.options);
+  }
   const missing: string[] = [];
   for (const { name, value } of filled) {
     const option = call.options[name];
@@ -101,16 +102,21 @@ function callLines(trial: Trial): string[] {
 /** Marks the digits of a number, which become a string so that none of them is lost. */
 const numberMark = "\u0000";
 
-function bodyArgument(body: string, part: "whole" | "changes"): string | undefined {
+/** The argument for the body or for a part of it, and options for its other fields. */
+function readSampleBody(body: string, part: "whole" | "changes") {
   const marked = body.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
     token.startsWith('"') ? token : `"\\u0000${token}"`,
   );
   try {
     JSON.parse(body);
     const parsed: unknown = JSON.parse(marked);
-    if (part === "whole") return literal(parsed, "", "");
-    const changes = (parsed as { changes?: unknown } | null)?.changes;
-    return Array.isArray(changes) ? literal(changes, "", "") : undefined;
+    if (part === "whole") return { argument: literal(parsed, "", ""), options: [] };
+    const { changes, ...others } = parsed as Record<string, unknown>;
+    if (!Array.isArray(changes)) return undefined;
+    const options = Object.keys(others).map(
+      (name) => `${name}: ${literal(others[name], name, "")}`,
+    );
+    return { argument: literal(changes, "", ""), options };
   } catch {
     return undefined;
   }
