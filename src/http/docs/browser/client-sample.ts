@@ -113,16 +113,20 @@ function readSampleBody(body: string, part: "whole" | "changes") {
     if (part === "whole") return { argument: literal(parsed, "", ""), options: [] };
     const { changes, ...others } = parsed as Record<string, unknown>;
     if (!Array.isArray(changes)) return undefined;
-    const options = Object.keys(others).map(
-      (name) => `${name}: ${literal(others[name], name, "")}`,
-    );
-    return { argument: literal(changes, "", ""), options };
+    return { argument: literal(changes, "", ""), options: literalsOf(others, "") };
   } catch {
     return undefined;
   }
 }
 
 const lineCharactersMax = 72;
+
+function literalsOf(fields: object, indent: string): string[] {
+  const nameOf = (key: string) => (/^[A-Za-z_]\w*$/.test(key) ? key : text(key));
+  return Object.entries(fields).map(
+    ([key, item]) => `${nameOf(key)}: ${literal(item, key, indent)}`,
+  );
+}
 
 /** Writes a value as TypeScript, on one line if it is short. A `petId` is a bigint. */
 function literal(value: unknown, name: string, indent: string): string {
@@ -134,10 +138,7 @@ function literal(value: unknown, name: string, indent: string): string {
   const inner = `${indent}  `;
   const items = Array.isArray(value)
     ? value.map((item) => literal(item, "", inner))
-    : Object.entries(value).map(
-        ([key, item]) =>
-          `${/^[A-Za-z_]\w*$/.test(key) ? key : text(key)}: ${literal(item, key, inner)}`,
-      );
+    : literalsOf(value, inner);
   const [open, close, gap] = Array.isArray(value) ? ["[", "]", ""] : ["{", "}", " "];
   if (items.length === 0) return open + close;
   const line = `${open}${gap}${items.join(", ")}${gap}${close}`;
