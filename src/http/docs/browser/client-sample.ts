@@ -123,9 +123,7 @@ const lineCharactersMax = 72;
 
 function literalsOf(fields: object, indent: string): string[] {
   const nameOf = (key: string) => (/^[A-Za-z_]\w*$/.test(key) ? key : text(key));
-  return Object.entries(fields).map(
-    ([key, item]) => `${nameOf(key)}: ${literal(item, key, indent)}`,
-  );
+  return Object.entries(fields).map(([key, one]) => `${nameOf(key)}: ${literal(one, key, indent)}`);
 }
 
 /** Writes a value as TypeScript, on one line if it is short. A `petId` is a bigint. */
