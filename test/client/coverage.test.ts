@@ -22,6 +22,7 @@ const calls: Readonly<Record<Operation, (client: PetstoreClient) => Promise<unkn
   listChanges: (client) => client.listChanges({ ...range, cause: "api", key: "key_1" }),
   applyChanges: (client) => client.applyChanges([{ petId: 7n, delta: 1 }]),
   getLedgerHead: (client) => client.ledgerHead(),
+  getRequest: (client) => client.getRequest("req_5f0c1e9a2b7d_42"),
   getSnapshot: (client) => client.snapshot(1),
   getDiff: (client) => client.diff(1, 2),
   getPet: (client) => client.getPet(7n),

@@ -47,6 +47,7 @@ describe("the examples in the README", () => {
     "Update a count": /^pet 1: 5 in stock\n$/,
     "Update only what you read": /^not set to 9: the count is now 8\n$/,
     "Change several pets at once": /^pet 1: 6 left\npet 2: 4 left\n$/,
+    "See what changes would do": /^pet 1: 6 now, 1 then\n$/,
     "Read the history":
       /^6: 8 to 6 \(sale 17\)\n5: 5 to 8 \(null\)\n4: 0 to 5 \(delivery 42\)\n1: none to 0 \(test\)\n3 changes by imports\n$/,
     "Look at the past":
@@ -54,6 +55,7 @@ describe("the examples in the README", () => {
     "Watch the changes":
       /^change 1: pet 1, 0 in stock\nchange 2: pet 2, 1 in stock\nchange 3: pet 9223372036854775807, 7 in stock\ncontinue later after \S+-3\n$/,
     "Receive webhooks": /^rejected: missing_header\n$/,
+    "Find out what became of a request": /^refused, 0 changes\. \S.*\n$/,
     CommonJS: /^3 entries\n$/,
     "Load less code": /^4 in stock\n$/,
     "Compute a count": /^pet 1: 12 in stock\n$/,
@@ -69,6 +71,7 @@ describe("the examples in the README", () => {
 
   test("run and print the expected output", async () => {
     expect(examples.map(({ title }) => title)).toEqual(Object.keys(printed));
+    expect(Object.keys(printed).indexOf("CommonJS")).toBe(10);
     const outputs = await runReadmeExamples(
       project.folder,
       examples,
