@@ -8,6 +8,7 @@ import { digestOf } from "../src/domain/keys/keyring.ts";
 import { anEntry } from "./support/audit.ts";
 import { CuttingProxy } from "./support/client/cutting-proxy.ts";
 import { startExample } from "./support/example-process.ts";
+import { linesOf } from "./support/lines.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 import { tryReceiver } from "./support/webhooks/receiver-trial.ts";
 import { openStoreWorkspace } from "./support/workspaces.ts";
@@ -120,6 +121,49 @@ describe("mirror.ts", () => {
       await other.stop();
     }
   });
+});
+
+test("relay.ts continues after the last event of a page, and sends the stock again after a reset", async () => {
+  const other = await startTestService();
+  try {
+    await other.addPets({ petId: 50n, quantity: 2 });
+    const key = await issueSharedKey(service, other);
+    await setQuantity(service, key, largestId, 1);
+    const { json } = await service.call("GET", "/changes/head", { key });
+    const { seq } = json as { seq: number };
+    await using proxy = await CuttingProxy.start(service.baseUrl);
+    const env = { BASE_URL: proxy.baseUrl, API_KEY: key, PORT: "0" };
+    await using relay = start(["examples/relay.ts"], env);
+    const url = (await relay.lineWith("listening on ")).replace("listening on ", "");
+    const open = async (lastId?: string) => {
+      const headers: Record<string, string> =
+        lastId === undefined ? {} : { "last-event-id": lastId };
+      const { body } = await fetch(`${url}changes`, { headers });
+      const lines = linesOf(body!);
+      const next = async (name: string) => {
+        for (;;) {
+          const { value, done } = await lines.next();
+          if (done) throw new Error("The relay closed the connection");
+          if (value.startsWith(`${name}: `)) return value.slice(name.length + 2);
+        }
+      };
+      return { next, event: async () => [await next("event"), JSON.parse(await next("data"))] };
+    };
+    const entry = { petId: String(largestId), quantity: 1, status: "available" };
+    const first = await open();
+    const id = await first.next("id");
+    expect(await first.event()).toEqual(["stock", expect.arrayContaining([entry])]);
+    await setQuantity(service, key, largestId, 2);
+    const change = ["change", { seq: seq + 1, ...entry, quantity: 2 }];
+    expect(await first.event()).toEqual(change);
+    expect(await (await open(id)).event()).toEqual(change);
+    expect((await (await open("unknown-1")).event())[0]).toBe("stock");
+    proxy.switchTo(other.baseUrl);
+    const restored = [{ petId: "50", quantity: 2, status: "available" }];
+    expect(await first.event()).toEqual(["stock", restored]);
+  } finally {
+    await other.stop();
+  }
 });
 
 test("webhook-receiver.ts handles each change once, also after a restart, and nothing unsigned", () =>
