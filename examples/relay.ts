@@ -69,11 +69,14 @@ async function follow(onReady: () => void): Promise<void> {
       stock.clear();
       for (const { petId, quantity, status } of items) stock.set(petId, { quantity, status });
       recent = [{ id: event.cursor, text: "" }];
-      for (const page of pages) send(page, stockText());
+      const text = stockText();
+      for (const page of pages) send(page, text);
     }
     const position = event.type === "change" ? event.change.seq : event.seq;
-    if (!isReady && position >= end) onReady();
-    isReady ||= position >= end;
+    if (!isReady && (position >= end || event.type === "reset")) {
+      isReady = true;
+      onReady();
+    }
   }
 }
 
