@@ -1,16 +1,15 @@
 /**
- * Keeps a copy of the inventory in step with the service, through the feed of changes. The copy is
- * exact: it starts with the stock after a certain change, and every later change is applied to it.
+ * Keeps a copy of the inventory in an SQLite file. Each change is stored in one transaction with the
+ * cursor after it, so this program and the service can be killed at any time: the next run continues
+ * where the file ends, misses no change and applies none twice. Even a power loss that takes the last
+ * transactions takes their cursors too.
  *
- * The copy is in `MIRROR_FILE`, together with the cursor of its last change. Both are replaced at once,
- * so a program that crashes continues where its file ends, and applies every later change again. A
- * program with a database stores the cursor in the transaction of the change.
+ * With the argument `check`, it compares the copy with the service at the same change, and ends with
+ * exit code 1 if they differ. This also works while another process keeps the copy.
  *
- * With a number as argument, it compares the copy with GET /inventory every so many seconds, at the
- * same version, and prints the result. It ends with exit code 1 if they differ.
+ * Needs Bun, or Node 22.13 or later for `node:sqlite`.
  */
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
+import { DatabaseSync } from "node:sqlite";
 import {
   type InventoryItem,
   type LedgerRow,
@@ -22,52 +21,56 @@ const client = new PetstoreClient({
   baseUrl: process.env.BASE_URL ?? "http://127.0.0.1:8080/v1",
   apiKey: process.env.API_KEY ?? "",
 });
-const file = process.env.MIRROR_FILE ?? "mirror.json";
-const copy = new Map<bigint, Stock>();
-/** The last change in the copy. Undefined while there is no copy, or it is loaded. */
-let copySeq: number | undefined;
-/** Where the feed continues after that change. */
-let cursor: string | undefined;
-let isStored = true;
-/** An inventory that waits until the copy has the same changes. */
-let expected: { readonly seq: number; readonly items: readonly InventoryItem[] } | undefined;
+const database = new DatabaseSync(process.env.MIRROR_FILE ?? "mirror.db");
+database.exec(`
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = NORMAL;
+  CREATE TABLE IF NOT EXISTS stock (petId INTEGER PRIMARY KEY, quantity INTEGER, status TEXT);
+  CREATE TABLE IF NOT EXISTS position (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER, cursor TEXT);
+`);
+const put = database.prepare("INSERT OR REPLACE INTO stock VALUES (?, ?, ?)");
+const remove = database.prepare("DELETE FROM stock WHERE petId = ?");
+const find = database.prepare("SELECT quantity, status FROM stock WHERE petId = ?");
+const move = database.prepare("INSERT OR REPLACE INTO position VALUES (1, ?, ?)");
+const position = database.prepare("SELECT seq, cursor FROM position");
+const list = database.prepare("SELECT petId, quantity, status FROM stock ORDER BY petId");
+// An id has 64 bits, more than a number holds.
+list.setReadBigInts(true);
 
-/** Reads the copy of an earlier run, if there is one. */
-function restore(): void {
-  if (!existsSync(file)) return;
-  const stored = JSON.parse(readFileSync(file, "utf8"));
-  for (const [petId, stock] of stored.pets) copy.set(BigInt(petId), stock);
-  copySeq = stored.seq;
-  cursor = stored.cursor;
-  console.log(`continuing with ${copy.size} pets as of change ${copySeq}`);
+/** The last change in the copy, and where the feed continues. Undefined while there is no copy. */
+function readPosition() {
+  return position.get() as { seq: number; cursor: string } | undefined;
 }
 
-/** Replaces the file. A crash leaves the old one or the new one, each with its own cursor. */
-function store(): void {
-  if (isStored || copySeq === undefined) return;
-  // As texts, because a 64-bit id can be too large for a number.
-  const pets = [...copy].map(([petId, stock]) => [String(petId), stock]);
-  writeFileSync(`${file}.new`, JSON.stringify({ cursor, seq: copySeq, pets }), { flush: true });
-  renameSync(`${file}.new`, file);
-  isStored = true;
-  console.log(`stored ${copy.size} pets as of change ${copySeq}`);
+function transaction<T>(work: () => T): T {
+  database.exec("BEGIN");
+  try {
+    const result = work();
+    database.exec("COMMIT");
+    return result;
+  } catch (error) {
+    database.exec("ROLLBACK");
+    throw error;
+  }
 }
 
-async function load(seq: number): Promise<void> {
-  copySeq = undefined;
-  expected = undefined;
-  const items = await client.snapshot(seq);
-  copy.clear();
-  for (const { petId, quantity, status } of items) copy.set(petId, { quantity, status });
-  copySeq = seq;
-  console.log(`loaded ${copy.size} pets as of change ${seq}`);
+function load(items: readonly InventoryItem[], seq: number, cursor: string): void {
+  transaction(() => {
+    database.exec("DELETE FROM stock");
+    for (const { petId, quantity, status } of items) put.run(petId, quantity, status);
+    move.run(seq, cursor);
+  });
+  console.log(`loaded ${items.length} pets as of change ${seq}`);
 }
 
-function apply({ seq, petId, before, after }: LedgerRow): void {
-  if (!isEqual(copy.get(petId), before)) throw new Error(`change ${seq} does not fit the copy`);
-  if (after === null) copy.delete(petId);
-  else copy.set(petId, after);
-  copySeq = seq;
+function apply({ seq, petId, before, after }: LedgerRow, cursor: string): void {
+  transaction(() => {
+    const stored = find.get(petId) as Stock | undefined;
+    if (!isEqual(stored, before)) throw new Error(`change ${seq} does not fit the copy`);
+    if (after === null) remove.run(petId);
+    else put.run(petId, after.quantity, after.status);
+    move.run(seq, cursor);
+  });
   console.log(`change ${seq}: pet ${petId}, ${after === null ? "removed" : after.quantity}`);
 }
 
@@ -75,50 +78,30 @@ function isEqual(one: Stock | null | undefined, other: Stock | null | undefined)
   return one?.quantity === other?.quantity && one?.status === other?.status;
 }
 
-/** Reads the inventory and its last change. Reads again if a change came in between. */
-async function readInventory() {
-  for (;;) {
-    const before = await client.ledgerHead();
-    const items = await client.listInventory();
-    const { seq, hash } = await client.ledgerHead();
-    if (hash === before.hash) return { seq, items };
+async function follow(): Promise<never> {
+  const stored = readPosition();
+  if (stored) console.log(`continuing after change ${stored.seq}`);
+  for await (const event of client.watch(stored ? { after: stored.cursor } : {})) {
+    if (event.type === "change") apply(event.change, event.cursor);
+    // There is no copy yet, or the service has another history, as after a restore from a backup.
+    else if (event.type === "reset" || event.seq !== stored?.seq) {
+      load(await client.snapshot(event.seq), event.seq, event.cursor);
+    }
   }
+  throw new Error("unreachable: a watch has no end");
 }
 
-function compare(): void {
-  if (expected === undefined || copySeq === undefined || copySeq < expected.seq) return;
-  const { seq, items } = expected;
-  expected = undefined;
-  // The copy is ahead. The next comparison may find it in time.
-  if (copySeq > seq) return;
-  if (items.length === copy.size && items.every((item) => isEqual(copy.get(item.petId), item))) {
-    console.log(`equal to GET /inventory at change ${seq}: ${copy.size} pets`);
-  } else {
-    console.error(`differs from GET /inventory at change ${seq}`);
-    process.exit(1);
-  }
+async function check(): Promise<boolean> {
+  // One transaction, so that the rows belong to the position while another process writes.
+  const [seq, rows] = transaction(() => [readPosition()?.seq, list.all()] as const);
+  if (seq === undefined) throw new Error("There is no copy yet");
+  const copy = rows.map((row) => `${row.petId} ${row.quantity} ${row.status}`);
+  const items = await client.snapshot(seq);
+  const expected = items.map((item) => `${item.petId} ${item.quantity} ${item.status}`);
+  const isSame = copy.join() === expected.join();
+  console.log(`${isSame ? "equal to" : "differs from"} the service at change ${seq}`);
+  return isSame;
 }
 
-async function compareEvery(ms: number): Promise<void> {
-  for (;;) {
-    await sleep(ms);
-    expected = await readInventory();
-    compare();
-  }
-}
-
-const seconds = Number(process.argv[2]);
-if (seconds > 0) compareEvery(seconds * 1000);
-
-restore();
-// Not after every change: the whole file is written.
-setInterval(store, 1_000);
-
-for await (const event of client.watch(cursor === undefined ? {} : { after: cursor })) {
-  if (event.type === "change") apply(event.change);
-  // The watch starts without a copy, or continues in another history. The file stays until it is loaded.
-  else if (event.type === "reset" || event.seq !== copySeq) await load(event.seq);
-  cursor = event.cursor;
-  isStored = false;
-  compare();
-}
+if (process.argv[2] === "check") process.exit((await check()) ? 0 : 1);
+await follow();

@@ -57,13 +57,16 @@ function operationTable(isListed: (operation: ApiOperation) => boolean): string 
 
 /** The methods of the client, from their comments. */
 function methodTable(): string {
-  const source = readFileSync(new URL("../client/src/client.ts", import.meta.url), "utf8");
+  const files = ["inventory-client", "client"].map((name) => `../client/src/${name}.ts`);
+  const sources = files.map((file) => readFileSync(new URL(file, import.meta.url), "utf8"));
   const methods = /\/\*\*((?:(?!\*\/).)*)\*\/\n {2}(\w+)\((.*?)\): (\S[^{]*) \{/gs;
-  const rows = [...source.matchAll(methods)].map(([, comment, name, parameters, result]) => [
-    code(`${name}(${argumentsIn(parameters!)})`),
-    `${firstSentence(comment!.replace(/\s+\* |\s+/g, " ").trim())}${marksIn(comment!)}`,
-    code(result!.replace(/^ApiPromise<(.*)>$/, "$1").replace(", void, undefined", "")),
-  ]);
+  const rows = [...sources.join("").matchAll(methods)].map(
+    ([, comment, name, parameters, result]) => [
+      code(`${name}(${argumentsIn(parameters!)})`),
+      `${firstSentence(comment!.replace(/\s+\* |\s+/g, " ").trim())}${marksIn(comment!)}`,
+      code(result!.replace(/^ApiPromise<(.*)>$/, "$1").replace(", void, undefined", "")),
+    ],
+  );
   return table(["Method", "Description", "Result"], rows);
 }
 

@@ -9,6 +9,7 @@ import { adminOperations } from "../src/http/admin/operations.ts";
 import { committedDocument } from "../src/http/api/contract/document.ts";
 import { asOpenApi30 } from "../src/http/api/contract/openapi-3-0.ts";
 import { apiOperations } from "../src/http/api/operations.ts";
+import { joinShortLines } from "./short-lines.ts";
 
 const config = readConfig({}, {});
 const document = committedDocument(apiOperations(config));
@@ -26,15 +27,4 @@ for (const [name, content] of [
     console.error(`${name} differs from the table of operations; run npm run generate`);
     process.exitCode = 1;
   }
-}
-
-/** Writes an object or list on one line if it fits, as the formatter does. References are most of a file. */
-function joinShortLines(text: string): string {
-  const innermost = /^( *)(.*)([{[])\n((?:\1 {2}[^ ].*[^{[\n]\n)+)\1([}\]],?)$/gm;
-  const joined = text.replace(innermost, (all, indent, start, open, content, close) => {
-    const space = open === "{" ? " " : "";
-    const line = [indent, start, open, space, content.trim().replace(/\n */g, " "), space, close];
-    return line.join("").length <= 100 ? line.join("") : all;
-  });
-  return joined === text ? text : joinShortLines(joined);
 }

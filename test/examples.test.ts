@@ -1,5 +1,6 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CuttingProxy } from "./support/client/cutting-proxy.ts";
@@ -100,36 +101,43 @@ describe("till.ts", () => {
   async function stockOf8(key: string) {
     const { json: entry } = await service.call("GET", "/inventory/8", { key });
     const { json: rows } = await service.call("GET", "/inventory/8/history", { key });
-    const sales = (rows as { reason: string }[]).filter(({ reason }) => reason === "sale");
+    const sales = (rows as { reason: string | null }[]).filter(({ reason }) =>
+      reason?.startsWith("sale "),
+    );
     return { quantity: (entry as { quantity: number }).quantity, sales: sales.length };
   }
 
-  test("sells, keeps nothing stored, and reports an unknown pet and a stock that is too low", async () => {
+  test("sells without a connection, sends all sales later, and reports those that the service refuses", async () => {
     const { text: key } = await service.issueKey();
     await using folder = await temporaryFolder();
-    const env = { TILL_FILE: join(folder.path, "sale.json") };
+    const env = { TILL_FILE: join(folder.path, "till.db") };
+    const offline = { ...env, BASE_URL: "http://127.0.0.1:1/v1" };
     const { quantity, sales } = await stockOf8(key);
     const outputs: string[] = [];
-    for (const sale of [["8", "2"], ["8", "1000"], ["404"], []]) {
-      const { exitCode, output, errors } = await run([...till, ...sale], key, { env });
-      expect([exitCode, errors]).toEqual([0, ""]);
+    for (const sale of [["8", "2"], ["8", "1000"], ["404"]]) {
+      const { exitCode, output } = await run([...till, ...sale], key, { env: offline });
+      expect(exitCode).toBe(0);
       outputs.push(output);
     }
-    expect(outputs).toEqual([
-      `sold 2 of pet 8, ${quantity - 2} left\n`,
-      "not enough of pet 8 in stock\n",
-      "there is no pet 404\n",
-      "",
-    ]);
-    expect(await stockOf8(key)).toEqual({ quantity: quantity - 2, sales: sales + 1 });
+    expect(outputs).toEqual(["1 sales wait\n", "2 sales wait\n", "3 sales wait\n"]);
+    expect(await stockOf8(key)).toEqual({ quantity, sales });
+    expect((await run([...till, "8"], key, { env })).output).toBe(
+      `2 of pet 8: sold, ${quantity - 2} left
+1000 of pet 8: refused (insufficient_stock): count this pet
+1 of pet 404: refused (not_found): count this pet
+1 of pet 8: sold, ${quantity - 3} left\n`,
+    );
+    expect((await run(till, key, { env })).output).toBe("");
+    expect(await stockOf8(key)).toEqual({ quantity: quantity - 3, sales: sales + 2 });
   });
 
-  test("that is killed after it sent a sale completes it on the next run, and sells once", async () => {
+  test("that is killed after it sent a sale completes it later, also when its key is forgotten, and sells once", async () => {
     const { text: key } = await service.issueKey();
     await using folder = await temporaryFolder();
     await using proxy = await CuttingProxy.start(service.baseUrl);
-    const file = join(folder.path, "sale.json");
+    const file = join(folder.path, "till.db");
     const { quantity, sales } = await stockOf8(key);
+    const expected = { quantity: quantity - 3, sales: sales + 1 };
     proxy.cutNext({
       bytes: 0,
       meanwhile: async () => {
@@ -143,11 +151,15 @@ describe("till.ts", () => {
     });
     await child.exited;
     expect(proxy.cutsLeft).toBe(0);
-    expect(await stockOf8(key)).toEqual({ quantity: quantity - 3, sales: sales + 1 });
-    const { exitCode, output } = await run(till, key, { env: { TILL_FILE: file } });
-    expect([exitCode, output]).toEqual([0, `sold 3 of pet 8, ${quantity - 3} left\n`]);
-    expect(await stockOf8(key)).toEqual({ quantity: quantity - 3, sales: sales + 1 });
-    expect(await Bun.file(file).exists()).toBe(false);
+    expect(await stockOf8(key)).toEqual(expected);
+    await copyFile(file, `${file}.old`);
+    const { output } = await run(till, key, { env: { TILL_FILE: file } });
+    expect(output).toBe(`3 of pet 8: sold, ${quantity - 3} left\n`);
+    using database = new Database(`${file}.old`);
+    database.run("UPDATE sales SET firstSentAt = firstSentAt - 8 * 86400000");
+    const late = await run(till, key, { env: { TILL_FILE: `${file}.old` } });
+    expect(late.output).toBe("3 of pet 8: sold\n");
+    expect(await stockOf8(key)).toEqual(expected);
   });
 });
 

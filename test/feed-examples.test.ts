@@ -1,13 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Webhook } from "standardwebhooks";
+import { PetstoreClient } from "../client/src/index.ts";
 import { digestOf } from "../src/domain/keys/keyring.ts";
 import { anEntry } from "./support/audit.ts";
 import { CuttingProxy } from "./support/client/cutting-proxy.ts";
+import { startExample } from "./support/example-process.ts";
 import { linesOf } from "./support/lines.ts";
 import { startTestService, type TestService } from "./support/service.ts";
+import { tryReceiver } from "./support/webhooks/receiver-trial.ts";
+import { openStoreWorkspace } from "./support/workspaces.ts";
 
 // The examples that follow the feed or receive webhooks. They run until they are stopped.
 
@@ -25,39 +29,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function start(args: string[], env: Record<string, string>) {
-  const child = Bun.spawn([process.execPath, ...args], {
-    cwd: new URL("..", import.meta.url).pathname,
-    env: { ...process.env, ...env },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const lines = linesOf(child.stdout);
-  const errors = new Response(child.stderr).text();
-  async function lineWith(...patterns: (string | RegExp)[]): Promise<string> {
-    for (;;) {
-      const { value, done } = await lines.next();
-      if (done) throw new Error(`The example ended before ${patterns}: ${await errors}`);
-      if (patterns.some((pattern) => value.match(pattern))) return value;
-    }
-  }
-  return {
-    /** Reads up to the next line that matches. */
-    lineWith: (pattern: string | RegExp) => lineWith(pattern),
-    /** Reads until every pattern has matched a line, in any order. */
-    async linesWith(...patterns: RegExp[]): Promise<void> {
-      const missing = new Set(patterns);
-      while (missing.size > 0) {
-        const line = await lineWith(...missing);
-        for (const pattern of missing) if (line.match(pattern)) missing.delete(pattern);
-      }
-    },
-    async [Symbol.asyncDispose]() {
-      child.kill();
-      await child.exited;
-    },
-  };
-}
+const start = (args: string[], env: Record<string, string>) =>
+  startExample([process.execPath, ...args], env);
 
 /** Issues a key that is valid for both services. */
 async function issueSharedKey(one: TestService, other: TestService): Promise<string> {
@@ -73,82 +46,125 @@ async function setQuantity(one: TestService, key: string, petId: bigint, quantit
   expect((await one.call("PATCH", `/inventory/${petId}`, { key, body })).status).toBe(200);
 }
 
-test("mirror.ts stays equal to GET /inventory, continues after a kill, and loads its copy again after a reset", async () => {
-  // Another history, as after a restore from a backup.
+describe("mirror.ts", () => {
+  const mirror = ["examples/mirror.ts"];
+
+  /** Compares the copy with the service, and returns what the comparison prints. */
+  const check = async (env: Record<string, string>) => {
+    await using comparison = start([...mirror, "check"], env);
+    return await comparison.lineWith("the service");
+  };
+
+  test("misses no change and applies none twice, however often it and the service are killed", async () => {
+    const place = await openStoreWorkspace("sqlite");
+    try {
+      await place.importPets(...[7n, largestId].map((id) => `{"petId":${id},"name":"A"}`));
+      const { key } = await place.createKey("mirror");
+      let served = await place.serve();
+      await using proxy = await CuttingProxy.start(served.baseUrl);
+      const env = { BASE_URL: proxy.baseUrl, API_KEY: key, MIRROR_FILE: join(folder, "kills.db") };
+      const client = new PetstoreClient({ baseUrl: proxy.baseUrl, apiKey: key, attemptsMax: 50 });
+      const batch = [7n, largestId, 7n].map((petId) => ({ petId, delta: 1 }));
+      const write = async () => {
+        for (let at = 0; at < 50; at++) await client.applyChanges(batch);
+      };
+      let writing = Promise.resolve();
+      {
+        await using first = start(mirror, env);
+        await first.lineWith(/^loaded 2 pets/);
+        writing = write();
+        await first.lineWith("change");
+      }
+      await writing;
+      {
+        await using second = start(mirror, env);
+        await second.lineWith(/^continuing after change \d+$/);
+        writing = write();
+        await second.lineWith("change");
+        served.kill("SIGKILL");
+        await served.exited;
+        served = await place.serve();
+        proxy.switchTo(served.baseUrl);
+        await second.lineWith(/^change 200:/);
+      }
+      await writing;
+      await using third = start(mirror, env);
+      await third.lineWith(/change 302\b/);
+      expect(await check(env)).toBe("equal to the service at change 302");
+    } finally {
+      await place.leave();
+    }
+  });
+
+  test("loads its copy again after a reset, and says if a copy differs", async () => {
+    // Another history, as after a restore from a backup.
+    const other = await startTestService();
+    try {
+      await other.addPets({ petId: 7n, quantity: 1 }, { petId: 50n, quantity: 2 });
+      const key = await issueSharedKey(service, other);
+      await using proxy = await CuttingProxy.start(service.baseUrl);
+      const file = join(folder, "reset.db");
+      const env = { BASE_URL: proxy.baseUrl, API_KEY: key, MIRROR_FILE: file };
+      await using copier = start(mirror, env);
+      await copier.lineWith(/^loaded 2 pets as of change 2$/);
+      await setQuantity(service, key, largestId, 5);
+      await copier.lineWith(`change 3: pet ${largestId}, 5`);
+      proxy.switchTo(other.baseUrl);
+      await copier.lineWith(/^loaded 2 pets as of change 2$/);
+      await setQuantity(other, key, 50n, 3);
+      await copier.lineWith(/^change 3: pet 50, 3$/);
+      expect(await check(env)).toBe("equal to the service at change 3");
+      using database = new Database(file);
+      database.run("UPDATE stock SET quantity = 4 WHERE petId = 50");
+      expect(await check(env)).toBe("differs from the service at change 3");
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
+test("relay.ts continues after the last event of a page, and sends the stock again after a reset", async () => {
   const other = await startTestService();
   try {
-    await other.addPets({ petId: 7n, quantity: 1 }, { petId: 50n, quantity: 2 });
+    await other.addPets({ petId: 50n, quantity: 2 });
     const key = await issueSharedKey(service, other);
+    await setQuantity(service, key, largestId, 1);
+    const { json } = await service.call("GET", "/changes/head", { key });
+    const { seq } = json as { seq: number };
     await using proxy = await CuttingProxy.start(service.baseUrl);
-    const file = join(folder, "mirror.json");
-    const env = { BASE_URL: proxy.baseUrl, API_KEY: key, MIRROR_FILE: file };
-    {
-      await using mirror = start(["examples/mirror.ts", "0.1"], env);
-      await mirror.lineWith(/^loaded 2 pets as of change 2$/);
-      for (const quantity of [5, 6, 7]) await setQuantity(service, key, largestId, quantity);
-      await service.addPets({ petId: 9n, quantity: 4, status: "sold" });
-      await mirror.lineWith(`change 5: pet ${largestId}, 7`);
-      await mirror.lineWith(/^change 6: pet 9, 4$/);
-      await mirror.linesWith(
-        /^equal to GET \/inventory at change 6: 3 pets$/,
-        /^stored 3 pets as of change 6$/,
-      );
-    }
-    // A crash while the file was written.
-    await Bun.write(`${file}.new`, '{"cursor":');
-    await setQuantity(service, key, largestId, 8);
-    {
-      await using mirror = start(["examples/mirror.ts", "0.1"], env);
-      expect(await mirror.lineWith(/./)).toBe("continuing with 3 pets as of change 6");
-      expect(await mirror.lineWith(/^(loaded|change)/)).toBe(`change 7: pet ${largestId}, 8`);
-      await mirror.lineWith(/^equal to GET \/inventory at change 7: 3 pets$/);
-      proxy.switchTo(other.baseUrl);
-      await mirror.lineWith(/^loaded 2 pets as of change 2$/);
-      await mirror.lineWith(/^stored 2 pets as of change 2$/);
-    }
-    await setQuantity(other, key, 50n, 3);
-    await using mirror = start(["examples/mirror.ts", "0.1"], env);
-    expect(await mirror.lineWith(/./)).toBe("continuing with 2 pets as of change 2");
-    await mirror.lineWith(/^equal to GET \/inventory at change 3: 2 pets$/);
+    const env = { BASE_URL: proxy.baseUrl, API_KEY: key, PORT: "0" };
+    await using relay = start(["examples/relay.ts"], env);
+    const url = (await relay.lineWith("listening on ")).replace("listening on ", "");
+    const open = async (lastId?: string) => {
+      const headers: Record<string, string> =
+        lastId === undefined ? {} : { "last-event-id": lastId };
+      const { body } = await fetch(`${url}changes`, { headers });
+      const lines = linesOf(body!);
+      const next = async (name: string) => {
+        for (;;) {
+          const { value, done } = await lines.next();
+          if (done) throw new Error("The relay closed the connection");
+          if (value.startsWith(`${name}: `)) return value.slice(name.length + 2);
+        }
+      };
+      return { next, event: async () => [await next("event"), JSON.parse(await next("data"))] };
+    };
+    const entry = { petId: String(largestId), quantity: 1, status: "available" };
+    const first = await open();
+    const id = await first.next("id");
+    expect(await first.event()).toEqual(["stock", expect.arrayContaining([entry])]);
+    await setQuantity(service, key, largestId, 2);
+    const change = ["change", { seq: seq + 1, ...entry, quantity: 2 }];
+    expect(await first.event()).toEqual(change);
+    expect(await (await open(id)).event()).toEqual(change);
+    expect((await (await open("unknown-1")).event())[0]).toBe("stock");
+    proxy.switchTo(other.baseUrl);
+    const restored = [{ petId: "50", quantity: 2, status: "available" }];
+    expect(await first.event()).toEqual(["stock", restored]);
   } finally {
     await other.stop();
   }
 });
 
-test("webhook-receiver.ts handles each change once, also after a restart, and nothing unsigned", async () => {
-  const [secret, newSecret] = ["first", "second"].map((text) => `whsec_${btoa(text.repeat(5))}`);
-  const env = { PORT: "0", SEQ_FILE: join(folder, "seq") };
-  const row = (seq: number) =>
-    `{"seq":${seq},"petId":${largestId},"before":null,"after":{"quantity":${seq},"status":"sold"},"cause":"api","keyId":null,"keyName":null,"reason":null,"requestId":null,"at":"2026-11-15T10:00:00.000Z"}`;
-  const bodyOf = (...seqs: number[]) =>
-    `{"type":"inventory.changed","timestamp":"2026-11-15T10:00:00.000Z","data":{"changes":[${seqs.map(row)}],"cursor":"a-9"}}`;
-  async function startReceiver(secrets: string) {
-    const receiver = start(["examples/webhook-receiver.ts"], { ...env, WEBHOOK_SECRETS: secrets });
-    const url = (await receiver.lineWith("listening on ")).replace("listening on ", "");
-    const deliver = async (body: string, signedBody = body, signer = secret) => {
-      const at = new Date();
-      const headers = {
-        "webhook-id": "msg_1",
-        "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
-        "webhook-signature": new Webhook(signer ?? "").sign("msg_1", at, signedBody),
-      };
-      return (await fetch(url, { method: "POST", headers, body })).status;
-    };
-    return { ...receiver, deliver };
-  }
-  {
-    await using receiver = await startReceiver(`${secret}`);
-    expect(await receiver.deliver(bodyOf(1, 2))).toBe(204);
-    expect(await receiver.deliver(bodyOf(1, 2, 3))).toBe(204);
-    expect(await receiver.lineWith("change")).toBe(`change 1: pet ${largestId}, 1`);
-    expect(await receiver.lineWith("change")).toBe(`change 2: pet ${largestId}, 2`);
-    expect(await receiver.lineWith("change")).toBe(`change 3: pet ${largestId}, 3`);
-    expect(await receiver.deliver(bodyOf(4), bodyOf(5))).toBe(400);
-    expect(await receiver.deliver(bodyOf(4), bodyOf(4), newSecret)).toBe(400);
-    expect(await receiver.deliver("x".repeat(200_000))).toBe(413);
-  }
-  await using receiver = await startReceiver(`${secret},${newSecret}`);
-  expect(await receiver.deliver(bodyOf(3))).toBe(204);
-  expect(await receiver.deliver(bodyOf(3, 4), bodyOf(3, 4), newSecret)).toBe(204);
-  expect(await receiver.lineWith("change")).toBe(`change 4: pet ${largestId}, 4`);
-});
+test("webhook-receiver.ts handles each change once, also after a restart, and nothing unsigned", () =>
+  tryReceiver([process.execPath, "examples/webhook-receiver.ts"], join(folder, "seq")));

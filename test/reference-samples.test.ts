@@ -116,10 +116,14 @@ test("a sample of the client keeps every digit, and says what the client cannot 
   expect(sampleFor("typescript", trial, "")).toContain(
     "client.applyChanges([{ petId: 9223372036854775807n, delta: -1 }]);",
   );
+  const tried = { ...trial, body: '{"dryRun":true,"changes":[{"petId":7,"delta":-1}]}' };
+  expect(sampleFor("typescript", tried, "")).toContain(
+    "client.applyChanges([{ petId: 7n, delta: -1 }], { dryRun: true });",
+  );
   expect(sampleFor("typescript", { ...trial, body: "[" }, "")).toContain(
     "// The request body is not valid.",
   );
-  const fields = [{ name: "before", in: "query", value: "5" }];
-  const list: Trial = { ...trial, operation: "listChanges", fields, body: undefined };
-  expect(sampleFor("typescript", list, "")).toContain("// The client has no option for before.");
+  const fields = [{ name: "If-None-Match", in: "header", value: '"a-5"' }];
+  const past: Trial = { ...trial, operation: "getSnapshot", fields, body: undefined };
+  expect(sampleFor("typescript", past, "")).toContain("has no option for If-None-Match.");
 });

@@ -38,14 +38,23 @@ export interface DeltaChange extends ChangeFields {
 /** One change of a batch. */
 export type StockChange = QuantityChange | DeltaChange;
 
+export interface ApplyOptions extends WriteOptions {
+  /**
+   * True to see what the changes would do. They are checked, and nothing is stored. Each returned entry
+   * is as it would be, with its stock `before` and its current version.
+   */
+  readonly dryRun?: boolean;
+}
+
 export async function applyChanges(
   transport: Transport,
   changes: readonly StockChange[],
-  options: WriteOptions,
+  options: ApplyOptions,
 ): Promise<WithResponse<VersionedItem[]>> {
   if (!Array.isArray(changes)) {
     throw new TypeError("Pass an array of changes: [{ petId: 7n, delta: -1 }]");
   }
+  const isDryRun = readDryRun(options);
   const call = {
     operation: "applyChanges",
     method: "POST",
@@ -54,10 +63,17 @@ export async function applyChanges(
       "Content-Type": "application/json",
       "Idempotency-Key": idempotencyKeyHeader(options.idempotencyKey),
     },
-    body: `{"changes":[${changes.map(formatChange).join()}]}`,
+    body: `{${isDryRun ? '"dryRun":true,' : ""}"changes":[${changes.map(formatChange).join()}]}`,
   } as const;
   const response = await sendWithRetries(transport, call, options);
-  return { value: readBody(response, decodeAppliedChanges), response };
+  return { value: readBody(response, decodeAppliedChanges(isDryRun)), response };
+}
+
+/** Rejects `dryRun: undefined` and `dryRun: "true"`: the changes would then be applied. */
+function readDryRun(options: ApplyOptions): boolean {
+  if (!("dryRun" in options)) return false;
+  if (typeof options.dryRun === "boolean") return options.dryRun;
+  throw new TypeError("dryRun must be true or false. Leave it out to apply the changes");
 }
 
 /** Formats a change as JSON. Node 20 cannot write a number above 2^53, so the id is added as text. */

@@ -1,11 +1,8 @@
 import { adjustInventory, type ComputeQuantity } from "./adjust.js";
-import type { Transport } from "./call.js";
-import { applyChanges, type StockChange } from "./changes.js";
-import { DeprecationWarnings } from "./deprecation.js";
+import { type ApplyOptions, applyChanges, type StockChange } from "./changes.js";
 import type { InventoryEntry } from "./entry.js";
 import type { Id } from "./id.js";
-import { getInventory, updateInventory } from "./inventory.js";
-import { InventoryList } from "./inventory-list.js";
+import { InventoryClient } from "./inventory-client.js";
 import {
   type ChangesOptions,
   type ChangesPage,
@@ -17,26 +14,16 @@ import {
   listChanges,
   listHistory,
 } from "./ledger.js";
-import type { Limits } from "./limits.js";
 import type { Moment } from "./moment.js";
-import type {
-  AdjustOptions,
-  CallOptions,
-  ClientOptions,
-  UpdateOptions,
-  WriteOptions,
-} from "./options.js";
+import type { AdjustOptions, CallOptions } from "./options.js";
 import { eachOrder, type ListOrdersOptions, listOrders, type OrderPage } from "./orders.js";
 import { getPet } from "./pets.js";
 import { type ApiPromise, apiPromise } from "./promise.js";
-import { RequestQueue } from "./queue.js";
 import { getRequest } from "./requests.js";
-import { resolveSettings } from "./settings.js";
 import { getDiff, getSnapshot } from "./snapshots.js";
 import type {
   InventoryDifference,
   InventoryItem,
-  InventoryUpdate,
   LedgerHead,
   LedgerRow,
   Order,
@@ -46,64 +33,8 @@ import type {
 } from "./types.js";
 import { type Watch, type WatchOptions, watchFeed } from "./watch.js";
 
-/**
- * A client for the Pet Store Inventory Service. Create one per API key and share it, so that all
- * calls together stay within the rate limit of the key.
- *
- * Every method rejects with an ApiError, a NetworkError or a TimeoutError, with the reason of its
- * AbortSignal, or with an error that your hooks or your `apiKey` function throw. Call
- * `withResponse()` on a returned promise to get the HTTP response together with the value.
- */
-export class PetstoreClient {
-  readonly #transport: Transport;
-  readonly #list = new InventoryList();
-  #limits: Limits | undefined;
-
-  constructor(options: ClientOptions) {
-    const settings = resolveSettings(options);
-    this.#transport = {
-      settings,
-      queue: new RequestQueue(settings.clock, settings.parallelMax),
-      deprecations: new DeprecationWarnings(settings.hooks),
-      onLimits: ({ limit, remaining, resetsAt }) => {
-        this.#limits = { limit, remaining, resetsAt };
-      },
-    };
-  }
-
-  /** The rate limit as of the last response, or undefined before the first. */
-  get limits(): Limits | undefined {
-    return this.#limits;
-  }
-
-  /**
-   * Returns the stock entries of all pets, in ascending order of `petId`. The list is downloaded only
-   * if it changed. You may change the array, which is new each time. Its items are frozen, because
-   * they are returned again while the list is unchanged.
-   */
-  listInventory(options: CallOptions = {}): ApiPromise<InventoryItem[]> {
-    return apiPromise(this.#list.read(this.#transport, options));
-  }
-
-  /** Returns the stock entry of one pet with its `etag`. Beta. */
-  getInventory(petId: Id, options: CallOptions = {}): ApiPromise<InventoryEntry> {
-    return apiPromise(getInventory(this.#transport, petId, options));
-  }
-
-  /**
-   * Sets the stock count of one pet. Experimental: the request may change.
-   *
-   * With `ifMatch`, the count is set only if the entry still has that version. Otherwise the call
-   * rejects with a ConflictError, which has the current entry.
-   */
-  updateInventory(
-    petId: Id,
-    update: InventoryUpdate,
-    options: UpdateOptions = {},
-  ): ApiPromise<InventoryEntry> {
-    return apiPromise(updateInventory(this.#transport, petId, update, options));
-  }
-
+/** A client for all operations of the Pet Store Inventory Service. */
+export class PetstoreClient extends InventoryClient {
   /**
    * Sets the stock count of one pet to a function of its current entry. If another client changes the
    * entry meanwhile, this reads it and calls the function again, so no change is overwritten.
@@ -115,7 +46,7 @@ export class PetstoreClient {
     compute: ComputeQuantity,
     options: AdjustOptions = {},
   ): ApiPromise<InventoryEntry> {
-    return apiPromise(adjustInventory(this.#transport, petId, compute, options));
+    return apiPromise(adjustInventory(this.transport, petId, compute, options));
   }
 
   /**
@@ -123,23 +54,24 @@ export class PetstoreClient {
    * the changes. A pet may appear more than once. Beta.
    *
    * Rejects with `not_found`, `insufficient_stock` or `version_conflict`; the message names the
-   * change. No change is applied then.
+   * change. No change is applied then. With `dryRun`, no change is applied in any case: the result is
+   * what it would be.
    */
   applyChanges(
     changes: readonly StockChange[],
-    options: WriteOptions = {},
+    options: ApplyOptions = {},
   ): ApiPromise<VersionedItem[]> {
-    return apiPromise(applyChanges(this.#transport, changes, options));
+    return apiPromise(applyChanges(this.transport, changes, options));
   }
 
   /** Iterates over the changes of one pet, the newest first. Fetches pages as needed. Beta. */
   history(petId: Id, options: HistoryOptions = {}): AsyncGenerator<LedgerRow, void, undefined> {
-    return eachHistoryRow(this.#transport, petId, options);
+    return eachHistoryRow(this.transport, petId, options);
   }
 
   /** Returns one page of the changes of one pet, the newest first. Beta. */
   listHistory(petId: Id, options: HistoryOptions = {}): ApiPromise<HistoryPage> {
-    return apiPromise(listHistory(this.#transport, petId, options));
+    return apiPromise(listHistory(this.transport, petId, options));
   }
 
   /**
@@ -147,12 +79,12 @@ export class PetstoreClient {
    * needed. Beta.
    */
   changes(options: ChangesOptions = {}): AsyncGenerator<LedgerRow, void, undefined> {
-    return eachChange(this.#transport, options);
+    return eachChange(this.transport, options);
   }
 
   /** Returns one page of the changes of all pets, the oldest first. Beta. */
   listChanges(options: ChangesOptions = {}): ApiPromise<ChangesPage> {
-    return apiPromise(listChanges(this.#transport, options));
+    return apiPromise(listChanges(this.transport, options));
   }
 
   /**
@@ -161,17 +93,17 @@ export class PetstoreClient {
    * such as a revoked key. Beta.
    */
   watch(options: WatchOptions = {}): Watch {
-    return watchFeed(this.#transport, options);
+    return watchFeed(this.transport, options);
   }
 
   /** Returns what became of a request of this key, by the `requestId` of its error. Beta. */
   getRequest(requestId: string, options: CallOptions = {}): ApiPromise<RequestOutcome> {
-    return apiPromise(getRequest(this.#transport, requestId, options));
+    return apiPromise(getRequest(this.transport, requestId, options));
   }
 
   /** Returns the `seq` and the hash of the last change. Beta. */
   ledgerHead(options: CallOptions = {}): ApiPromise<LedgerHead> {
-    return apiPromise(getLedgerHead(this.#transport, options));
+    return apiPromise(getLedgerHead(this.transport, options));
   }
 
   /**
@@ -179,12 +111,12 @@ export class PetstoreClient {
    * A number is a `seq`; pass a time as a Date or as text. Beta.
    */
   snapshot(moment: Moment, options: CallOptions = {}): ApiPromise<InventoryItem[]> {
-    return apiPromise(getSnapshot(this.#transport, moment, options));
+    return apiPromise(getSnapshot(this.transport, moment, options));
   }
 
   /** Returns the entries that differ between two moments, in ascending order of `petId`. Beta. */
   diff(from: Moment, to: Moment, options: CallOptions = {}): ApiPromise<InventoryDifference[]> {
-    return apiPromise(getDiff(this.#transport, from, to, options));
+    return apiPromise(getDiff(this.transport, from, to, options));
   }
 
   /**
@@ -192,16 +124,16 @@ export class PetstoreClient {
    * @deprecated The service returns 410 after the date in its `Sunset` header.
    */
   getPet(petId: Id, options: CallOptions = {}): ApiPromise<Pet> {
-    return apiPromise(getPet(this.#transport, petId, options));
+    return apiPromise(getPet(this.transport, petId, options));
   }
 
   /** Returns one page of orders, in descending order of their ids. */
   listOrders(options: ListOrdersOptions = {}): ApiPromise<OrderPage> {
-    return apiPromise(listOrders(this.#transport, options));
+    return apiPromise(listOrders(this.transport, options));
   }
 
   /** Iterates over all orders, in descending order of their ids. Fetches pages as needed. */
   eachOrder(options: ListOrdersOptions = {}): AsyncGenerator<Order, void, undefined> {
-    return eachOrder(this.#transport, options);
+    return eachOrder(this.transport, options);
   }
 }

@@ -5,6 +5,7 @@ import {
   checkStringOrNull,
   decodeList,
   type Fields,
+  fail,
   readFields,
   readId,
 } from "./fields.js";
@@ -19,14 +20,22 @@ import {
 
 // Checks responses that show the ledger, by the rules in decode.ts.
 
-export function decodeAppliedChanges(value: Json): VersionedItem[] {
-  return decodeList(readFields(value).entries as Json | undefined, (item) => {
-    const fields = readFields(item);
-    fields.petId = readId(fields.petId, "petId");
-    checkStock(fields);
-    checkInteger(fields.version, "version");
-    return withToJson(fields) as unknown as VersionedItem;
-  });
+/** Returns a decoder. The response to a dry run must say that it was one: otherwise the changes were made. */
+export function decodeAppliedChanges(isDryRun: boolean): (value: Json) => VersionedItem[] {
+  return (value) => {
+    const { entries, dryRun } = readFields(value);
+    if (isDryRun && dryRun !== true) fail("dryRun", "true");
+    return decodeList(entries as Json | undefined, decodeVersionedItem);
+  };
+}
+
+function decodeVersionedItem(value: Json): VersionedItem {
+  const fields = readFields(value);
+  fields.petId = readId(fields.petId, "petId");
+  checkStock(fields);
+  checkInteger(fields.version, "version");
+  if (fields.before !== undefined) checkStock(readFields(fields.before as Json));
+  return withToJson(fields) as unknown as VersionedItem;
 }
 
 export function decodeLedgerRows(value: Json | undefined): LedgerRow[] {

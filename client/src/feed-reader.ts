@@ -47,6 +47,7 @@ export type WatchEvent = WatchStart | WatchChange | WatchReset;
 
 export interface FeedRequest {
   readonly after: string | undefined;
+  readonly since: string | undefined;
   readonly cause: string | undefined;
   readonly key: string | undefined;
   readonly headers: Headers;
@@ -103,8 +104,8 @@ export class FeedReader {
   }
 
   #call() {
-    const { after, cause, key } = this.#request;
-    const path = pathWithQuery("/changes", { after, cause, key });
+    const { after, since, cause, key } = this.#request;
+    const path = pathWithQuery("/changes", { after, since, cause, key });
     const headers: Record<string, string> = { Accept: "text/event-stream" };
     // The header takes precedence over the parameter. The URL stays the same, so that a browser need
     // not ask the service again whether the page may send the request.

@@ -1,7 +1,7 @@
 // The public API of the package. Everything that is not exported here is internal.
 
 export type { ComputeQuantity } from "./adjust.js";
-export type { DeltaChange, QuantityChange, StockChange } from "./changes.js";
+export type { ApplyOptions, DeltaChange, QuantityChange, StockChange } from "./changes.js";
 export { PetstoreClient } from "./client.js";
 export type { Clock } from "./clock.js";
 export type { InventoryEntry } from "./entry.js";
@@ -27,6 +27,7 @@ export type {
   RetryEvent,
 } from "./hooks.js";
 export type { Id } from "./id.js";
+export { InventoryClient } from "./inventory-client.js";
 export { jsonReplacer } from "./json.js";
 export type {
   Cause,

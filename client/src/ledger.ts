@@ -11,29 +11,27 @@ import { sendWithRetries } from "./retry.js";
 import type { LedgerHead, LedgerRow } from "./types.js";
 
 /** What caused a change. Later versions of the service can add causes. */
-export type Cause = "api" | "import" | "undo" | (string & {});
+export type Cause = "api" | "import" | "undo" | "console" | "count" | (string & {});
 
-interface RangeOptions extends CallOptions {
+/** The options of `history` and `listHistory`, which `changes` and `listChanges` have too. */
+export interface HistoryOptions extends CallOptions {
   /** Rows per page, at most 1,000. Default: 100. */
   readonly limit?: number | undefined;
   /** Only rows with a larger `seq`. */
   readonly after?: number | bigint | undefined;
+  /** Only rows with a smaller `seq`. */
+  readonly before?: number | bigint | undefined;
   /** Only rows written at this time or later. */
   readonly since?: Instant | undefined;
   /** Only rows written before this time. */
   readonly until?: Instant | undefined;
 }
 
-export interface ChangesOptions extends RangeOptions {
+export interface ChangesOptions extends HistoryOptions {
   /** Only rows with this cause. */
   readonly cause?: Cause | undefined;
   /** Only rows written with the API key of this ID. */
   readonly key?: string | undefined;
-}
-
-export interface HistoryOptions extends RangeOptions {
-  /** Only rows with a smaller `seq`. */
-  readonly before?: number | bigint | undefined;
 }
 
 export interface ChangesPage {
@@ -86,10 +84,10 @@ export async function listHistory(
   options: HistoryOptions,
 ): Promise<WithResponse<HistoryPage>> {
   const { before } = options;
-  const path = pathWithQuery(`/inventory/${formatId("petId", petId)}/history`, {
-    ...rangeParameters(options),
-    before: before === undefined ? undefined : formatSeq("before", before),
-  });
+  const path = pathWithQuery(
+    `/inventory/${formatId("petId", petId)}/history`,
+    rangeParameters(options),
+  );
   const call = { operation: "listHistory", method: "GET", path } as const;
   const response = await sendWithRetries(transport, call, options);
   const rows = readBody(response, decodeLedgerRows);
@@ -124,10 +122,11 @@ export async function getLedgerHead(
   return { value: readBody(response, decodeLedgerHead), response };
 }
 
-function rangeParameters({ limit, after, since, until }: RangeOptions) {
+function rangeParameters({ limit, after, before, since, until }: HistoryOptions) {
   return {
     limit: limit === undefined ? undefined : String(limit),
     after: after === undefined ? undefined : formatSeq("after", after),
+    before: before === undefined ? undefined : formatSeq("before", before),
     since: since === undefined ? undefined : formatInstant("since", since),
     until: until === undefined ? undefined : formatInstant("until", until),
   };

@@ -3,7 +3,7 @@ import type { Transport } from "./call.js";
 import { FeedReader, type WatchEvent } from "./feed-reader.js";
 import { withHeaders } from "./headers.js";
 import type { Cause } from "./ledger.js";
-import { formatSeq } from "./moment.js";
+import { formatInstant, formatSeq, type Instant } from "./moment.js";
 import type { CallOptions } from "./options.js";
 import { atLeast, resolveBudget } from "./settings.js";
 
@@ -18,6 +18,8 @@ export interface WatchOptions extends CallOptions {
    * the one after it. Without it, the watch starts with the changes after its first connection.
    */
   readonly after?: string | number | bigint | undefined;
+  /** Only changes at this time or later, which can be in the future. */
+  readonly since?: Instant | undefined;
   /** Only changes with this cause. */
   readonly cause?: Cause | undefined;
   /** Only changes made with the API key of this ID. */
@@ -47,10 +49,11 @@ export interface Watch extends AsyncIterableIterator<WatchEvent> {
 const defaultIdleTimeoutMs = 45_000;
 
 export function watchFeed(transport: Transport, options: WatchOptions): Watch {
-  const { after, cause, key, signal } = options;
+  const { after, since, cause, key, signal } = options;
   const stop = new AbortController();
   const reader = new FeedReader(transport, {
     after: after === undefined ? undefined : formatAfter(after),
+    since: since === undefined ? undefined : formatInstant("since", since),
     cause,
     key,
     headers: withHeaders(transport.settings.headers, options.headers),

@@ -63,6 +63,32 @@ describe("applyChanges", () => {
     expect(server.received).toEqual([]);
   });
 
+  test("with dryRun asks for a dry run, and reports a response that does not say it was one", async () => {
+    await using server = new ScriptedServer();
+    const client = createClient(server);
+    const sent: string[] = [];
+    const entry =
+      '{"petId":1,"quantity":4,"status":"sold","version":9,"before":{"quantity":5,"status":"sold"}}';
+    for (const start of ['{"dryRun":true,', '{"dryRun":false,', "{"]) {
+      server.enqueue(async (request) => {
+        sent.push(await request.text());
+        return new Response(`${start}"entries":[${entry}]}`);
+      });
+    }
+    const tryOut = () => client.applyChanges([{ petId: 1, delta: -1 }], { dryRun: true });
+    const [item] = await tryOut();
+    expect(item).toMatchObject({ petId: 1n, quantity: 4, before: { quantity: 5, status: "sold" } });
+    expect(sent).toEqual(['{"dryRun":true,"changes":[{"petId":1,"delta":-1}]}']);
+    for (let at = 0; at < 2; at++) {
+      expect(String(await rejectionOf(tryOut()))).toContain("dryRun is not true");
+    }
+    for (const dryRun of [undefined, "true", 1]) {
+      const call = client.applyChanges([{ petId: 1, delta: -1 }], { dryRun } as never);
+      expect(String(await rejectionOf(call))).toContain("dryRun must be true or false");
+    }
+    expect(sent).toHaveLength(3);
+  });
+
   test("reports a response that does not match the contract", async () => {
     await using server = new ScriptedServer();
     const bodies = {
@@ -70,6 +96,8 @@ describe("applyChanges", () => {
       "{}": "expected an array",
       '{"entries":[{"petId":1,"quantity":1,"status":"sold"}]}': "version is not an integer",
       '{"entries":[{"petId":1,"quantity":1,"status":"x","version":1}]}': "status is not one of",
+      '{"entries":[{"petId":1,"quantity":1,"status":"sold","version":1,"before":{}}]}':
+        "quantity is not an integer",
     };
     for (const [body, reason] of Object.entries(bodies)) {
       server.enqueue(() => new Response(body));

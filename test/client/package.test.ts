@@ -43,19 +43,22 @@ afterAll(async () => {
 // These tests come first, because they expect the initial counts.
 describe("the examples in the README", () => {
   const printed: Readonly<Record<string, RegExp>> = {
-    "Quick start": /^pet 1: 0 available\npet 2: 1 pending\npet 9223372036854775807: 7 sold\n$/,
-    CommonJS: /^3 entries\n$/,
+    "List the stock": /^pet 1: 0 available\npet 2: 1 pending\npet 9223372036854775807: 7 sold\n$/,
     "Update a count": /^pet 1: 5 in stock\n$/,
     "Update only what you read": /^not set to 9: the count is now 8\n$/,
-    "Compute a count": /^pet 1: 12 in stock\n$/,
-    "Change several pets at once": /^pet 1: 10 left\npet 2: 4 left\n$/,
+    "Change several pets at once": /^pet 1: 6 left\npet 2: 4 left\n$/,
+    "See what changes would do": /^pet 1: 6 now, 1 then\n$/,
     "Read the history":
-      /^7: 12 to 10 \(sale 17\)\n6: 8 to 12 \(null\)\n(?:.*\n)+1: none to 0 \(test\)\n3 changes by imports\n$/,
+      /^6: 8 to 6 \(sale 17\)\n5: 5 to 8 \(null\)\n4: 0 to 5 \(delivery 42\)\n1: none to 0 \(test\)\n3 changes by imports\n$/,
     "Look at the past":
-      /^3 entries before the last change\npet 2: 1 before, 4 now\nhash of all 8 changes: [0-9a-f]{64}\n$/,
+      /^3 entries before the last change\npet 2: 1 before, 4 now\nhash of all 7 changes: [0-9a-f]{64}\n$/,
     "Watch the changes":
       /^change 1: pet 1, 0 in stock\nchange 2: pet 2, 1 in stock\nchange 3: pet 9223372036854775807, 7 in stock\ncontinue later after \S+-3\n$/,
     "Receive webhooks": /^rejected: missing_header\n$/,
+    "Find out what became of a request": /^refused, 0 changes\. \S.*\n$/,
+    CommonJS: /^3 entries\n$/,
+    "Load less code": /^4 in stock\n$/,
+    "Compute a count": /^pet 1: 12 in stock\n$/,
     "Handle errors": /^no such pet \(status 404, request \S+\)\n$/,
     "Read the rate limit": /^59 of 60 left until \d{4}-\d\d-\d\dT\d\d:\d\d:00.000Z\n$/,
     "Iterate over all orders": /^5 orders not yet delivered\n$/,
@@ -63,11 +66,12 @@ describe("the examples in the README", () => {
     "Log requests": /^listInventory: 200\n$/,
     "Rotate the API key": /^3 entries\n$/,
     "Convert results to JSON":
-      /^\{"petId":1,"quantity":10,"status":"available"\}\n\{"petId":1,.*,"shelf":"A3"\}\n$/,
+      /^\{"petId":1,"quantity":12,"status":"available"\}\n\{"petId":1,.*,"shelf":"A3"\}\n$/,
   };
 
   test("run and print the expected output", async () => {
     expect(examples.map(({ title }) => title)).toEqual(Object.keys(printed));
+    expect(Object.keys(printed).indexOf("CommonJS")).toBe(10);
     const outputs = await runReadmeExamples(
       project.folder,
       examples,
@@ -132,6 +136,25 @@ describe("the packed client, installed into an empty project", () => {
         expect({ file, invalid }).toEqual({ file, invalid: [] });
       }
     }
+  });
+
+  test("adds at most 8 kB to a program that lists and updates, and less than the whole client does", async () => {
+    const sizeOf = async (name: string, use: string) => {
+      const file = join(project.folder, `${name}.js`);
+      const options = '{ baseUrl: "http://127.0.0.1:1/v1", apiKey: "x" }';
+      await Bun.write(
+        file,
+        `import { ${name} } from "petstore-inventory-client";
+         const client = new ${name}(${options});
+         ${use}`,
+      );
+      const { outputs } = await Bun.build({ entrypoints: [file], minify: true });
+      return Bun.gzipSync(await outputs[0]!.arrayBuffer(), { level: 9 }).length;
+    };
+    const use = "client.listInventory(); client.updateInventory(1n, { quantity: 2 });";
+    const small = await sizeOf("InventoryClient", use);
+    expect(small).toBeLessThanOrEqual(8_000);
+    expect(small).toBeLessThan(0.75 * (await sizeOf("PetstoreClient", use)));
   });
 
   // The README's examples import it under Bun.

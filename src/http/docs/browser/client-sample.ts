@@ -15,9 +15,6 @@ interface ClientCall {
   readonly options: Readonly<Record<string, readonly [name: string, write: Writer]>>;
 }
 
-/** `without` lists query parameters that are no options. */
-type Exception = Partial<ClientCall> & { readonly without?: readonly string[] };
-
 const text: Writer = (value) => JSON.stringify(value);
 const number: Writer = (value) => (/^\d+$/.test(value) ? value : text(value));
 const id: Writer = (value) => (/^-?\d+$/.test(value) ? `${value}n` : text(value));
@@ -27,11 +24,10 @@ const idempotencyKey: Writer = (value) => text(value.replace(/^"(.*)"$/, "$1"));
 const writes = { "Idempotency-Key": ["idempotencyKey", idempotencyKey] } as const;
 
 /** How the methods of some operations differ from the rule of `callOf`, by the id of the operation. */
-const exceptions: Readonly<Record<string, Exception>> = {
+const exceptions: Readonly<Record<string, Partial<ClientCall>>> = {
   updateInventory: {
     options: { "If-Match": ["ifMatch", text], "X-Change-Reason": ["reason", text], ...writes },
   },
-  listChanges: { without: ["before"] },
   applyChanges: { body: "changes", options: writes },
   getLedgerHead: { method: "ledgerHead" },
   getRequest: { arguments: { requestId: text } },
@@ -44,15 +40,13 @@ const exceptions: Readonly<Record<string, Exception>> = {
  * arguments, and query parameters its options.
  */
 function callOf({ operation, fields }: Trial): ClientCall {
-  const { without = [], ...exception } = exceptions[operation] ?? {};
   const named = (place: string) => fields.filter((field) => field.in === place);
-  const options = named("query").filter(({ name }) => !without.includes(name));
   return {
     method: operation,
     arguments: Object.fromEntries(named("path").map(({ name }) => [name, id])),
     body: "whole",
-    options: Object.fromEntries(options.map(({ name }) => [name, [name, number]])),
-    ...exception,
+    options: Object.fromEntries(named("query").map(({ name }) => [name, [name, number]])),
+    ...exceptions[operation],
   };
 }
 
@@ -85,12 +79,13 @@ function callLines(trial: Trial): string[] {
   for (const [name, write] of Object.entries(call.arguments)) {
     parts.push(write(fields.find((field) => field.name === name)?.value ?? ""));
   }
-  if (body !== undefined) {
-    const argument = bodyArgument(body, call.body);
-    if (argument === undefined) return ["// The request body is not valid."];
-    parts.push(argument);
-  }
   const options: string[] = [];
+  if (body !== undefined) {
+    const read = readSampleBody(body, call.body);
+    if (read === undefined) return ["// The request body is not valid."];
+    parts.push(read.argument);
+    options.push(...read.options);
+  }
   const missing: string[] = [];
   for (const { name, value } of filled) {
     const option = call.options[name];
@@ -108,22 +103,29 @@ function callLines(trial: Trial): string[] {
 /** Marks the digits of a number, which become a string so that none of them is lost. */
 const numberMark = "\u0000";
 
-function bodyArgument(body: string, part: "whole" | "changes"): string | undefined {
+/** The argument for the body or for a part of it, and options for its other fields. */
+function readSampleBody(body: string, part: "whole" | "changes") {
   const marked = body.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
     token.startsWith('"') ? token : `"\\u0000${token}"`,
   );
   try {
     JSON.parse(body);
     const parsed: unknown = JSON.parse(marked);
-    if (part === "whole") return literal(parsed, "", "");
-    const changes = (parsed as { changes?: unknown } | null)?.changes;
-    return Array.isArray(changes) ? literal(changes, "", "") : undefined;
+    if (part === "whole") return { argument: literal(parsed, "", ""), options: [] };
+    const { changes, ...others } = parsed as Record<string, unknown>;
+    if (!Array.isArray(changes)) return undefined;
+    return { argument: literal(changes, "", ""), options: literalsOf(others, "") };
   } catch {
     return undefined;
   }
 }
 
 const lineCharactersMax = 72;
+
+function literalsOf(fields: object, indent: string): string[] {
+  const nameOf = (key: string) => (/^[A-Za-z_]\w*$/.test(key) ? key : text(key));
+  return Object.entries(fields).map(([key, one]) => `${nameOf(key)}: ${literal(one, key, indent)}`);
+}
 
 /** Writes a value as TypeScript, on one line if it is short. A `petId` is a bigint. */
 function literal(value: unknown, name: string, indent: string): string {
@@ -135,10 +137,7 @@ function literal(value: unknown, name: string, indent: string): string {
   const inner = `${indent}  `;
   const items = Array.isArray(value)
     ? value.map((item) => literal(item, "", inner))
-    : Object.entries(value).map(
-        ([key, item]) =>
-          `${/^[A-Za-z_]\w*$/.test(key) ? key : text(key)}: ${literal(item, key, inner)}`,
-      );
+    : literalsOf(value, inner);
   const [open, close, gap] = Array.isArray(value) ? ["[", "]", ""] : ["{", "}", " "];
   if (items.length === 0) return open + close;
   const line = `${open}${gap}${items.join(", ")}${gap}${close}`;
