@@ -20,8 +20,6 @@ export const countedBy = computed(() => {
 const reportedMax = 10_000;
 /** What this page has reported last. Empty at first: another device of the person may be counting. */
 let reported = "";
-/** How far the clock of the service is ahead, at least and at most. */
-let [least, most] = [-Infinity, Infinity];
 
 /** Tells the others what was counted here, and learns what they counted, and the clock of the service. */
 export async function exchange(): Promise<void> {
@@ -32,10 +30,10 @@ export async function exchange(): Promise<void> {
   const { now, others } = await request<StocktakeList>("/stocktakes", { method: "POST", body });
   reported = text;
   const [low, high] = [Date.parse(now) - Date.now(), Date.parse(now) - sentAt];
-  // Every exchange narrows it, the quick ones most. Where they contradict each other, a clock was set.
-  const isSet = low > most || high < least;
-  [least, most] = isSet ? [low, high] : [Math.max(least, low), Math.min(most, high)];
-  clockDifferenceMs.value = (least + most) / 2;
+  // It lies between these. A slow exchange, which says little, moves it no further than it must.
+  const { value: last } = clockDifferenceMs;
+  const known = Number.isNaN(last) ? (low + high) / 2 : last;
+  clockDifferenceMs.value = Math.min(Math.max(known, low), high);
   colleagues.value = others;
 }
 
