@@ -65,8 +65,11 @@ describe.each(engines)("an assistant on %s", (engine) => {
     service.call("POST", "~/mcp", { key: text, body, headers });
 
   test.each(revisions)("makes 50 changes in %s, and one undo takes back all", async (revision) => {
-    const { use, names, session: connected } = await connect(service, key.text, revision);
-    expect(await names()).toEqual([...reading, ...past, ...changing]);
+    const { client, use, names, session: connected } = await connect(service, key.text, revision);
+    expect(await names()).toEqual([...reading, ...past, "what_became_of_request", ...changing]);
+    const { tools } = await client.listTools();
+    const writing = tools.filter(({ annotations }) => !annotations?.readOnlyHint);
+    expect(writing.map(({ name }) => name)).toEqual(changing);
     const before = await stock();
     let session = connected();
     const changes = (at: number) => [
@@ -119,7 +122,10 @@ describe.each(engines)("an assistant on %s", (engine) => {
         { petId: 2, quantity: 101, before: { quantity: 100 } },
       ],
     });
-    const { session } = (await use("change_stock", given)).json;
+    const { session, requestId } = (await use("change_stock", given)).json;
+    expect((await use("what_became_of_request", { requestId })).json).toMatchObject({
+      ...{ outcome: "stored", changes: [{ petId: 1 }, { petId: 2 }] },
+    });
     await service.call("PATCH", "/inventory/2", { key: key.text, body: '{"quantity":50}' });
     expect((await use("undo_session", { session })).json).toMatchObject({
       ...{ undone: 1, changed: 1 },
@@ -173,7 +179,7 @@ describe.each(engines)("an assistant on %s", (engine) => {
     expect(await names()).toEqual(reading);
     const other = await connect(service, key.text, revisions[1]);
     const given = { reason: "sale", changes: [{ petId: 3, delta: -1 }] };
-    const { session } = (await other.use("change_stock", given)).json;
+    const { session, requestId } = (await other.use("change_stock", given)).json;
     expect(session).toBe(other.session());
     const writer = await service.issueKey({ name: "Writer", scopes: ["inventory:write"] });
     const { use: write } = await connect(service, writer.text, revisions[0]);
@@ -185,6 +191,8 @@ describe.each(engines)("an assistant on %s", (engine) => {
       await write("change_stock", { ...given, session }),
       await write("undo_session", { session }),
     ]);
+    const foreign = await write("what_became_of_request", { requestId });
+    expect(foreign.json).toMatchObject({ outcome: "unknown", changes: [] });
     for (const { isError, text } of refused) {
       expect(isError).toBe(true);
       expect(text).toMatch(/scope|no such session/);
@@ -274,6 +282,12 @@ describe.each(engines)("an assistant on %s", (engine) => {
         const answer = await send(body, headers);
         expect(`${answer.status} ${answer.text}`).toMatch(new RegExp(`^${status} .*${text}`));
         expectCommonHeaders(answer);
+        if (status === 200) continue;
+        const requestId = answer.headers.get("x-request-id");
+        const outcome = await service.call("GET", `/requests/${requestId}`, { key: key.text });
+        const { message, error } = JSON.parse(answer.text);
+        const kept = { status, message: message ?? error.message };
+        expect(outcome.json).toMatchObject({ outcome: "refused", error: kept });
       }
       for (const [given, text] of wrong) {
         const answer = await send(change(given), headersOf("tools/call", call.name));

@@ -41,7 +41,7 @@ test.each(["legacy", "modern"])(
       return JSON.parse(await run(command, folder, { HOME: folder }));
     };
     const { tools } = await inspect("tools/list");
-    expect(tools).toHaveLength(8);
+    expect(tools).toHaveLength(9);
     const change = ["tools/call", "--tool-name", "change_stock", "--tool-arg", "reason=delivery"];
     const { content } = await inspect(...change, "--tool-arg", 'changes=[{"petId":1,"delta":2}]');
     expect(JSON.parse(content[0].text)).toMatchObject({ entries: [{ petId: 1 }] });

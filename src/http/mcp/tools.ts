@@ -54,6 +54,7 @@ const fromOperations: Readonly<Record<string, ApiOperationId>> = {
   list_changes: "listChanges",
   stock_at: "getSnapshot",
   compare_stock: "getDiff",
+  what_became_of_request: "getRequest",
 };
 
 /** All tools, in the order in which assistants see them. */
@@ -82,7 +83,8 @@ function toTool({ parameters, ...tool }: DeclaredTool): Tool {
       ...{ type: "object", properties: Object.fromEntries(properties) },
       ...{ required: required.map(({ name }) => name), additionalProperties: false },
     },
-    annotations: { readOnlyHint: tool.scope !== "inventory:write" },
+    // Every tool that changes something can be tried.
+    annotations: { readOnlyHint: !parameters.includes(dryRun) },
   };
 }
 

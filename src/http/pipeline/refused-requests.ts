@@ -7,6 +7,12 @@ import type { RejectedRequest } from "./observe.ts";
 
 const charactersMax = 500;
 
+/** Errors of the assistants' protocol have their message one level deeper. */
+interface ErrorBody {
+  readonly message?: string;
+  readonly error?: { readonly message: string };
+}
+
 /**
  * Passes requests that got an error to the recorder, without what must not be kept. Those below `except` are
  * left out: the console shows its errors by itself.
@@ -17,7 +23,7 @@ export function recordRefused(recorder: Pick<RequestRecorder, "record">, except:
     if (path.startsWith(except)) return;
     const { requestId, keyId = null, method, status, startedMs, durationMs } = request;
     recorder.record(keyId, code, () => {
-      const { message } = JSON.parse(body) as { readonly message: string };
+      const { error: fault, message = fault!.message }: ErrorBody = JSON.parse(body);
       const [userAgent, secret] = [headers.get("user-agent"), keyIn({ headers })];
       const sent = { method: storable(method), path: storable(path), message: storable(message) };
       const agent = userAgent === null ? null : storable(userAgent);
