@@ -73,11 +73,13 @@ export const rows: Readonly<Record<string, readonly Panel[]>> = {
     panel(
       "Events of the log",
       "short",
-      "Log lines by level. Dropped lines and spans mean that the reader of the log or the collector does not keep up.",
+      "Log lines by level. Dropped lines and spans mean that the reader of the log or the collector does not keep up. Dropped requests are errors that `petstore requests` does not show.",
       {
         "{{level}}": "sum by (level) (increase(petstore_log_events_total{$at}[$__rate_interval]))",
         "dropped lines": "sum(increase(petstore_log_lines_dropped_total{$at}[$__rate_interval]))",
         "dropped spans": "sum(increase(petstore_trace_spans_dropped_total{$at}[$__rate_interval]))",
+        "dropped requests":
+          "sum(increase(petstore_refused_requests_dropped_total{$at}[$__rate_interval]))",
       },
     ),
   ],

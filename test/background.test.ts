@@ -69,7 +69,7 @@ const exceptions: Record<string, string> = {
   "src/http/tls/front.ts": "destroys a connection",
   "src/http/snapshots/places.ts": "resolves a promise",
   "src/http/snapshots/responses.ts": "aborts a signal",
-  "src/cli/ledger.ts": "ends the process",
+  "src/cli/follow.ts": "ends the process",
   "src/cli/interruption.ts": "ends the process",
   "src/cli/serve.ts": "ends the process",
   "src/log/writer.ts": "writes, which reports errors to a callback",

@@ -54,6 +54,7 @@ const needStore: Readonly<Record<string, readonly string[]>> = {
   diff: ["0", "0"],
   undo: ["1"],
   audit: [],
+  requests: [],
   upgrade: ["--check"],
   backup: [join(folder, "shop.petstore")],
 };

@@ -171,6 +171,7 @@ const moment: fc.Arbitrary<Part<string>> = fc.oneof(
 function pathValue(parameter: DocumentedParameter): fc.Arbitrary<Part<string>> {
   if (parameter.name === "moment") return moment;
   const { schema } = parameter;
+  if (schema.pattern) return queryText(parameter).filter(({ value }) => value !== "");
   const known = fc.constantFrom(...knownPets).map((value) => valid(String(value)));
   return fc.oneof({ arbitrary: known, weight: 2 }, { arbitrary: integerText(schema), weight: 1 });
 }
