@@ -15,6 +15,7 @@ const commits: Record<string, string> = {
   "0.10.0": "53db2262fbd4bff5063576c44baa2affbaceef19",
   "0.11.0": "ac51f69d4f07aff02156abb2a7eda9f46cce2285",
   "0.12.0": "52b39c3312eb22beeee426542ba43b3a9cbda852",
+  "0.13.0": "2ef28f67a73a97616bedde89d3d4d125a10701ee",
 };
 
 export const releases: readonly string[] = Object.keys(commits);

@@ -14,7 +14,7 @@ afterAll(() => place.leave());
 
 // Copies: a restore to a database server works in a folder beside the file.
 const fileOf = (release: string) => place.path(`backup-${release}.petstore`);
-const releases = ["0.6.0", "0.9.0"];
+const releases = ["0.6.0", "0.9.0", "0.13.0"];
 for (const release of releases) {
   const name = `../fixtures/backup-${release}.petstore`;
   copyFileSync(resolve(import.meta.dir, name), fileOf(release));

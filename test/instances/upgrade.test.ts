@@ -39,11 +39,11 @@ function startLoad(baseUrl: string, key: string, petId: number) {
   };
 }
 
-test("instances of 0.9.0 and of this version serve one database through the migration, without a failed request", async () => {
+test("instances of 0.13.0 and of this version serve one database through the migration, without a failed request", async () => {
   place = openWorkspace();
   const { serve, run } = place;
-  const database = await restore.postgres("0.9.0");
-  const command = unpackRelease("0.9.0", place);
+  const database = await restore.postgres("0.13.0");
+  const command = unpackRelease("0.13.0", place);
   const createKey = async (options = {}) => {
     const words = ["keys", "create", "--name", "new", "--json", "--database", database];
     return JSON.parse((await run([...words, ...boundless], options)).out).key as string;
@@ -57,7 +57,7 @@ test("instances of 0.9.0 and of this version serve one database through the migr
   ]);
   const olderLoad = [1, 2].map((petId) => startLoad(older.baseUrl, olderKey, petId));
   await until(() => olderLoad[0]!.updates() > 4, 20_000, "updates before the migration");
-  expect(await schema()).toEqual([12, 4]);
+  expect(await schema()).toEqual([14, 4]);
 
   const newer = await serve(["serve", "--database", database]);
   expect(newer.written()).toContain('"event":"store migrated"');
@@ -88,7 +88,7 @@ test("instances of 0.9.0 and of this version serve one database through the migr
   );
   expect(newer.written()).not.toMatch(/"bug"|"crash"/);
 
-  // An instance of 0.9.0 can be started again.
+  // An instance of 0.13.0 can be started again.
   const verified = await run(["verify", "--json", "--database", database], { command });
   expect(JSON.parse(verified.out)).toMatchObject({ faultCount: 0 });
   const updates = loads.reduce((sum, load) => sum + load.updates(), 1);

@@ -24,7 +24,18 @@ import { importPets, verifyStore, withStoreAt } from "../support/stocking.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
 
 /** Every release whose stores must open. A new release adds its version and its fixtures. */
-const releases = ["0.1.0", "0.2.0", "0.3.0", "0.4.0", "0.5.0", "0.6.0", "0.7.0", "0.8.1", "0.9.0"];
+const releases = [
+  "0.1.0",
+  "0.2.0",
+  "0.3.0",
+  "0.4.0",
+  "0.5.0",
+  "0.6.0",
+  "0.7.0",
+  "0.8.1",
+  "0.9.0",
+  "0.13.0",
+];
 /** Their rows have no hashes, and their keys cannot read the ledger. */
 const releasesWithoutHashes = ["0.1.0", "0.2.0", "0.3.0"];
 /** They have no table `maintenance`. */

@@ -33,9 +33,9 @@ async function contentOf(database: string) {
   return { schema, tables, rows: await Promise.all(rows) };
 }
 
-describe("a SQLite store with the schema of 0.9.0", () => {
-  test("is copied before a start migrates it, once, and 0.9.0 opens the copy", async () => {
-    const database = await restore.sqlite("0.9.0", place);
+describe("a SQLite store with the schema of 0.13.0", () => {
+  test("is copied before a start migrates it, once, and 0.13.0 opens the copy", async () => {
+    const database = await restore.sqlite("0.13.0", place);
     const before = await contentOf(database);
     const service = await startTestService("sqlite", { database });
     service.clock.set(Date.parse("2026-12-01T10:00:00Z"));
@@ -48,16 +48,16 @@ describe("a SQLite store with the schema of 0.9.0", () => {
     expect(name).toMatch(/-\d{8}T\d{6}Z\.db$/);
     expect(service.logged.map((line) => JSON.parse(line)).slice(0, 2)).toMatchObject([
       { event: "backup before migration", file: place.path(name), bytes: expect.any(Number) },
-      { event: "store migrated", from: 8, to: sqliteSteps.length, durationMs: expect.any(Number) },
+      { event: "store migrated", from: 10, to: sqliteSteps.length, durationMs: expect.any(Number) },
     ]);
     expect(statSync(place.path(name)).mode & 0o777).toBe(0o600);
     const backup = `sqlite:${place.path(name)}`;
-    expect(await versionOf(backup)).toEqual([8n]);
+    expect(await versionOf(backup)).toEqual([10n]);
     expect(await contentOf(backup)).toEqual(before);
     expect(await readLedger(backup)).toEqual(ledger);
     // To go back, the copy takes the place of the store.
     renameSync(place.path(name), place.path("store.db"));
-    const command = unpackRelease("0.9.0", place);
+    const command = unpackRelease("0.13.0", place);
     const ran = await place.run(["verify", "--json", "--database", database], { command });
     expect({ ...ran, out: JSON.parse(ran.out) }).toMatchObject({
       code: 0,
@@ -66,7 +66,7 @@ describe("a SQLite store with the schema of 0.9.0", () => {
   });
 
   test("is not migrated if the copy cannot be made, and the message says what to do", async () => {
-    const database = await restore.sqlite("0.9.0", place);
+    const database = await restore.sqlite("0.13.0", place);
     const bytes = readFileSync(place.path("store.db"));
     // The name of the unfinished copy is taken, so that no file can be created under it.
     mkdirSync(place.path(".store.before-migration.tmp/taken"), { recursive: true });
@@ -75,22 +75,22 @@ describe("a SQLite store with the schema of 0.9.0", () => {
     expect(ran.err).toMatch(
       /; nothing was changed: free \d+ bytes there or make the folder writable, then start again$/m,
     );
-    expect(await versionOf(database)).toEqual([8n]);
+    expect(await versionOf(database)).toEqual([10n]);
     expect(readFileSync(place.path("store.db"))).toEqual(bytes);
     expect(backups()).toEqual([".store.before-migration.tmp"]);
   });
 
   test("of the other environment is neither copied nor migrated", async () => {
-    const database = await restore.sqlite("0.9.0", place);
+    const database = await restore.sqlite("0.13.0", place);
     const ran = await place.runHere(["keys", "list", "--env", "staging", "--database", database]);
     expectUsageError(ran, "the database belongs to the production environment, not to staging");
-    expect(await versionOf(database)).toEqual([8n]);
+    expect(await versionOf(database)).toEqual([10n]);
     expect(backups()).toEqual([]);
   });
 
-  test("that a service of 0.9.0 serves is not served by this version, and stays as it is", async () => {
-    const database = await restore.sqlite("0.9.0", place);
-    const command = unpackRelease("0.9.0", place);
+  test("that a service of 0.13.0 serves is not served by this version, and stays as it is", async () => {
+    const database = await restore.sqlite("0.13.0", place);
+    const command = unpackRelease("0.13.0", place);
     await place.serve(["serve", "--database", database], { command });
     const ran = await place.runHere(["serve", "--port", "0", "--database", database]);
     expectUsageError(ran, `another process is already serving ${place.path("store.db")}`);
@@ -101,7 +101,7 @@ describe("a SQLite store with the schema of 0.9.0", () => {
       database,
     );
     expect(check.trial).toMatchObject({ rows: 12, faultCount: 0 });
-    expect(await versionOf(database)).toEqual([8n]);
+    expect(await versionOf(database)).toEqual([10n]);
     expect(backups()).toEqual([]);
   });
 });
