@@ -10,6 +10,7 @@ import {
   type RequestError,
 } from "../src/domain/requests/store.ts";
 import { type ErrorCode, unavailable } from "../src/domain/running/errors.ts";
+import { generateSecret } from "../src/domain/webhooks/secrets.ts";
 import { issueOperator } from "./support/admin/operators.ts";
 import { until } from "./support/instances/fleet.ts";
 import {
@@ -27,6 +28,7 @@ interface Outcome {
 }
 
 const secretText = generateKeyText("production");
+const webhookSecret = generateSecret();
 
 describe.each(engines)("what became of a request, on %s", (engine) => {
   let service: TestService;
@@ -103,6 +105,11 @@ describe.each(engines)("what became of a request, on %s", (engine) => {
       send("GET", `/changes?sinse=2026-01-01&${secretText}=1`),
       send("GET", `/pets/${secretText}`, { headers: { "User-Agent": `agent ${secretText} é` } }),
       send("POST", "/changes", { body: '{"changes":[],"a\\u0000\\ud800b":"body value"}' }),
+      send("GET", `/pets/${secretText.replaceAll("_", "%5F")}`),
+      send("GET", `/${webhookSecret}`, {
+        headers: { "User-Agent": `Bearer ${webhookSecret}; petstore_production=nonsense` },
+      }),
+      send("GET", "/pets%3Fat=2026-01-01"),
     ];
     const answered = await Promise.all(hostile);
     const rows = await Promise.all(answered.map(({ requestId }) => stored(requestId)));
@@ -111,10 +118,14 @@ describe.each(engines)("what became of a request, on %s", (engine) => {
       "/v1/changes",
       "/v1/pets/psk_live_…",
       "/v1/changes",
+      "/v1/pets/psk_live_…",
+      "/v1/whsec_…",
+      "/v1/pets%3F…",
     ]);
     expect(rows[2]!.error.userAgent).toStartWith("agent psk_live_… ");
     const kept = JSON.stringify(rows);
-    for (const text of [secretText.slice(9, 30), "2026-01-01", "body value", "nonsense"]) {
+    const secrets = [secretText.slice(9, 30), webhookSecret.slice(6, 30)];
+    for (const text of [...secrets, "2026-01-01", "body value", "nonsense"]) {
       expect(kept).not.toContain(text);
     }
   });

@@ -25,7 +25,9 @@ export function recordRefused(recorder: Pick<RequestRecorder, "record">, except:
     recorder.record(keyId, code, () => {
       const { error: fault, message = fault!.message }: ErrorBody = JSON.parse(body);
       const [userAgent, secret] = [headers.get("user-agent"), keyIn({ headers })];
-      const sent = { method: storable(method), path: storable(path), message: storable(message) };
+      // A client that encodes the question mark sends its query as a part of the path.
+      const shown = path.replace(/%3F.*/i, "%3F…");
+      const sent = { method: storable(method), path: storable(shown), message: storable(message) };
       const agent = userAgent === null ? null : storable(userAgent);
       const digest = code === "unauthorized" && secret ? digestOf(secret) : undefined;
       const error = { ...sent, status, durationMs: Math.round(durationMs), userAgent: agent };
@@ -36,5 +38,8 @@ export function recordRefused(recorder: Pick<RequestRecorder, "record">, except:
 
 /** A message can quote names that a client has sent. */
 function storable(text: string): string {
-  return withoutSecrets(text.slice(0, charactersMax)).toWellFormed();
+  const sent = text.slice(0, charactersMax);
+  const plain = sent.replaceAll(/%[2-7][0-9a-f]/gi, decodeURIComponent);
+  const hidden = withoutSecrets(plain);
+  return (hidden === plain ? sent : hidden).toWellFormed();
 }
