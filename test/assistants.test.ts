@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { beginSession } from "../src/domain/catalogue/assistant-sessions.ts";
 import { issueOperator } from "./support/admin/operators.ts";
 import { createTestClock } from "./support/clock.ts";
 import { runHere } from "./support/commands.ts";
@@ -225,6 +226,7 @@ describe.each(engines)("an assistant on %s", (engine) => {
     const call = { name: "change_stock" };
     const change = (given: unknown) => current("tools/call", { ...call, arguments: given });
     const one = [{ petId: 1, delta: 1 }];
+    const future = beginSession(key.id, service.clock.now() + 2 * 86_400_000);
     const bad: [string, Record<string, string>, number, string][] = [
       ["{", {}, 400, "not valid JSON"],
       [deep, {}, 400, "not valid JSON"],
@@ -270,6 +272,9 @@ describe.each(engines)("an assistant on %s", (engine) => {
       [{ changes: one, reason: "x", dryrun: true }, "Did you mean 'dryRun'"],
       [{ changes: one, reason: "x", dryRun: "yes" }, "invalid_request"],
       [{ changes: one, reason: "x", dryRun: 1 }, "dryRun"],
+      [{ changes: one, reason: "x", dryRun: 'true,"dryRun":false' }, "Argument 'dryRun'"],
+      [{ changes: JSON.stringify(one), reason: "x" }, "wrong type"],
+      [{ changes: one, reason: "x", session: future }, "no such session"],
       [{ changes: one, reason: "x", session: "ses_1" }, "Argument 'session'"],
       [{ changes: { petId: 1 }, reason: "x" }, "wrong type"],
       [{ changes: [], reason: "x" }, "1 to 1000"],

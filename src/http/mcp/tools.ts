@@ -2,6 +2,7 @@ import {
   beginSession,
   keyOfSession,
   markReason,
+  startOf,
 } from "../../domain/catalogue/assistant-sessions.ts";
 import { yieldToEventLoop } from "../../domain/running/background.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
@@ -100,8 +101,9 @@ export function argumentsOf({ inputSchema }: Tool, given: unknown = {}): URLSear
     rejectUnknownField(name, Object.keys(properties));
     if (value === null) continue;
     const text = value instanceof JsonNumber ? value.source : value;
-    const isList = Array.isArray(value) && properties[name]!.type === "array";
-    if (typeof text === "object" && !isList)
+    const isList = Array.isArray(value);
+    const isOther = isList !== (properties[name]!.type === "array");
+    if (isOther || (typeof text === "object" && !isList))
       throw invalid(`Argument '${name}' has the wrong type.`);
     query.set(name, isList ? JSON.stringify(value, withExactIds) : `${text}`);
   }
@@ -257,8 +259,10 @@ const listStock: DeclaredTool = {
 function sessionOf({ session: own, caller }: ToolCall, query: URLSearchParams): string | undefined {
   const session = readParameter(query, sessionParameter) ?? own;
   if (session === undefined || keyOfSession(session) === caller.keyId) return session;
-  throw new ServiceError("not_found", "This key has no such session.");
+  throw noSuchSession();
 }
+
+const noSuchSession = () => new ServiceError("not_found", "This key has no such session.");
 
 const { StockChange, StockChanges } = changeSchemas;
 const changeList = {
@@ -279,9 +283,12 @@ const changeStock: DeclaredTool = {
   ],
   async run(context, call, query) {
     const { caller, requestId, trace, request } = call;
-    const given = `{"changes":${query.get("changes")},"dryRun":${query.get("dryRun") ?? false}}`;
-    const { changes, isDryRun } = parseChanges(given);
-    const session = sessionOf(call, query) ?? beginSession(caller.keyId, context.clock.now());
+    const isDryRun = readParameter(query, dryRun) ?? false;
+    const { changes } = parseChanges(`{"changes":${query.get("changes")}}`);
+    const now = context.clock.now();
+    const session = sessionOf(call, query) ?? beginSession(caller.keyId, now);
+    // Because an undo does not look for changes from before their session.
+    if (startOf(session) > now) throw noSuchSession();
     const marked = changes.map(({ reason, ...change }) => {
       const said = reason ?? query.get("reason")?.trim();
       const text = markReason(said ?? "", session);
