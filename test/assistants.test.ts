@@ -4,6 +4,7 @@ import { beginSession } from "../src/domain/catalogue/assistant-sessions.ts";
 import { issueOperator } from "./support/admin/operators.ts";
 import { createTestClock } from "./support/clock.ts";
 import { runHere } from "./support/commands.ts";
+import { until } from "./support/instances/fleet.ts";
 import { program } from "./support/program.ts";
 import { expectCommonHeaders, expectError, expectUnchanged } from "./support/responses.ts";
 import { engines, startTestService, type TestService } from "./support/service.ts";
@@ -365,4 +366,27 @@ test("two instances share a session", async () => {
   expect((await there.use("change_stock", { ...change(2), session })).json.session).toBe(session);
   expect((await there.use("undo_session", { session })).json).toMatchObject({ undone: 2 });
   expect((await here.use("compare_stock", { moment: "2", to: "6" })).json.items).toEqual([]);
+});
+
+test("an undo that is ended after its commit is stored, whatever its client was told", async () => {
+  await using stack = new AsyncDisposableStack();
+  // The real command, which then hangs and has said nothing.
+  const silent = ["sh", "-c", '"$0" "$@" >/dev/null; exec sleep 60', ...program];
+  const clock = createTestClock(Date.now());
+  const service = await startTestService("sqlite", { mcp: "on" }, {}, { program: silent, clock });
+  stack.defer(service.stop);
+  await service.addPets({ petId: 1n, quantity: 10 });
+  const key = await service.issueKey();
+  const { use, client } = await connect(service, key.text, revisions[1]);
+  await use("change_stock", { reason: "sale", changes: [{ petId: 1, delta: -1 }] });
+  const gone = use("undo_session").catch(() => {});
+  const isUndone = async () => (await service.store.history.readTip()).seq === 3;
+  await until(isUndone, 10_000, "the undo in the ledger");
+  await client.close();
+  await gone;
+  const listed = () => service.store.requests.listRequests({ keyId: key.id }, 1);
+  await until(async () => (await listed()).length > 0, 5_000, "the request in the store");
+  const [row] = await listed();
+  const { json } = await service.call("GET", `/requests/${row!.requestId}`, { key: key.text });
+  expect(json).toMatchObject({ outcome: "stored", error: { status: 503 }, changes: [{ seq: 3 }] });
 });

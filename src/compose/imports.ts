@@ -63,6 +63,9 @@ export function openImports({ config, program }: ServiceOptions): Imports {
     const result = await runCommand({ command: program!, variables }, words, options);
     const found = read(result.out);
     if (found) return found;
+    // A process that was ended may have stored everything, or the database still does.
+    const isEnded = signal.aborted || typeof result.ended === "string";
+    if (isEnded && !words.includes("--dry-run")) throw unavailable("unknownOutcome");
     if (stopping.signal.aborted) throw unavailable("stopping");
     return { kind: "failed", reason: failureOf(result, signal).message };
   }
