@@ -121,6 +121,22 @@ describe.each(engines)("a message that an operator asks for, on %s", (engine) =>
     expect(await sent(`${id}/test`)).toMatchObject({ status: 204 });
     expect(receiver.received).toHaveLength(2);
   });
+
+  test("is in both logs, also if the operator leaves before the response", async () => {
+    const { id } = await service.create({ url: receiver.url });
+    const leaving = new AbortController();
+    receiver.behaveOnce(() => leaving.abort());
+    const url = new URL(`/admin/webhooks/${id}/test`, service.baseUrl);
+    const headers = { Authorization: `Bearer ${operator}` };
+    const left = fetch(url, { method: "POST", headers, signal: leaving.signal });
+    await expect(left).rejects.toThrow();
+    await service.becomes(async () => (await logOf(id)).length === 1);
+    const [{ messageId, error }] = (await logOf(id)) as [WebhookAttempt];
+    expect(error).toBe("the attempt was cancelled");
+    expect(receiver.received[0]!.headers["webhook-id"]).toBe(messageId);
+    const [entry] = await service.store.audit.listEntries({ target: id }, 1);
+    expect(entry).toMatchObject({ action: "webhook.tested", details: { messageId } });
+  });
 });
 
 test("another instance than the one that delivers sends a test and a message again", async () => {

@@ -2,12 +2,12 @@ import { auditEntry, type By } from "../audit/audit.ts";
 import { positionOf } from "../ledger/epochs.ts";
 import type { LedgerParts } from "../ledger/store.ts";
 import { pageRows } from "../ledger/tail.ts";
-import { ServiceError, unavailable } from "../running/errors.ts";
+import { ServiceError } from "../running/errors.ts";
 import type { DeliveryOptions } from "./delivery.ts";
 import { matcherOf } from "./filter.ts";
 import { getWebhook, notFound } from "./lifecycle.ts";
 import { attemptOf, headersOf, scanLedger, testMessageOf } from "./message.ts";
-import { attemptsKept, isConfirmed, type Webhook, type WebhookAttempt } from "./webhook.ts";
+import { attemptsKept, type Webhook, type WebhookAttempt } from "./webhook.ts";
 
 /**
  * Sends a message that an operator asks for: the one of the log with this id, made from the ledger once more,
@@ -64,8 +64,7 @@ export function createSendMessage(parts: Parts): SendMessage {
       : await remake(webhook, messageId, signal);
     const headers = headersOf(message, webhook, by.now, userAgent);
     const answer = await sender.send({ url: webhook.url, headers, body: message.body }, signal);
-    // Nobody waits for the result any more, and the receiver has not failed.
-    if (!isConfirmed(answer) && signal.aborted) throw unavailable("stopping");
+    // Also if nobody waits for the result any more: the receiver may have the message.
     const attempt = attemptOf(message, by.now, answer);
     const action = isTest ? "webhook.tested" : "webhook.resent";
     const entry = auditEntry(by, action, id, { messageId: message.id });
