@@ -13,6 +13,7 @@ import { generateSecret, secretForm } from "../domain/webhooks/secrets.ts";
 import type { WebhookAnswer } from "../domain/webhooks/sender.ts";
 import { isConfirmed, type WebhookAttempt } from "../domain/webhooks/webhook.ts";
 import { attemptJson } from "../domain/webhooks/webhook-json.ts";
+import { reasonOf } from "../file-errors.ts";
 import { print, printNote } from "../output.ts";
 import { userAgent } from "../version.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";
@@ -111,7 +112,8 @@ async function* forward(
     waiting.length = 0;
     await watch.return();
   }
-  if (!signal.aborted) throw failure;
+  // As an error of the command: others are taken for errors of its output.
+  if (!signal.aborted) throw new ServiceError("unavailable", reasonOf(failure));
 }
 
 /** As many changes as a message can have. */
