@@ -43,7 +43,7 @@ test.each(engines)(
     await until(async () => (await copied()).startsWith("curl"), 5_000, "the command");
     const origin = new URL(service.baseUrl).origin;
     expect(await copied()).toBe(
-      `curl -X 'GET' '${origin}/v1/pets/it'\\''s' -H 'Authorization: Bearer <API_KEY>'`,
+      `curl -g -X 'GET' '${origin}/v1/pets/it'\\''s' -H 'Authorization: Bearer <API_KEY>'`,
     );
     if (engine === "sqlite") {
       expect(await seriousFindings(page)).toEqual([]);
