@@ -18,8 +18,9 @@ const client = new PetstoreClient({
 });
 /** A page that missed more changes than this gets the whole stock again. */
 const recentMax = 1_000;
-/** A page for which more bytes wait is cut off. It connects again and continues. */
+/** A page for which more bytes wait, besides the stock, is cut off. It connects again and continues. */
 const waitingBytesMax = 10_000_000;
+let stockBytes = 0;
 
 const stock = new Map<bigint, Stock>();
 /** The last events, oldest first. A page that has one of them gets those after it. */
@@ -33,7 +34,9 @@ function eventText(type: string, id: string, data: unknown): string {
 
 function stockText(): string {
   const entries = [...stock].map(([petId, entry]) => ({ petId: String(petId), ...entry }));
-  return eventText("stock", recent.at(-1)!.id, entries);
+  const text = eventText("stock", recent.at(-1)!.id, entries);
+  stockBytes = text.length;
+  return text;
 }
 
 /** What a page gets first: the events after its last one, or the whole stock. */
@@ -44,7 +47,7 @@ function textSince(lastId: string | string[] | undefined): string {
 }
 
 function send(page: ServerResponse, text: string): void {
-  if (page.writableLength > waitingBytesMax) page.destroy();
+  if (page.writableLength > waitingBytesMax + stockBytes) page.destroy();
   else page.write(text);
 }
 

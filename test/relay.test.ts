@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { PetstoreClient } from "../client/src/index.ts";
 import { closeBrowser, watchedContext } from "./support/browser.ts";
@@ -7,6 +8,7 @@ import { startExample } from "./support/example-process.ts";
 import { until } from "./support/instances/fleet.ts";
 import { findFreePort } from "./support/ports.ts";
 import { findProxy } from "./support/proxies.ts";
+import { startTestService } from "./support/service.ts";
 import { openStoreWorkspace } from "./support/workspaces.ts";
 
 afterAll(closeBrowser);
@@ -93,6 +95,50 @@ test("a page without a key follows the stock with EventSource, and misses nothin
     await context.close();
     await place.leave();
   }
+});
+
+test("a page that reads a large stock slowly is not cut off", async () => {
+  await using stack = new AsyncDisposableStack();
+  const service = await startTestService();
+  stack.defer(service.stop);
+  await service.addPets({ petId: 7n });
+  const { text: key } = await service.issueKey();
+  const entry = (_: unknown, at: number) => `{"petId":${at},"quantity":1,"status":"available"}`;
+  const large = `[${Array.from({ length: 350_000 }, entry).join()}]`;
+  const front = Bun.serve({
+    ...{ port: 0, idleTimeout: 0 },
+    fetch({ url, headers }) {
+      if (url.includes("/snapshots/")) return new Response(large);
+      return fetch(service.baseUrl + url.slice(url.indexOf("/v1") + 3), { headers });
+    },
+  });
+  stack.defer(() => front.stop(true));
+  const env = { BASE_URL: `http://127.0.0.1:${front.port}/v1`, API_KEY: key, PORT: "0" };
+  await using relay = startExample([process.execPath, "examples/relay.ts"], env);
+  const { port } = new URL((await relay.lineWith("listening on ")).replace("listening on ", ""));
+  const connectPage = () => {
+    const socket = connect(Number(port), "127.0.0.1");
+    stack.defer(() => void socket.destroy());
+    socket.write("GET /changes HTTP/1.1\r\nHost: relay\r\n\r\n");
+    return socket;
+  };
+  const changes = async (page: Socket) => {
+    let end = "";
+    for await (const part of page) {
+      end = (end + part).slice(-10_000);
+      if (end.includes("event: change")) return true;
+    }
+    return false;
+  };
+  const slow = connectPage().pause();
+  // The relay writes to pages in the order in which they came.
+  const other = connectPage();
+  const seen = changes(other);
+  await until(() => other.bytesRead > large.length, 10_000, "the stock in the other page");
+  const body = '{"changes":[{"petId":7,"delta":1}]}';
+  await service.call("POST", "/changes", { key, body });
+  expect(await seen).toBe(true);
+  expect(await changes(slow)).toBe(true);
 });
 
 const nginx = findProxy("nginx");
