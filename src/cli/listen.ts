@@ -48,7 +48,7 @@ export const listenCommand = command({
     const { apiKey = "", secret: given } = readClientVariables();
     const secret = given || generateSecret();
     const problem =
-      (apiKey === "" && "API_KEY must be an API key") ||
+      (apiKey === "" && "API_KEY must be an API key with the scope history:read") ||
       (!secretForm.test(secret) && "WEBHOOK_SECRET must be whsec_ and base64");
     if (problem) throw new ServiceError("invalid_request", `the variable ${problem}`);
     const { from, "forward-to": url, "base-url": baseUrl = "http://127.0.0.1:8080/v1" } = flags;
@@ -58,11 +58,21 @@ export const listenCommand = command({
     await sender.checkUrl(url);
     // Loaded here, because the other commands do not need it.
     const { PetstoreClient } = await import("../../client/src/client.ts");
+    // True at first, so that a service that is down is reported once.
+    let isConnected = true;
     const client = new PetstoreClient({
       ...{ baseUrl, apiKey },
       hooks: {
-        onResponse: ({ response: { status } }) => status === 200 && printNote("connected"),
-        onRetry: ({ error }) => printNote(`${error.message}; the command keeps trying`),
+        onResponse({ response: { status } }) {
+          if (status !== 200) return;
+          isConnected = true;
+          printNote("connected");
+        },
+        onRetry({ error }) {
+          if (isConnected)
+            printNote(`no changes from ${baseUrl}; the command keeps trying: ${error.message}`);
+          isConnected = false;
+        },
       },
     });
     if (!given) print(flags.json ? JSON.stringify({ secret }) : `secret:  ${secret}`);
@@ -90,13 +100,11 @@ async function* forward(
     rowsAfter: (after: number) => waiting.filter(({ seq }) => seq > after),
     positionAt: (wanted: number) => waiting.find(({ seq }) => seq === wanted)!.position,
   };
-  let failure: unknown;
+  let failure: Error | undefined;
   collect(watch, waiting).catch((error) => {
     failure = error;
   });
   try {
-    // The titles of the table show that the command is running.
-    yield [];
     while (failure === undefined && !signal.aborted) {
       await sleep(gatherMs);
       const { message } = await scanLedger({ tail, signal }, webhook, () => () => true, 0);
@@ -111,7 +119,10 @@ async function* forward(
     waiting.length = 0;
     await watch.return();
   }
-  if (!signal.aborted) throw failure;
+  if (signal.aborted) return;
+  // The command sends the key, not its user.
+  const reason = failure!.message.replace(/ Send it as '.*?'\./, "");
+  throw new ServiceError("invalid_request", `cannot follow the service: ${reason}`);
 }
 
 /** As many changes as a message can have. */
