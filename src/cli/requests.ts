@@ -18,7 +18,7 @@ export const requestsCommand = storeCommand({
   flags: {
     key: {
       placeholder: "ID",
-      description: `Only requests of this key, or with ${withoutKey}, those without a known key.`,
+      description: `Only requests of this key. ${withoutKey}: only those without a known key.`,
     },
     code: { placeholder: "CODE", description: "Only requests with this error code." },
     follow: { description: "Keep running, and show new requests within about a second." },

@@ -25,10 +25,11 @@ export function recordRefused(recorder: Pick<RequestRecorder, "record">, except:
     recorder.record(keyId, code, () => {
       const { error: fault, message = fault!.message }: ErrorBody = JSON.parse(body);
       const [userAgent, secret] = [headers.get("user-agent"), keyIn({ headers })];
-      const sent = { method: storable(method), path: storable(path), message: storable(message) };
+      const sent = { method: storable(method), path: storable(path) };
+      const got = { status, code, message: storable(message) };
       const agent = userAgent === null ? null : storable(userAgent);
       const digest = code === "unauthorized" && secret ? digestOf(secret) : undefined;
-      const error = { ...sent, status, durationMs: Math.round(durationMs), userAgent: agent };
+      const error = { ...sent, ...got, durationMs: Math.round(durationMs), userAgent: agent };
       return { requestId, startedMs, digest, error };
     });
   };
