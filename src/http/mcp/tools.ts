@@ -190,12 +190,11 @@ async function pageOf(parts: AsyncIterable<Uint8Array>, start: bigint | undefine
   const items: string[] = [];
   for await (const part of parts) {
     const text = Buffer.from(part).toString("latin1");
-    items.push(
-      ...text
-        .slice(1)
-        .split(/,(?=\{"petId":)/)
-        .filter(isWanted),
-    );
+    // Most parts end before a deep page, and are not looked at further.
+    if (isWanted(text.slice(text.lastIndexOf('{"petId":')))) {
+      const all = text.slice(1).split(/,(?=\{"petId":)/);
+      items.push(...all.filter(isWanted));
+    }
     if (items.length > count) break;
     await yieldToEventLoop();
   }
