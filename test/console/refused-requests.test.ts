@@ -53,16 +53,26 @@ test.each(engines)(
       }
     }
 
-    await page.getByLabel("Request id").fill(accepted);
-    await page.getByRole("button", { name: "What became of it?" }).click();
-    await page.getByRole("link", { name: "Show its changes in Activity" }).click();
+    const find = async (id: string) => {
+      await page.getByLabel("Request id").fill(id);
+      await page.getByRole("button", { name: "What became of it?" }).click();
+    };
+    const link = page.getByRole("link", { name: "Show its changes in Activity" });
+    await find(accepted);
+    await link.waitFor();
+    // What was found before is not shown beside an error.
+    await find("nonsense");
+    await page.getByText("must be the X-Request-Id").waitFor();
+    expect(await link.count()).toBe(0);
+    await find(accepted);
+    await link.click();
     await page.locator("[data-seq='2']").waitFor();
     expect(await page.locator("[data-seq]").count()).toBe(1);
 
     await page.getByRole("link", { name: "Keys", exact: true }).click();
     await page.getByRole("link", { name: "Without a key…" }).click();
     await row("its checksum does not match").waitFor();
-    expectNoComplaints(opened, service);
+    expectNoComplaints(opened, service, [/status of 400/]);
     await opened.context.close();
     if (other !== service) await other.stop();
     await service.stop();

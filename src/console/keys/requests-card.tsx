@@ -17,13 +17,29 @@ import { capitalized, formatCount } from "../texts/formats.ts";
 import { curlOf } from "./curl.ts";
 
 /** The codes of errors that clients of the API get. */
-const codes = `invalid_request unauthorized insufficient_scope not_found method_not_allowed
+const codes =
+  `invalid_request unauthorized insufficient_scope cross_origin not_found method_not_allowed
   idempotency_conflict insufficient_stock version_conflict gone precondition_failed
   payload_too_large unsupported_media_type idempotency_key_reused rate_limit_exceeded key_banned
   internal_error unavailable`.split(/\s+/);
 
-/** Why requests of a key got errors, the newest first, and what became of any request. */
-export function RequestsCard({ keyId }: { readonly keyId: string }) {
+interface Props {
+  /** The id of a key, or "none". */
+  readonly keyId: string;
+}
+
+/** Why requests of a key got errors, and what became of any request. */
+export function RequestsOfKey(props: Props) {
+  return (
+    <>
+      <FindRequestCard />
+      <RequestsCard {...props} />
+    </>
+  );
+}
+
+/** Why requests of a key got errors, the newest first. */
+function RequestsCard({ keyId }: Props) {
   const code = useSignal("");
   const query = code.value === "" ? "" : `&code=${code.value}`;
   const source = usePolled<readonly RefusedRequest[]>(`/requests?key=${keyId}${query}`);
@@ -40,13 +56,17 @@ export function RequestsCard({ keyId }: { readonly keyId: string }) {
       <WhenLoaded source={source}>
         {(rows) =>
           rows.length > 0 ? (
-            <Table rows={rows} keyOf={({ seq }) => seq} columns={columns} />
+            <Table
+              class="card-table request-list"
+              rows={rows}
+              keyOf={({ seq }) => seq}
+              columns={columns}
+            />
           ) : (
             <p class="muted">{code.value === "" ? "None yet." : "None with this code."}</p>
           )
         }
       </WhenLoaded>
-      <OutcomeForm />
     </Card>
   );
 }
@@ -84,7 +104,7 @@ const columns: readonly Column<RefusedRequest>[] = [
       </div>
     ),
   },
-  { title: "Client", class: "small", cell: ({ userAgent }) => <bdi>{userAgent}</bdi> },
+  { title: "Client", class: "small request-client", cell: ({ userAgent }) => <bdi>{userAgent}</bdi> },
   {
     title: "Actions",
     isTitleHidden: true,
@@ -97,28 +117,35 @@ const columns: readonly Column<RefusedRequest>[] = [
 ];
 
 /** Finds any request by its id, also one that was stored. */
-function OutcomeForm() {
+function FindRequestCard() {
   const found = useSignal<RequestOutcome | undefined>(undefined);
   const { error, run } = useSubmission();
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const id = String(new FormData(event.currentTarget).get("requestId")).trim();
+    found.value = undefined;
     void run(async () => {
       found.value = await request<RequestOutcome>(`/requests/${encodeURIComponent(id)}`);
     });
   };
   const { outcome = "", advice, error: got, changes: [first] = [] } = found.value ?? {};
   return (
-    <form class="stack outcome-form" onSubmit={submit}>
-      <TextField name="requestId" label="Request id" placeholder="req_…" isRequired />
-      <button type="submit" class="button">
-        What became of it?
-      </button>
+    <Card title="Find a request" class="wide-section">
+      <form class="find-request" onSubmit={submit}>
+        <TextField name="requestId" label="Request id" placeholder="req_…" isRequired />
+        <button type="submit" class="button">
+          What became of it?
+        </button>
+      </form>
       <FieldError>{error.value}</FieldError>
-      <p role="status">
-        <strong>{capitalized(outcome)}</strong> {got?.message} {advice}
-      </p>
+      <div role="status">
+        {advice && (
+          <p>
+            <strong>{capitalized(outcome)}.</strong> {got?.message} {advice}
+          </p>
+        )}
+      </div>
       {first && <a href={hrefOf(requestPath(first))}>Show its changes in Activity</a>}
-    </form>
+    </Card>
   );
 }

@@ -83,7 +83,11 @@ export function CopyButton({ text, what, children }: CopyProps) {
       announce(`Copied the ${what}`);
       setTimeout(() => (isCopied.value = false), 2_000);
     } catch {
-      showError(`The browser did not allow copying. Select the ${what} and copy it yourself.`);
+      // Browsers allow it only over HTTPS. With a label of its own, the text is not on the page.
+      const shown = children ? `: ${text}` : "";
+      showError(
+        `The browser did not allow copying. Select the ${what} and copy it yourself${shown || "."}`,
+      );
     }
   };
   const label = children ? {} : { label: `Copy the ${what}` };
