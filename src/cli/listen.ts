@@ -58,21 +58,17 @@ export const listenCommand = command({
     await sender.checkUrl(url);
     // Loaded here, because the other commands do not need it.
     const { PetstoreClient } = await import("../../client/src/client.ts");
-    // True at first, so that a service that is down is reported once.
-    let isConnected = true;
+    let said = "";
+    // A service that is down for long is reported once.
+    const say = (note: string) => {
+      if (note !== said) printNote(note);
+      said = note;
+    };
     const client = new PetstoreClient({
       ...{ baseUrl, apiKey },
       hooks: {
-        onResponse({ response: { status } }) {
-          if (status !== 200) return;
-          isConnected = true;
-          printNote("connected");
-        },
-        onRetry({ error }) {
-          if (isConnected)
-            printNote(`no changes from ${baseUrl}; the command keeps trying: ${error.message}`);
-          isConnected = false;
-        },
+        onResponse: ({ response: { status } }) => status === 200 && say("connected"),
+        onRetry: ({ error }) => say(`keeps trying ${baseUrl}: ${error.message}`),
       },
     });
     if (!given) print(flags.json ? JSON.stringify({ secret }) : `secret:  ${secret}`);
@@ -100,9 +96,11 @@ async function* forward(
     rowsAfter: (after: number) => waiting.filter(({ seq }) => seq > after),
     positionAt: (wanted: number) => waiting.find(({ seq }) => seq === wanted)!.position,
   };
-  let failure: Error | undefined;
-  collect(watch, waiting).catch((error) => {
-    failure = error;
+  let failure: ServiceError | undefined;
+  collect(watch, waiting).catch(({ message }: Error) => {
+    // The command sends the key, not its user.
+    const reason = message.replace(/ Send it as '.*?'\./, "");
+    failure = new ServiceError("invalid_request", `cannot follow the service: ${reason}`);
   });
   try {
     while (failure === undefined && !signal.aborted) {
@@ -119,10 +117,7 @@ async function* forward(
     waiting.length = 0;
     await watch.return();
   }
-  if (signal.aborted) return;
-  // The command sends the key, not its user.
-  const reason = failure!.message.replace(/ Send it as '.*?'\./, "");
-  throw new ServiceError("invalid_request", `cannot follow the service: ${reason}`);
+  if (!signal.aborted) throw failure;
 }
 
 /** As many changes as a message can have. */

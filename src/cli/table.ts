@@ -59,7 +59,7 @@ function lineOf(
     const fill = " ".repeat(widths[at]! - widthOfText(cell));
     if (align === "right") line += fill + cell;
     else if (at < last) line += cell + fill;
-    else if (isWhole && widthOfText(line + cell) > (widthMax ?? Number.POSITIVE_INFINITY))
+    else if (widthMax && isWhole && widthOfText(line + cell) > widthMax)
       line = `${line.trimEnd()}\n    ${cell}`;
     else line += widthMax ? cut(cell, Math.max(lastWidthMin, widthMax - widthOfText(line))) : cell;
   });

@@ -44,7 +44,7 @@ type Refusal = Exclude<UndoOutcome, { kind: "undone" | "possible" }>;
 export const undoCommand = storeCommand({
   name: "undo",
   summary:
-    "Undoes a change, a request, a session of an assistant or the changes of a key: new ledger rows take them back.",
+    "Undoes a change, a request, a session or changes of a key: new ledger rows take them back.",
   examples: [
     "petstore undo 1200 --force --reason recounted",
     "petstore undo --request req_5f0c1e9a2b7d_42 --dry-run",
@@ -139,11 +139,8 @@ function printUndone(found: Undone, isDryRun: boolean, force: boolean): void {
   print(`${counted(rows, "change")} found, ${result}, ${others}.`);
   for (const { petId, before, after, why } of pets) {
     // Without --force, a pet that was changed since stays as it is.
-    const isUndone = after && (force || !why);
-    const stock = isUndone
-      ? summary({ petId, before, after })
-      : `Pet ${petId}: ${stockText(before)}`;
-    print(`${stock}${why ? ` (${why})` : ""}`);
+    const undoneTo = after && (force || !why) ? ` → ${stockText(after)}` : "";
+    print(`Pet ${petId}: ${stockText(before)}${undoneTo}${why ? ` (${why})` : ""}`);
   }
 }
 

@@ -83,11 +83,9 @@ export function CopyButton({ text, what, children }: CopyProps) {
       announce(`Copied the ${what}`);
       setTimeout(() => (isCopied.value = false), 2_000);
     } catch {
-      // Browsers allow it only over HTTPS. With a label of its own, the text is not on the page.
-      const shown = children ? `: ${text}` : "";
-      showError(
-        `The browser did not allow copying. Select the ${what} and copy it yourself${shown || "."}`,
-      );
+      // A page without HTTPS may not copy. With a label of its own, the text is not on the page.
+      const end = children ? `: ${text}` : ".";
+      showError(`The browser did not allow copying. Select the ${what} and copy it yourself${end}`);
     }
   };
   const label = children ? {} : { label: `Copy the ${what}` };
