@@ -124,12 +124,12 @@ function FindRequest() {
         <button type="submit" class="button">
           What became of it?
         </button>
+        <FieldError>{error.value}</FieldError>
+        <p role="status">
+          <strong>{outcome && `${capitalized(outcome)}.`}</strong> {got?.message} {advice}
+        </p>
+        {first && <a href={hrefOf(requestPath(first))}>Show its changes in Activity</a>}
       </form>
-      <FieldError>{error.value}</FieldError>
-      <p role="status">
-        <strong>{outcome && `${capitalized(outcome)}.`}</strong> {got?.message} {advice}
-      </p>
-      {first && <a href={hrefOf(requestPath(first))}>Show its changes in Activity</a>}
     </Card>
   );
 }
