@@ -71,7 +71,7 @@ async function sendAll(): Promise<void> {
       finish.run(result, sale.id);
       console.log(`${sale.quantity} of pet ${sale.petId}: ${result}`);
     } catch (error) {
-      console.log(`${waiting.length - at} sales wait`);
+      console.log(`sales that wait: ${waiting.length - at}`);
       if (isNetworkError(error) || isTimeoutError(error)) return;
       throw error;
     }

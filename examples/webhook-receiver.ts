@@ -17,6 +17,7 @@ import {
 } from "petstore-inventory-client";
 
 const secrets = (process.env.WEBHOOK_SECRETS ?? "").split(",");
+if (secrets[0] === "") throw new Error("Set WEBHOOK_SECRETS to the secret of the webhook: whsec_…");
 const file = process.env.SEQ_FILE ?? "webhook-seq";
 /** The service sends at most 20 kB. */
 const bodyBytesMax = 100_000;

@@ -27,6 +27,7 @@ import {
   receiveSome,
   selectSome,
   showLasting,
+  showRequests,
   undoOld,
 } from "./screenshots/prepared.ts";
 import { smallPng } from "./screenshots/small-png.ts";
@@ -82,6 +83,7 @@ const shots = (operations: Operations): readonly Shot[] => [
   { name: "orders", path: "/orders" },
   { name: "keys", path: "/keys" },
   { name: "key", path: `/keys/${operations.rotatedKeyId}` },
+  { name: "key-requests", path: `/keys/${operations.tillKeyId}`, prepare: showRequests },
   { name: "key-banned", path: `/keys/${operations.bannedKeyId}` },
   { name: "key-new", path: "/keys", prepare: openDialog("New key") },
   { name: "webhooks", path: "/webhooks" },

@@ -220,8 +220,7 @@ describe.each(engines)("what became of a request, on %s", (engine) => {
       recorder.record(keyId, code, () => ({
         ...{ requestId: `${name} ${at}`, startedMs: 0 },
         error: {
-          status: 404,
-          method: "GET",
+          ...{ status: 404, code, method: "GET" },
           path: "",
           message: "",
           durationMs: 0,

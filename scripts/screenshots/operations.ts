@@ -7,6 +7,7 @@ import { auditEntry, byCommand } from "../../src/domain/audit/audit.ts";
 import { toPoints, type UsageCount } from "../../src/domain/usage/usage-history.ts";
 import { withoutSecrets } from "../../src/domain/webhooks/terms.ts";
 import type { WebhookAttempt } from "../../src/domain/webhooks/webhook.ts";
+import { until } from "../../test/support/instances/fleet.ts";
 import type { TestService } from "../../test/support/service.ts";
 import { webhookNamed } from "../../test/support/webhooks.ts";
 
@@ -26,6 +27,7 @@ export type IssuedKeys = Record<"till" | "shop" | "partner" | "warehouse" | "old
 export interface Operations {
   readonly rotatedKeyId: string;
   readonly bannedKeyId: string;
+  readonly tillKeyId: string;
   readonly webhookId: string;
 }
 
@@ -71,7 +73,7 @@ export async function issueKeys(service: TestService, operatorKey: string): Prom
 export async function operate(
   service: TestService,
   operatorKey: string,
-  { partner, warehouse, old }: IssuedKeys,
+  { till, partner, warehouse, old }: IssuedKeys,
   backupFolder: string,
 ): Promise<Operations> {
   const ask = asker(service, operatorKey);
@@ -88,7 +90,26 @@ export async function operate(
   for (let request = 0; request < 120; request += 1) {
     await service.call("GET", "/pets/1", { key: warehouse.key });
   }
-  return { rotatedKeyId: warehouse.id, bannedKeyId: partner.id, webhookId };
+  await failSome(service, till.key);
+  return { rotatedKeyId: warehouse.id, bannedKeyId: partner.id, tillKeyId: till.id, webhookId };
+}
+
+/** A till with an error in its program, which sells more than there is. */
+async function failSome({ call, clock, store }: TestService, key: string): Promise<void> {
+  const requests = [
+    ["GET", "/store/orders?limit=many"],
+    ["PATCH", "/inventory/17", '{"quantity":3}'],
+    ["POST", "/changes", '{"changes":[{"petId":9,"delta":-8,"reason":"sold"}]}'],
+    ["PATCH", "/inventory/3", '{"quantity":"five"}'],
+  ] as const;
+  for (const [method, path, body] of requests) {
+    clock.advance(20_000);
+    const headers = { "User-Agent": "till/2.4" };
+    await call(method, path, { key, headers, ...(body && { body }) });
+  }
+  const isStored = async () =>
+    (await store.requests.listRequests({ code: "insufficient_stock" }, 1)).length > 0;
+  await until(isStored, 5_000, "the refused requests");
 }
 
 /** Requests in the hours in which a shop is open, with a peak at noon. */

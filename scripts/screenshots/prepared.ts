@@ -93,3 +93,10 @@ export async function showLasting(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Lasts until" }).click();
   await page.locator("button[aria-pressed=true]", { hasText: "Lasts until" }).waitFor();
 }
+
+/** Shows why requests of a key got errors. */
+export async function showRequests(page: Page): Promise<void> {
+  const card = page.getByRole("region", { name: "Find a request" });
+  await card.evaluate((element) => element.scrollIntoView({ block: "start" }));
+  await page.locator("tbody", { hasText: "insufficient_stock" }).waitFor();
+}

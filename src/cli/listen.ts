@@ -13,7 +13,6 @@ import { generateSecret, secretForm } from "../domain/webhooks/secrets.ts";
 import type { WebhookAnswer } from "../domain/webhooks/sender.ts";
 import { isConfirmed, type WebhookAttempt } from "../domain/webhooks/webhook.ts";
 import { attemptJson } from "../domain/webhooks/webhook-json.ts";
-import { reasonOf } from "../file-errors.ts";
 import { print, printNote } from "../output.ts";
 import { userAgent } from "../version.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";
@@ -49,7 +48,7 @@ export const listenCommand = command({
     const { apiKey = "", secret: given } = readClientVariables();
     const secret = given || generateSecret();
     const problem =
-      (apiKey === "" && "API_KEY must be an API key") ||
+      (apiKey === "" && "API_KEY must be an API key with the scope history:read") ||
       (!secretForm.test(secret) && "WEBHOOK_SECRET must be whsec_ and base64");
     if (problem) throw new ServiceError("invalid_request", `the variable ${problem}`);
     const { from, "forward-to": url, "base-url": baseUrl = "http://127.0.0.1:8080/v1" } = flags;
@@ -59,11 +58,17 @@ export const listenCommand = command({
     await sender.checkUrl(url);
     // Loaded here, because the other commands do not need it.
     const { PetstoreClient } = await import("../../client/src/client.ts");
+    let said = "";
+    // A service that is down for long is reported once.
+    const say = (note: string) => {
+      if (note !== said) printNote(note);
+      said = note;
+    };
     const client = new PetstoreClient({
       ...{ baseUrl, apiKey },
       hooks: {
-        onResponse: ({ response: { status } }) => status === 200 && printNote("connected"),
-        onRetry: ({ error }) => printNote(`${error.message}; the command keeps trying`),
+        onResponse: ({ response: { status } }) => status === 200 && say("connected"),
+        onRetry: ({ error }) => say(`keeps trying ${baseUrl}: ${error.message}`),
       },
     });
     if (!given) print(flags.json ? JSON.stringify({ secret }) : `secret:  ${secret}`);
@@ -91,13 +96,13 @@ async function* forward(
     rowsAfter: (after: number) => waiting.filter(({ seq }) => seq > after),
     positionAt: (wanted: number) => waiting.find(({ seq }) => seq === wanted)!.position,
   };
-  let failure: unknown;
-  collect(watch, waiting).catch((error) => {
-    failure = error;
+  let failure: ServiceError | undefined;
+  collect(watch, waiting).catch(({ message }: Error) => {
+    // The command sends the key, not its user.
+    const reason = message.replace(/ Send it as '.*?'\./, "");
+    failure = new ServiceError("invalid_request", `cannot follow the service: ${reason}`);
   });
   try {
-    // The titles of the table show that the command is running.
-    yield [];
     while (failure === undefined && !signal.aborted) {
       await sleep(gatherMs);
       const { message } = await scanLedger({ tail, signal }, webhook, () => () => true, 0);
@@ -112,8 +117,7 @@ async function* forward(
     waiting.length = 0;
     await watch.return();
   }
-  // As an error of the command: others are taken for errors of its output.
-  if (!signal.aborted) throw new ServiceError("unavailable", reasonOf(failure));
+  if (!signal.aborted) throw failure;
 }
 
 /** As many changes as a message can have. */

@@ -5,7 +5,7 @@ import { errorCodes, InvalidField } from "../domain/running/errors.ts";
 import { jsonLines } from "./command.ts";
 import { follow, untilSignal } from "./follow.ts";
 import { storeCommand } from "./store-command.ts";
-import { type Listing, onePage, printRows } from "./table.ts";
+import { cut, type Listing, onePage, printRows } from "./table.ts";
 
 /** Prints the requests that got an error, the newest last. With --follow, prints new ones until it is stopped. */
 export const requestsCommand = storeCommand({
@@ -18,7 +18,7 @@ export const requestsCommand = storeCommand({
   flags: {
     key: {
       placeholder: "ID",
-      description: `Only requests of this key, or with ${withoutKey}, those without a known key.`,
+      description: `Only requests of this key. ${withoutKey}: only those without a known key.`,
     },
     code: { placeholder: "CODE", description: "Only requests with this error code." },
     follow: { description: "Keep running, and show new requests within about a second." },
@@ -41,16 +41,19 @@ export const requestsCommand = storeCommand({
   },
 });
 
+/** A path is as long as a client likes. `--json` shows all of it. */
+const requestText = ({ error: { method, path } }: RefusedRow) => cut(`${method} ${path}`, 40);
+
 const listing: Listing<RefusedRow> = {
   columns: [
     { title: "at", align: "left", cell: ({ error }) => error.at },
     { title: "key", align: "left", cell: ({ keyName, keyId }) => keyName ?? keyId ?? "-" },
-    { title: "request", align: "left", cell: ({ error }) => `${error.method} ${error.path}` },
+    { title: "request", align: "left", cell: requestText },
     { title: "id", align: "left", cell: ({ requestId }) => requestId },
     { title: "ms", align: "right", cell: ({ error }) => String(error.durationMs) },
     { title: "status", align: "right", cell: ({ error }) => String(error.status) },
     { title: "code", align: "left", cell: ({ error }) => error.code },
-    { title: "message", align: "left", cell: ({ error }) => error.message },
+    { title: "message", align: "left", cell: ({ error }) => error.message, isWhole: true },
   ],
   toJson: refusedRowJson,
 };

@@ -7,6 +7,8 @@ export interface Column<Row> {
   readonly cell: (row: Row) => string;
   /** Belongs to the column before it: one space instead of two separates them. */
   readonly isJoined?: boolean;
+  /** For a last column that is not cut: where it does not fit, it is on a line of its own. */
+  readonly isWhole?: boolean;
 }
 
 /**
@@ -52,18 +54,20 @@ function lineOf(
   let line = "";
   const last = cells.length - 1;
   cells.forEach((cell, at) => {
-    const { align, isJoined } = columns[at]!;
+    const { align, isJoined, isWhole } = columns[at]!;
     if (at > 0) line += isJoined ? " " : "  ";
     const fill = " ".repeat(widths[at]! - widthOfText(cell));
     if (align === "right") line += fill + cell;
     else if (at < last) line += cell + fill;
+    else if (widthMax && isWhole && widthOfText(line + cell) > widthMax)
+      line = `${line.trimEnd()}\n    ${cell}`;
     else line += widthMax ? cut(cell, Math.max(lastWidthMin, widthMax - widthOfText(line))) : cell;
   });
   return line.trimEnd();
 }
 
 /** Shortens a text to a width. The last character is then an ellipsis. */
-function cut(text: string, widthMax: number): string {
+export function cut(text: string, widthMax: number): string {
   if (widthOfText(text) <= widthMax) return text;
   let kept = "";
   let width = 1;

@@ -43,7 +43,8 @@ type Refusal = Exclude<UndoOutcome, { kind: "undone" | "possible" }>;
 /** Returns exit code 1 if nothing can be undone. */
 export const undoCommand = storeCommand({
   name: "undo",
-  summary: "Undoes a change, a request or the changes of a key: new ledger rows take them back.",
+  summary:
+    "Undoes a change, a request, a session or changes of a key: new ledger rows take them back.",
   examples: [
     "petstore undo 1200 --force --reason recounted",
     "petstore undo --request req_5f0c1e9a2b7d_42 --dry-run",
@@ -108,7 +109,7 @@ async function runTogether(
       },
     );
     if (flags.json) print(undoneJson(undone));
-    else printUndone(undone, isDryRun);
+    else printUndone(undone, isDryRun, force);
     return undone.undone === 0 ? 1 : 0;
   } catch (error) {
     // For a service, which answers with the same error.
@@ -131,13 +132,15 @@ function readTime(flag: string, text: string | undefined): number | undefined {
   throw new InvalidField(flag, "must be a time such as 2026-11-15T10:00:00Z");
 }
 
-function printUndone({ rows, undone, changed, leftOut, pets }: Undone, isDryRun: boolean): void {
+function printUndone(found: Undone, isDryRun: boolean, force: boolean): void {
+  const { rows, undone, changed, leftOut, pets } = found;
   const result = `${counted(undone, "pet")} ${isDryRun ? "would be undone" : "undone"}`;
   const others = `${counted(changed, "pet")} changed since, ${leftOut} left out`;
   print(`${counted(rows, "change")} found, ${result}, ${others}.`);
   for (const { petId, before, after, why } of pets) {
-    const stock = after ? summary({ petId, before, after }) : `Pet ${petId}: ${stockText(before)}`;
-    print(`${stock}${why ? ` (${why})` : ""}`);
+    // Without --force, a pet that was changed since stays as it is.
+    const undoneTo = after && (force || !why) ? ` → ${stockText(after)}` : "";
+    print(`Pet ${petId}: ${stockText(before)}${undoneTo}${why ? ` (${why})` : ""}`);
   }
 }
 

@@ -25,8 +25,9 @@ function toOrder(row: Row): Order {
   };
 }
 
+/** Both tables have the condition: PostgreSQL would read the second one from its beginning. */
 const petsFrom = (columns: string) => `SELECT ${columns} FROM pets JOIN inventory USING (pet_id)
-  WHERE pet_id >= $1 ORDER BY pet_id LIMIT $2`;
+  WHERE pets.pet_id >= $1 AND inventory.pet_id >= $1 ORDER BY pet_id LIMIT $2`;
 
 /** Pages of many rows. */
 export const petReads: ScriptsOf<CatalogueReader, "petsAfter" | "namedEntriesAfter"> = {

@@ -33,6 +33,9 @@ describe.each(engines)("petstore requests on %s", (engine) => {
       expect(await rows("--code", "not_found")).toMatchObject([{ keyName: "Till 3" }]);
       expect(await rows("--key", "none")).toEqual([]);
       const both = await rows();
+      expect(Object.keys(both[0]!).join()).toBe(
+        "seq,requestId,keyId,keyName,at,method,path,status,code,message,durationMs,userAgent",
+      );
       expect(both.map(({ seq }) => seq)).toEqual(both.map(({ seq }) => seq).sort());
 
       const follower = place.start(["requests", "--key", id, "--follow", "--json"]);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Column, tableLines } from "../../src/cli/table.ts";
+import { type Column, onePage, tableLines } from "../../src/cli/table.ts";
 
 interface Row {
   readonly count: number;
@@ -55,6 +55,19 @@ test("wide and combined characters are aligned by the cells that they take", asy
     2  e\u0301🐕   y
 `,
   );
+});
+
+test("a column that is never cut gets a line of its own where it does not fit", async () => {
+  const whole = columns.map((column) => ({ ...column, isWhole: column.title === "text" }));
+  const rows = [row(1, "a", "it fits"), row(2, "b", "it does not fit")];
+  for (const [width, line] of [
+    [20, "    2  b\n    it does not fit\n"],
+    [undefined, "    2  b     it does not fit\n"],
+  ] as const) {
+    const pages = tableLines(onePage(rows), whole, () => width);
+    const lines = (await Array.fromAsync(pages)).join("");
+    expect(lines).toBe(`count  name  text\n    1  a     it fits\n${line}`);
+  }
 });
 
 test("a terminal gets the last column cut to its width, at a whole character", async () => {

@@ -125,7 +125,7 @@ for (const engine of engines) {
       const left = await undo();
       expect(left).toMatchObject({ code: 1, err: "" });
       expect(left.out).toStartWith(
-        "2 changes found, 0 pets undone, 1 pet changed since, 1 left out.\n",
+        `2 changes found, 0 pets undone, 1 pet changed since, 1 left out.\nPet ${largest}: 48 pending (It was changed since.`,
       );
       expect((await undo("--force", "--json")).out).toContain('"undone":1,');
       expect(await place.rows<object>("ledger", "--after", "5")).toMatchObject([

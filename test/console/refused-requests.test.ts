@@ -27,7 +27,6 @@ test.each(engines)(
 
     const opened = await openConsole(service);
     const { page } = opened;
-    await opened.context.grantPermissions(["clipboard-read", "clipboard-write"]);
     const row = (text: string) => page.locator("tbody tr", { hasText: text });
     const copied = () => page.evaluate(() => navigator.clipboard.readText());
 
@@ -39,7 +38,12 @@ test.each(engines)(
     await page.getByLabel("Error code").selectOption("gone");
     await page.getByText("None with this code.").waitFor();
     await page.getByLabel("Error code").selectOption("");
-    await row("/v1/pets/it").getByRole("button", { name: "Copy as curl" }).click();
+    const copy = row("/v1/pets/it").getByRole("button", { name: "Copy as curl" });
+    // As on a page without HTTPS. Then the command is shown.
+    await copy.click();
+    await page.getByText("copy it yourself: curl -X 'GET'").waitFor();
+    await opened.context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await copy.click();
     await until(async () => (await copied()).startsWith("curl"), 5_000, "the command");
     const origin = new URL(service.baseUrl).origin;
     expect(await copied()).toBe(
@@ -53,16 +57,26 @@ test.each(engines)(
       }
     }
 
-    await page.getByLabel("Request id").fill(accepted);
-    await page.getByRole("button", { name: "What became of it?" }).click();
-    await page.getByRole("link", { name: "Show its changes in Activity" }).click();
+    const find = async (id: string) => {
+      await page.getByLabel("Request id").fill(id);
+      await page.getByRole("button", { name: "What became of it?" }).click();
+    };
+    const link = page.getByRole("link", { name: "Show its changes in Activity" });
+    await find(accepted);
+    await link.waitFor();
+    // What was found before is not shown beside an error.
+    await find("nonsense");
+    await page.getByText("must be the X-Request-Id").waitFor();
+    expect(await link.count()).toBe(0);
+    await find(accepted);
+    await link.click();
     await page.locator("[data-seq='2']").waitFor();
     expect(await page.locator("[data-seq]").count()).toBe(1);
 
     await page.getByRole("link", { name: "Keys", exact: true }).click();
     await page.getByRole("link", { name: "Without a key…" }).click();
     await row("its checksum does not match").waitFor();
-    expectNoComplaints(opened, service);
+    expectNoComplaints(opened, service, [/status of 400/]);
     await opened.context.close();
     if (other !== service) await other.stop();
     await service.stop();

@@ -2,9 +2,11 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
 import { auditReads } from "../../src/store/audit.ts";
+import { petReads } from "../../src/store/catalogue.ts";
 import { createPrimaryGuard } from "../../src/store/postgres/engine/primary.ts";
 import { createHistoryReader } from "../../src/store/postgres/history.ts";
 import { scriptsOn } from "../../src/store/sqlite/engine/scripts.ts";
+import type { Statement } from "../../src/store/statements.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { startTestService } from "../support/service.ts";
 
@@ -47,6 +49,20 @@ test("PostgreSQL reads the ledger by its primary key, also while it is empty or 
   await query("VACUUM ANALYZE ledger");
   expect(await countScans()).toEqual([0n, true]);
   sql.release();
+});
+
+test("PostgreSQL starts a page of pets at its first id, in both tables", async () => {
+  await using pool = new SQL(await migratedDatabase(), { max: 1, bigint: true });
+  // As with a million pets, without adding them.
+  await pool`SET enable_seqscan = off`;
+  await pool`SET enable_hashjoin = off`;
+  await pool`SET enable_nestloop = off`;
+  await pool`SET enable_bitmapscan = off`;
+  for (const read of Object.values(petReads)) {
+    const { text, values } = read(900_000n, 1_000).next().value as Statement;
+    const plan = await pool.unsafe(`EXPLAIN ${text}`, values as unknown[]).values();
+    expect(plan.join("\n").match(/Index Cond: \(pet_id >= /g)).toHaveLength(2);
+  }
 });
 
 test("SQLite starts a page of the audit log at its row, and does not read all later ones", async () => {

@@ -11,7 +11,7 @@ import { ViewHead } from "../parts/view-head.tsx";
 import { BanNotice } from "./ban-notice.tsx";
 import { EditKey, RevokeKey, RotateKey } from "./dialogs.tsx";
 import { LimitBar, StateBadge } from "./key-table.tsx";
-import { RequestsCard } from "./requests-card.tsx";
+import { RequestCards } from "./requests-card.tsx";
 import { SecretTimeline } from "./secret-timeline.tsx";
 import { limitsText, planTitle, roleChoices } from "./terms.ts";
 import { UsageCard } from "./usage-card.tsx";
@@ -94,7 +94,7 @@ function LoadedKey({ entry, reload }: Props) {
           </Card>
         )}
         <UsageCard id={id} />
-        {entry.kind === "api" && <RequestsCard keyId={id} />}
+        {entry.kind === "api" && <RequestCards keyId={id} />}
         <Card title="Changes to this key" class="wide-section">
           <AuditOfTarget key={version + state} target={id} />
         </Card>

@@ -17,13 +17,13 @@ import { capitalized, formatCount } from "../texts/formats.ts";
 import { curlOf } from "./curl.ts";
 
 /** The codes of errors that clients of the API get. */
-const codes = `invalid_request unauthorized insufficient_scope not_found method_not_allowed
-  idempotency_conflict insufficient_stock version_conflict gone precondition_failed
-  payload_too_large unsupported_media_type idempotency_key_reused rate_limit_exceeded key_banned
-  internal_error unavailable`.split(/\s+/);
+const codes = `invalid_request unauthorized insufficient_scope cross_origin not_found
+  method_not_allowed idempotency_conflict insufficient_stock version_conflict gone
+  precondition_failed payload_too_large unsupported_media_type idempotency_key_reused
+  rate_limit_exceeded key_banned internal_error unavailable`.split(/\s+/);
 
 /** Why requests of a key got errors, the newest first, and what became of any request. */
-export function RequestsCard({ keyId }: { readonly keyId: string }) {
+export function RequestCards({ keyId }: { readonly keyId: string }) {
   const code = useSignal("");
   const query = code.value === "" ? "" : `&code=${code.value}`;
   const source = usePolled<readonly RefusedRequest[]>(`/requests?key=${keyId}${query}`);
@@ -36,20 +36,24 @@ export function RequestsCard({ keyId }: { readonly keyId: string }) {
     />
   );
   return (
-    <Card title="Refused and failed requests" class="wide-section" aside={filter}>
-      <WhenLoaded source={source}>
-        {(rows) =>
-          rows.length > 0 ? (
-            <Table rows={rows} keyOf={({ seq }) => seq} columns={columns} />
-          ) : (
-            <p class="muted">{code.value === "" ? "None yet." : "None with this code."}</p>
-          )
-        }
-      </WhenLoaded>
-      <OutcomeForm />
-    </Card>
+    <div class="sections wide-section">
+      <FindRequest />
+      <Card title="Refused and failed requests" class="wide-section" aside={filter}>
+        <WhenLoaded source={source}>
+          {(rows) =>
+            rows.length > 0 ? (
+              <Table class="card-table request-list" {...{ rows, columns, keyOf }} />
+            ) : (
+              <p class="muted">{code.value === "" ? "None yet." : "None with this code."}</p>
+            )
+          }
+        </WhenLoaded>
+      </Card>
+    </div>
   );
 }
+
+const keyOf = ({ seq }: RefusedRequest) => seq;
 
 const columns: readonly Column<RefusedRequest>[] = [
   {
@@ -84,7 +88,11 @@ const columns: readonly Column<RefusedRequest>[] = [
       </div>
     ),
   },
-  { title: "Client", class: "small", cell: ({ userAgent }) => <bdi>{userAgent}</bdi> },
+  {
+    title: "Client",
+    class: "small request-client",
+    cell: ({ userAgent }) => <bdi>{userAgent}</bdi>,
+  },
   {
     title: "Actions",
     isTitleHidden: true,
@@ -97,28 +105,31 @@ const columns: readonly Column<RefusedRequest>[] = [
 ];
 
 /** Finds any request by its id, also one that was stored. */
-function OutcomeForm() {
+function FindRequest() {
   const found = useSignal<RequestOutcome | undefined>(undefined);
   const { error, run } = useSubmission();
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const id = String(new FormData(event.currentTarget).get("requestId")).trim();
+    found.value = undefined;
     void run(async () => {
       found.value = await request<RequestOutcome>(`/requests/${encodeURIComponent(id)}`);
     });
   };
   const { outcome = "", advice, error: got, changes: [first] = [] } = found.value ?? {};
   return (
-    <form class="stack outcome-form" onSubmit={submit}>
-      <TextField name="requestId" label="Request id" placeholder="req_…" isRequired />
-      <button type="submit" class="button">
-        What became of it?
-      </button>
-      <FieldError>{error.value}</FieldError>
-      <p role="status">
-        <strong>{capitalized(outcome)}</strong> {got?.message} {advice}
-      </p>
-      {first && <a href={hrefOf(requestPath(first))}>Show its changes in Activity</a>}
-    </form>
+    <Card title="Find a request" class="wide-section">
+      <form class="filter-bar" onSubmit={submit}>
+        <TextField name="requestId" label="Request id" placeholder="req_…" isRequired />
+        <button type="submit" class="button">
+          What became of it?
+        </button>
+        <FieldError>{error.value}</FieldError>
+        <p role="status">
+          <strong>{outcome && `${capitalized(outcome)}.`}</strong> {got?.message} {advice}
+        </p>
+        {first && <a href={hrefOf(requestPath(first))}>Show its changes in Activity</a>}
+      </form>
+    </Card>
   );
 }

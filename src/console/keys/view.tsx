@@ -12,7 +12,7 @@ import { countOf } from "../texts/formats.ts";
 import { CreateKey } from "./create-key.tsx";
 import { KeyDetail } from "./detail.tsx";
 import { KeyTable } from "./key-table.tsx";
-import { RequestsCard } from "./requests-card.tsx";
+import { RequestCards } from "./requests-card.tsx";
 
 /** /keys lists all keys, /keys/ID shows one, and /keys/none what was sent without one. */
 export default function KeysView({ rest, query }: ViewProps) {
@@ -29,7 +29,7 @@ function WithoutKey() {
         ← All keys
       </a>
       <ViewHead title="Without a known key" />
-      <RequestsCard keyId="none" />
+      <RequestCards keyId="none" />
     </>
   );
 }

@@ -83,7 +83,9 @@ export function CopyButton({ text, what, children }: CopyProps) {
       announce(`Copied the ${what}`);
       setTimeout(() => (isCopied.value = false), 2_000);
     } catch {
-      showError(`The browser did not allow copying. Select the ${what} and copy it yourself.`);
+      // A page without HTTPS may not copy. With a label of its own, the text is not on the page.
+      const end = children ? `: ${text}` : ".";
+      showError(`The browser did not allow copying. Select the ${what} and copy it yourself${end}`);
     }
   };
   const label = children ? {} : { label: `Copy the ${what}` };

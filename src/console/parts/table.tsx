@@ -47,7 +47,7 @@ export function Table<Row>(props: Props<Row>) {
             {columns.map((column) => (
               <td
                 key={column.title}
-                data-label={column.isMain ? undefined : column.title}
+                data-label={column.isMain || column.isTitleHidden ? undefined : column.title}
                 class={`${column.class ?? ""} ${column.isNumber ? "number" : ""}`}
               >
                 {column.cell(row)}

@@ -19,7 +19,7 @@ export function Attempts({ attempts, isBusy, resend }: Props) {
   }
   const keyOf = ({ at, messageId }: WebhookAttempt) => at + messageId;
   const again: Column<WebhookAttempt> = {
-    ...{ title: "Again", isTitleHidden: true, isMain: true },
+    ...{ title: "Again", isTitleHidden: true },
     cell: (attempt) =>
       attempt.changes > 0 && (
         <Button isSmall isDisabled={isBusy} onClick={() => resend(attempt)}>

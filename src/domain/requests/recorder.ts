@@ -7,7 +7,7 @@ import { keptPerCode, type RefusedRequest, type RequestError, type RequestStore 
 
 /** A request that has just got an error. */
 export interface JustRefused extends Pick<RefusedRequest, "requestId"> {
-  readonly error: Omit<RequestError, "at" | "code">;
+  readonly error: Omit<RequestError, "at">;
   /** When it arrived, by the clock that never jumps. */
   readonly startedMs: number;
   /** The digest of the secret that was sent with it, if no valid key has it. */
@@ -103,7 +103,7 @@ export function createRequestRecorder(
       const { requestId, startedMs, digest, error } = describe();
       const at = new Date(clock.now()).toISOString();
       const afterSeq = marks.findLast(({ ms }) => ms <= startedMs)?.seq ?? 0;
-      unsaved.push({ requestId, keyId, afterSeq, digest, error: { ...error, at, code } });
+      unsaved.push({ requestId, keyId, afterSeq, digest, error: { at, ...error } });
     },
     findUnsaved: (requestId) => unsaved.find((one) => one.requestId === requestId),
     get dropped() {

@@ -94,7 +94,7 @@ const idOrText = (schema: Schema): Schema => ({ ...schema, type: ["integer", "st
 
 /** Reads the arguments of a call. A list becomes its JSON. Null means not given. */
 export function argumentsOf({ inputSchema }: Tool, given: unknown = {}): URLSearchParams {
-  const { properties = {} } = inputSchema;
+  const { properties = {}, required = [] } = inputSchema;
   const query = new URLSearchParams();
   if (!isJsonObject(given)) throw invalid("The arguments must be an object.");
   for (const [name, value] of Object.entries(given)) {
@@ -107,6 +107,8 @@ export function argumentsOf({ inputSchema }: Tool, given: unknown = {}): URLSear
       throw invalid(`Argument '${name}' has the wrong type.`);
     query.set(name, isList ? JSON.stringify(value, withExactIds) : `${text}`);
   }
+  const missing = required.find((name) => !query.has(name));
+  if (missing) throw invalid(`Argument '${missing}' is required.`);
   return query;
 }
 
@@ -133,12 +135,12 @@ const after = queryParameter({
 
 const hasLimit = ({ parameters = [] }: Contract) => parameters.some(({ name }) => name === "limit");
 
-/** Lists get pages where they have none. Assistants do not follow the feed. */
+/** Lists get pages where they have none. Assistants neither follow the feed nor write addresses. */
 function parametersOf(contract: Contract): readonly Parameter[] {
   const { parameters = [], success } = contract;
   const own = parameters.filter((one) => one.in !== "header" && one.name !== "limit");
   const described = own.map((one) => {
-    return { ...one, description: one.description.replace(/ [^.]*\bfeed\b[^.]*\./g, "") };
+    return { ...one, description: one.description.replace(/ [^.]*(?:\bfeed\b|%2B)[^.]*\./g, "") };
   });
   if (success[200]?.schema?.type !== "array") return described;
   return [...described, ...(hasLimit(contract) ? [] : [after]), limit];
@@ -190,12 +192,11 @@ async function pageOf(parts: AsyncIterable<Uint8Array>, start: bigint | undefine
   const items: string[] = [];
   for await (const part of parts) {
     const text = Buffer.from(part).toString("latin1");
-    items.push(
-      ...text
-        .slice(1)
-        .split(/,(?=\{"petId":)/)
-        .filter(isWanted),
-    );
+    // Most parts end before a deep page, and are not looked at further.
+    if (isWanted(text.slice(text.lastIndexOf('{"petId":')))) {
+      const all = text.slice(1).split(/,(?=\{"petId":)/);
+      items.push(...all.filter(isWanted));
+    }
     if (items.length > count) break;
     await yieldToEventLoop();
   }

@@ -27,10 +27,11 @@ export function recordRefused(recorder: Pick<RequestRecorder, "record">, except:
       const [userAgent, secret] = [headers.get("user-agent"), keyIn({ headers })];
       // A client that encodes the question mark sends its query as a part of the path.
       const shown = path.replace(/%3F.*/i, "%3F…");
-      const sent = { method: storable(method), path: storable(shown), message: storable(message) };
+      const sent = { method: storable(method), path: storable(shown) };
+      const got = { status, code, message: storable(message) };
       const agent = userAgent === null ? null : storable(userAgent);
       const digest = code === "unauthorized" && secret ? digestOf(secret) : undefined;
-      const error = { ...sent, status, durationMs: Math.round(durationMs), userAgent: agent };
+      const error = { ...sent, ...got, durationMs: Math.round(durationMs), userAgent: agent };
       return { requestId, startedMs, digest, error };
     });
   };

@@ -41,7 +41,7 @@ const parameters = Object.entries(headers).map(([name, description]) => ({
 function webhook(operationId: string, summary: string, schema: string) {
   const description = "Verify the signature over the body as received, before you read it.";
   const content = { "application/json": { schema: reference("schemas", schema) } };
-  const responses = { "2XX": { description: "Confirmed. Otherwise it is sent again." } };
+  const responses = { "2XX": { description: "Confirmed. Otherwise, changes are sent again." } };
   const requestBody = { required: true, content };
   const told = { operationId, summary, description };
   return { post: { ...told, security: [], parameters, requestBody, responses } };
