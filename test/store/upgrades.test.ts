@@ -29,7 +29,7 @@ async function contentOf(database: string) {
     "SELECT type, name, sql FROM sqlite_schema ORDER BY name",
   );
   const tables = schema.filter(([type]) => type === "table").map(([, name]) => name);
-  const rows = tables.map((name) => readRows(database, `SELECT * FROM "${name}" ORDER BY 1, 2`));
+  const rows = tables.map((name) => readRows(database, `SELECT * FROM "${name}" ORDER BY 1`));
   return { schema, tables, rows: await Promise.all(rows) };
 }
 
