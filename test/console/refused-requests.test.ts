@@ -41,7 +41,7 @@ test.each(engines)(
     const copy = row("/v1/pets/it").getByRole("button", { name: "Copy as curl" });
     // As on a page without HTTPS. Then the command is shown.
     await copy.click();
-    await page.getByText("copy it yourself: curl -X 'GET'").waitFor();
+    await page.getByText("copy it yourself: curl -g -X 'GET'").waitFor();
     await opened.context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await copy.click();
     await until(async () => (await copied()).startsWith("curl"), 5_000, "the command");
