@@ -1,18 +1,29 @@
-/** The secrets among the settings: the password of the database, and what the collector asks for. */
+/**
+ * The secrets among the settings: the password of the database, what the collector asks for, and the
+ * credentials of the object storage.
+ */
 export function secretsOf({
   databaseUrl,
   otlpEndpoint,
   otlpHeaders,
+  objectAccess: { secretAccessKey, sessionToken, endpoint },
 }: {
   readonly databaseUrl: string;
   readonly otlpEndpoint: string | undefined;
   readonly otlpHeaders: string;
+  readonly objectAccess: {
+    readonly secretAccessKey: string;
+    readonly sessionToken: string;
+    readonly endpoint: string;
+  };
 }): readonly string[] {
   const password = /^postgres(?:ql)?:\/\/[^:@/]*:(.*)@/.exec(databaseUrl)?.[1] ?? "";
   const parameters = [...databaseUrl.matchAll(/[?&](?:ssl)?password=([^&]*)/g)];
   const headers = otlpHeaders.split(",").map((pair) => pair.slice(pair.indexOf("=") + 1).trim());
   const collector = URL.parse(otlpEndpoint ?? "");
+  const storage = URL.parse(endpoint.replace("{bucket}", "bucket"));
   const written = [
+    ...[secretAccessKey, sessionToken, storage?.username ?? "", storage?.password ?? ""],
     ...[password, ...parameters.map(([, value]) => value!), ...headers],
     ...[collector?.username ?? "", collector?.password ?? ""],
     ...(collector?.searchParams.values() ?? []),
