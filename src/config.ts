@@ -1,6 +1,6 @@
-import type { ObjectAccess } from "./backup/object-requests.ts";
 import { type Flags, type ReadSettings, readSettings, type Variables } from "./config/reading.ts";
 import { type BanRules, dayMs } from "./domain/limits/limits.ts";
+import type { ObjectAccess } from "./domain/operations/backups.ts";
 import { ServiceError } from "./domain/running/errors.ts";
 import { printWarning } from "./output.ts";
 import { type SettingValues, settings } from "./settings.ts";

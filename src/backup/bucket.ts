@@ -1,10 +1,5 @@
-import {
-  type ObjectAccess,
-  type ObjectRequest,
-  type Patience,
-  requestsTo,
-  textIn,
-} from "./object-requests.ts";
+import type { ObjectAccess } from "../domain/operations/backups.ts";
+import { type ObjectRequest, type Patience, requestsTo, textIn } from "./object-requests.ts";
 import { type BackupBytes, type BackupPlace, type PlacedFile, PlaceError } from "./place.ts";
 import type { Sink } from "./writer.ts";
 

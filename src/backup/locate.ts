@@ -1,8 +1,9 @@
 import { basename, dirname } from "node:path";
+import type { ObjectAccess } from "../domain/operations/backups.ts";
 import { isBucketAddress, openBucket, patient } from "./bucket.ts";
 import { openFolder } from "./disk.ts";
 import { type BackupKey, decrypting, readKeyFile } from "./encryption.ts";
-import type { ObjectAccess, Patience } from "./object-requests.ts";
+import type { Patience } from "./object-requests.ts";
 import type { BackupPlace, BackupSource } from "./place.ts";
 
 /** What is needed to use backups, besides their address. Part of the Config. */

@@ -1,17 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ObjectAccess } from "../domain/operations/backups.ts";
 import { PlaceError } from "./place.ts";
-
-/** How an object storage is reached. */
-export interface ObjectAccess {
-  /** Contains `{bucket}` if the bucket is part of the host name. Otherwise it is part of the path. */
-  readonly endpoint: string;
-  readonly region: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  /** Of temporary credentials. */
-  readonly sessionToken: string;
-}
 
 /** How long a request is tried. */
 export interface Patience {
@@ -45,7 +35,9 @@ export interface ObjectResponse {
 export type SendRequest = (request: ObjectRequest) => Promise<ObjectResponse>;
 
 /** The storage may answer the next attempt otherwise. */
-const passing = new Set(["SlowDown", "RequestTimeout", "XAmzContentSHA256Mismatch", "BadDigest"]);
+const passing = new Set([
+  ...["SlowDown", "InternalError", "RequestTimeout", "XAmzContentSHA256Mismatch", "BadDigest"],
+]);
 
 const changed = "the data was changed on its way";
 
@@ -155,7 +147,7 @@ function encode(text: string): string {
 }
 
 /** The headers of a request that is signed with version 4 of the signatures of AWS. */
-function sign(
+export function sign(
   method: string,
   { host, pathname }: URL,
   search: string,
