@@ -10,8 +10,8 @@ const partsMax = 10_000;
 /** A command takes its time. */
 export const patient: Patience = { attempts: 4, timeoutMs: 60_000, pauseMs: 1_000 };
 
-/** A page or a start does not wait for long. The next backup says what is wrong. */
-export const impatient: Patience = { attempts: 1, timeoutMs: 5_000, pauseMs: 0 };
+/** A page, a start and a stop do not wait for long. The next backup says what is wrong. */
+export const impatient: Patience = { attempts: 2, timeoutMs: 4_000, pauseMs: 500 };
 
 /** A place in a bucket of object storage. An object appears there when it is complete. */
 export interface Bucket extends BackupPlace {
@@ -34,6 +34,12 @@ export function openBucket(address: string, access: ObjectAccess, patience: Pati
   if (access.accessKeyId === "" || access.secretAccessKey === "") {
     const remedy = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
     throw new PlaceError(`${address} cannot be used without credentials; ${remedy}`);
+  }
+  if (
+    !/^https?:\/\//.test(access.endpoint) ||
+    !URL.canParse(access.endpoint.replace("{bucket}", bucket))
+  ) {
+    throw new PlaceError("the address of the object storage must be https://… or http://…");
   }
   const send = requestsTo(bucket, access, patience);
   const start = segments[0] === "" ? "" : `${segments.join("/")}/`;

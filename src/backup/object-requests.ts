@@ -20,7 +20,7 @@ export interface ObjectRequest {
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly range?: readonly [first: number, last: number];
-  readonly body?: Uint8Array;
+  readonly body?: Uint8Array<ArrayBuffer>;
   /** Codes of errors that are an answer too. */
   readonly expected?: readonly string[];
 }

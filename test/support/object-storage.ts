@@ -30,10 +30,7 @@ export interface ObjectStorage {
   readonly variables: Record<string, string>;
   readonly objects: Map<string, Buffer>;
   /** Uploads that were neither completed nor aborted, by their id. */
-  readonly uploads: ReadonlyMap<
-    string,
-    { readonly key: string; readonly parts: ReadonlyMap<number, Buffer> }
-  >;
+  readonly uploads: Map<string, { readonly key: string; readonly parts: Map<number, Buffer> }>;
   readonly requests: string[];
   /** Decides which requests fail. */
   fault: (request: StorageRequest) => Fault | undefined;
@@ -45,11 +42,13 @@ const clockErrorMs = 15 * 60_000;
 const credentials = { id: "TESTKEY", secret: "secret/of+tests", token: "token-of-tests" };
 
 class Refusal extends Error {
-  constructor(
-    readonly status: number,
-    readonly code: string,
-  ) {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string) {
     super(code);
+    this.status = status;
+    this.code = code;
   }
 }
 
