@@ -1,6 +1,6 @@
 import type { ObjectAccess } from "../domain/operations/backups.ts";
-import { type ObjectRequest, type Patience, requestsTo, textIn } from "./object-requests.ts";
-import { type BackupBytes, type BackupPlace, type PlacedFile, PlaceError } from "./place.ts";
+import { type ObjectFolder, type Patience, requestsTo, textIn } from "./object-requests.ts";
+import { type BackupPlace, PlaceError } from "./place.ts";
 import type { Sink } from "./writer.ts";
 
 /** The size of each part of an upload but the last. Some servers want all to be equal, and none takes 10,001. */
@@ -25,209 +25,165 @@ export function isBucketAddress(address: string): boolean {
 
 /** Opens `s3://bucket/prefix`. Nothing is sent before the first use. */
 export function openBucket(address: string, access: ObjectAccess, patience: Patience): Bucket {
-  const [, bucket, path = ""] =
-    /^s3:\/\/([A-Za-z0-9][\w.-]{1,61}[A-Za-z0-9])(?:\/(.*))?$/s.exec(address) ?? [];
-  const segments = path.replace(/\/+$/, "").split("/");
-  const isValid = path === "" || !segments.some((segment) => ["", ".", ".."].includes(segment));
-  if (bucket === undefined || !isValid)
-    throw new PlaceError(`${address} is not s3://BUCKET/PREFIX`);
-  if (access.accessKeyId === "" || access.secretAccessKey === "") {
-    const remedy = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
-    throw new PlaceError(`${address} cannot be used without credentials; ${remedy}`);
-  }
-  if (
-    !/^https?:\/\//.test(access.endpoint) ||
-    !URL.canParse(access.endpoint.replace("{bucket}", bucket))
-  ) {
-    throw new PlaceError("the address of the object storage must be https://… or http://…");
-  }
-  const send = requestsTo(bucket, access, patience);
-  const start = segments[0] === "" ? "" : `${segments.join("/")}/`;
-  const root = `s3://${bucket}/${start}`;
-  const reading = (name: string) =>
-    ({
-      task: `read ${root}${name}`,
-      right: "s3:GetObject",
-      method: "GET",
-      key: start + name,
-    }) as const;
+  const folder = parseAddress(address, access);
+  const send = requestsTo(folder, access, patience);
+  const root = `s3://${folder.bucket}/${folder.start}`;
 
   /** Undefined if there is no such object. A HEAD request would not say why it is refused. */
-  async function sizeOf(name: string): Promise<number | undefined> {
-    const expected = ["NoSuchKey", "InvalidRange"];
-    const { code, headers } = await send({ ...reading(name), range: [0, 0], expected });
+  async function sizeOf(name: string, expected = ["NoSuchKey", "InvalidRange"]) {
+    const range = [0, 0] as const;
+    const { code, headers } = await send({ task: "read", method: "GET", name, range, expected });
     if (code === "NoSuchKey") return undefined;
     return Number(/\/(\d+)$/.exec(headers.get("content-range") ?? "")?.[1] ?? 0);
   }
 
-  async function open(name: string): Promise<BackupBytes> {
-    const size = await sizeOf(name);
-    if (size === undefined) throw new PlaceError(`cannot read ${root}${name}: no such file`);
-    return {
-      size,
-      async read(from, length) {
-        const last = Math.min(from + length, size) - 1;
-        if (last < from) return Buffer.alloc(0);
-        const { body } = await send({ ...reading(name), range: [from, last] });
-        if (body.length === last - from + 1) return body;
-        throw new PlaceError(`cannot read ${root}${name}: the server does not send the range`);
-      },
-      [Symbol.asyncDispose]: async () => {},
-    };
+  async function remove(name: string): Promise<boolean> {
+    await send({ task: "delete", method: "DELETE", name });
+    return true;
   }
 
-  /** Reads all pages of a list. Their elements are texts of XML. */
-  async function listAll(
-    element: string,
-    query: Readonly<Record<string, string>>,
-    nextQuery: (xml: string) => Readonly<Record<string, string>>,
-  ): Promise<readonly string[]> {
-    const found: string[] = [];
-    let page = query;
-    for (;;) {
-      const task = `list ${root}`;
-      const right = "s3:ListBucket";
-      const xml = (await send({ task, right, method: "GET", query: page })).body.toString("utf8");
-      const pattern = new RegExp(`<${element}>(.*?)</${element}>`, "gs");
-      for (const [, text] of xml.matchAll(pattern)) found.push(text!);
-      if (textIn(xml, "IsTruncated") !== "true") return found;
-      page = { ...query, ...nextQuery(xml) };
-    }
+  /** Lists what has a name that starts like this. Returns the elements, and the whole answer. */
+  async function listElements(element: string, query: Readonly<Record<string, string>>) {
+    const { body } = await send({ task: "list", method: "GET", query });
+    const xml = body.toString("utf8");
+    const found = [...xml.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, "gs"))];
+    return { xml, elements: found.map(([, text]) => text!) };
   }
+
+  const abort = (name: string, uploadId: string) =>
+    send({
+      task: "write",
+      method: "DELETE",
+      name,
+      query: { uploadId },
+      expected: ["NoSuchUpload"],
+    });
 
   return {
     address: root.replace(/\/$/, ""),
     addressOf: (name) => root + name,
     prepare() {},
     exists: async (name) => (await sizeOf(name)) !== undefined,
-    open,
+    async open(name) {
+      const size = (await sizeOf(name, ["InvalidRange"]))!;
+      return {
+        size,
+        async read(start, length) {
+          const range = [start, Math.min(start + length, size) - 1] as const;
+          if (range[1] < start) return Buffer.alloc(0);
+          const { body } = await send({ task: "read", method: "GET", name, range });
+          if (body.length === range[1] - start + 1) return body;
+          throw new PlaceError(`cannot read ${root}${name}: the server sends another range`);
+        },
+        [Symbol.asyncDispose]: async () => {},
+      };
+    },
     async list(nameStart, pattern, filesMax) {
-      const query = { "list-type": "2", delimiter: "/", prefix: start + nameStart };
-      const all = await listAll("Contents", query, (xml) => ({
-        "continuation-token": textIn(xml, "NextContinuationToken") ?? "",
-      }));
-      const toFile = (xml: string): PlacedFile => ({
-        name: nameIn(xml),
-        bytes: Number(textIn(xml, "Size")),
-      });
-      const files = all.map(toFile).filter(({ name }) => pattern.test(name));
-      return files.sort((one, other) => (one.name < other.name ? -1 : 1)).slice(-filesMax);
+      const files = [];
+      const query = { "list-type": "2", delimiter: "/", prefix: folder.start + nameStart };
+      for (let page = {}; ; ) {
+        const { xml, elements } = await listElements("Contents", { ...query, ...page });
+        for (const text of elements) {
+          files.push({ name: nameIn(text), bytes: Number(textIn(text, "Size")) });
+        }
+        const next = textIn(xml, "NextContinuationToken");
+        if (next === undefined) break;
+        page = { "continuation-token": next };
+      }
+      const byName = (one: { name: string }, other: { name: string }) =>
+        one.name < other.name ? -1 : 1;
+      return files
+        .filter(({ name }) => pattern.test(name))
+        .sort(byName)
+        .slice(-filesMax);
     },
     remove,
     /** Best effort: not every server and not every key allows it, and unfinished uploads are invisible. */
     async removeUnfinished(nameStart, isAbandoned) {
       try {
-        const uploads = await listAll(
-          "Upload",
-          { uploads: "", prefix: start + nameStart },
-          (xml) => ({
-            "key-marker": textIn(xml, "NextKeyMarker") ?? "",
-            "upload-id-marker": textIn(xml, "NextUploadIdMarker") ?? "",
-          }),
-        );
-        for (const xml of uploads) {
-          const name = nameIn(xml);
-          if (isAbandoned(name)) await abort(name, textIn(xml, "UploadId") ?? "");
+        const query = { uploads: "", prefix: folder.start + nameStart };
+        for (const text of (await listElements("Upload", query)).elements) {
+          if (isAbandoned(nameIn(text))) await abort(nameIn(text), textIn(text, "UploadId") ?? "");
         }
       } catch (error) {
         if (!(error instanceof PlaceError)) throw error;
       }
     },
+    /** One part is in memory. What fits into one part is sent as a whole. */
     async upload(name, write) {
-      const parts = createParts(writing(name));
+      const part = Buffer.alloc(partBytes);
+      const tags: string[] = [];
+      let [filled, sent, uploadId] = [0, 0, ""];
+      const request = { task: "write", name } as const;
+
+      async function sendPart(): Promise<void> {
+        if (tags.length === partsMax) throw new PlaceError(`${root}${name} would exceed 80 GB`);
+        if (uploadId === "") {
+          const { body } = await send({ ...request, method: "POST", query: { uploads: "" } });
+          uploadId = textIn(body.toString("utf8"), "UploadId") ?? "";
+        }
+        const query = { partNumber: String(tags.length + 1), uploadId };
+        const body = part.subarray(0, filled);
+        const { headers } = await send({ ...request, method: "PUT", query, body });
+        tags.push(
+          `<Part><PartNumber>${query.partNumber}</PartNumber><ETag>${headers.get("etag")}</ETag></Part>`,
+        );
+        sent += filled;
+        filled = 0;
+      }
+
       try {
-        const result = await write(parts.add);
-        await parts.finish();
+        const result = await write(async (bytes) => {
+          for (let at = 0; at < bytes.length; ) {
+            if (filled === partBytes) await sendPart();
+            const taken = bytes.subarray(at, at + partBytes - filled);
+            part.set(taken, filled);
+            filled += taken.length;
+            at += taken.length;
+          }
+        });
+        if (uploadId === "") {
+          sent = filled;
+          await send({ ...request, method: "PUT", body: part.subarray(0, filled) });
+        } else {
+          await sendPart();
+          const body = Buffer.from(
+            `<CompleteMultipartUpload>${tags.join("")}</CompleteMultipartUpload>`,
+          );
+          const expected = ["NoSuchUpload"];
+          // An attempt whose answer was lost has ended the upload. The size then shows whether it is there.
+          await send({ ...request, method: "POST", query: { uploadId }, body, expected });
+        }
         const size = await sizeOf(name);
-        if (size === parts.size()) return result;
+        if (size === sent) return result;
         if (size !== undefined) await remove(name);
         throw new PlaceError(`cannot write ${root}${name}: the server has not stored all of it`);
       } catch (error) {
-        const id = parts.uploadId();
-        if (id !== undefined) await abort(name, id).catch(() => {});
+        if (uploadId !== "") await abort(name, uploadId).catch(() => {});
         throw error;
       }
     },
   };
+}
 
-  async function remove(name: string): Promise<boolean> {
-    const task = `delete ${root}${name}`;
-    await send({ task, right: "s3:DeleteObject", method: "DELETE", key: start + name });
-    return true;
+function parseAddress(address: string, access: ObjectAccess): ObjectFolder {
+  const [, bucket, path = ""] =
+    /^s3:\/\/([A-Za-z0-9][\w.-]{1,61}[A-Za-z0-9])(\/.*?)?\/*$/s.exec(address) ?? [];
+  if (bucket === undefined || /\/(\/|\.\.?(\/|$))/.test(path)) {
+    throw new PlaceError(`${address} is not s3://BUCKET/PREFIX`);
   }
-
-  function writing(name: string) {
-    const task = `write ${root}${name}`;
-    return (request: Omit<ObjectRequest, "task" | "right" | "key">) =>
-      send({ task, right: "s3:PutObject", key: start + name, ...request });
+  const { endpoint, accessKeyId, secretAccessKey } = access;
+  if (accessKeyId === "" || secretAccessKey === "") {
+    const remedy = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+    throw new PlaceError(`${address} cannot be used without credentials; ${remedy}`);
   }
-
-  async function abort(name: string, uploadId: string): Promise<void> {
-    await writing(name)({ method: "DELETE", query: { uploadId }, expected: ["NoSuchUpload"] });
+  if (!/^https?:/.test(endpoint) || !URL.canParse(endpoint.replace("{bucket}", bucket))) {
+    throw new PlaceError("the address of the object storage must be https://… or http://…");
   }
+  return { bucket, start: path === "" ? "" : `${path.slice(1)}/` };
 }
 
 /** The name of the object that an element of a list is about. Names have no character that XML escapes. */
 function nameIn(xml: string): string {
-  const key = textIn(xml, "Key") ?? "";
-  return key.slice(key.lastIndexOf("/") + 1);
-}
-
-/**
- * Collects bytes into parts and sends them one at a time, so one part is in memory. What fits into one part
- * is sent as a whole.
- */
-function createParts(
-  send: (
-    request: Omit<ObjectRequest, "task" | "right" | "key">,
-  ) => Promise<{ readonly headers: Headers; readonly body: Buffer }>,
-) {
-  const part = Buffer.alloc(partBytes);
-  const tags: string[] = [];
-  let filled = 0;
-  let size = 0;
-  let uploadId: string | undefined;
-
-  async function sendPart(): Promise<void> {
-    if (tags.length === partsMax) throw new PlaceError("a backup in a bucket can have up to 80 GB");
-    if (uploadId === undefined) {
-      const begun = await send({ method: "POST", query: { uploads: "" } });
-      uploadId = textIn(begun.body.toString("utf8"), "UploadId") ?? "";
-    }
-    const query = { partNumber: String(tags.length + 1), uploadId };
-    const { headers } = await send({ method: "PUT", query, body: part.subarray(0, filled) });
-    tags.push(headers.get("etag") ?? "");
-    filled = 0;
-  }
-
-  return {
-    size: () => size,
-    uploadId: () => uploadId,
-    async add(bytes: Uint8Array): Promise<void> {
-      size += bytes.length;
-      for (let at = 0; at < bytes.length; ) {
-        if (filled === partBytes) await sendPart();
-        const taken = bytes.subarray(at, at + partBytes - filled);
-        part.set(taken, filled);
-        filled += taken.length;
-        at += taken.length;
-      }
-    },
-    async finish(): Promise<void> {
-      if (uploadId === undefined) {
-        await send({ method: "PUT", body: part.subarray(0, filled) });
-        return;
-      }
-      await sendPart();
-      const list = tags.map(
-        (tag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${tag}</ETag></Part>`,
-      );
-      const body = Buffer.from(
-        `<CompleteMultipartUpload>${list.join("")}</CompleteMultipartUpload>`,
-      );
-      // An attempt whose answer was lost has ended the upload. The size then shows whether it is there.
-      await send({ method: "POST", query: { uploadId }, body, expected: ["NoSuchUpload"] });
-      uploadId = undefined;
-    },
-  };
+  return textIn(xml, "Key")?.replace(/^.*\//s, "") ?? "";
 }
