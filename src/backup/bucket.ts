@@ -1,6 +1,6 @@
 import type { ObjectAccess } from "../domain/operations/backups.ts";
-import { type ObjectFolder, type Patience, requestsTo, textIn } from "./object-requests.ts";
-import { type BackupPlace, PlaceError } from "./place.ts";
+import { type Patience, requestsTo, textIn } from "./object-requests.ts";
+import { type BackupPlace, type PlacedFile, PlaceError } from "./place.ts";
 import type { Sink } from "./writer.ts";
 
 /** The size of each part of an upload but the last. Some servers want all to be equal, and none takes 10,001. */
@@ -25,9 +25,9 @@ export function isBucketAddress(address: string): boolean {
 
 /** Opens `s3://bucket/prefix`. Nothing is sent before the first use. */
 export function openBucket(address: string, access: ObjectAccess, patience: Patience): Bucket {
-  const folder = parseAddress(address, access);
-  const send = requestsTo(folder, access, patience);
-  const root = `s3://${folder.bucket}/${folder.start}`;
+  const { bucket, prefix } = parseAddress(address, access);
+  const send = requestsTo(bucket, prefix, access, patience);
+  const root = `s3://${bucket}/${prefix}`;
 
   /** Undefined if there is no such object. A HEAD request would not say why it is refused. */
   async function sizeOf(name: string, expected = ["NoSuchKey", "InvalidRange"]) {
@@ -79,34 +79,30 @@ export function openBucket(address: string, access: ObjectAccess, patience: Pati
       };
     },
     async list(nameStart, pattern, filesMax) {
-      const files = [];
-      const query = { "list-type": "2", delimiter: "/", prefix: folder.start + nameStart };
-      for (let page = {}; ; ) {
-        const { xml, elements } = await listElements("Contents", { ...query, ...page });
-        for (const text of elements) {
-          files.push({ name: nameIn(text), bytes: Number(textIn(text, "Size")) });
-        }
+      const query = { "list-type": "2", delimiter: "/", prefix: prefix + nameStart };
+      const found: PlacedFile[] = [];
+      for (let page: Readonly<Record<string, string>> | undefined = query; page; ) {
+        const { xml, elements } = await listElements("Contents", page);
+        const toFile = (text: string) => ({
+          name: nameIn(text),
+          bytes: Number(textIn(text, "Size")),
+        });
+        found.push(...elements.map(toFile).filter(({ name }) => pattern.test(name)));
         const next = textIn(xml, "NextContinuationToken");
-        if (next === undefined) break;
-        page = { "continuation-token": next };
+        page = next === undefined ? undefined : { ...query, "continuation-token": next };
       }
-      const byName = (one: { name: string }, other: { name: string }) =>
-        one.name < other.name ? -1 : 1;
-      return files
-        .filter(({ name }) => pattern.test(name))
-        .sort(byName)
-        .slice(-filesMax);
+      return found.sort((one, other) => (one.name < other.name ? -1 : 1)).slice(-filesMax);
     },
     remove,
     /** Best effort: not every server and not every key allows it, and unfinished uploads are invisible. */
     async removeUnfinished(nameStart, isAbandoned) {
       try {
-        const query = { uploads: "", prefix: folder.start + nameStart };
+        const query = { uploads: "", prefix: prefix + nameStart };
         for (const text of (await listElements("Upload", query)).elements) {
           if (isAbandoned(nameIn(text))) await abort(nameIn(text), textIn(text, "UploadId") ?? "");
         }
-      } catch (error) {
-        if (!(error instanceof PlaceError)) throw error;
+      } catch {
+        // The lifecycle rule of the bucket removes them later.
       }
     },
     /** One part is in memory. What fits into one part is sent as a whole. */
@@ -166,7 +162,7 @@ export function openBucket(address: string, access: ObjectAccess, patience: Pati
   };
 }
 
-function parseAddress(address: string, access: ObjectAccess): ObjectFolder {
+function parseAddress(address: string, access: ObjectAccess) {
   const [, bucket, path = ""] =
     /^s3:\/\/([A-Za-z0-9][\w.-]{1,61}[A-Za-z0-9])(\/.*?)?\/*$/s.exec(address) ?? [];
   if (bucket === undefined || /\/(\/|\.\.?(\/|$))/.test(path)) {
@@ -180,7 +176,7 @@ function parseAddress(address: string, access: ObjectAccess): ObjectFolder {
   if (!/^https?:/.test(endpoint) || !URL.canParse(endpoint.replace("{bucket}", bucket))) {
     throw new PlaceError("the address of the object storage must be https://… or http://…");
   }
-  return { bucket, start: path === "" ? "" : `${path.slice(1)}/` };
+  return { bucket, prefix: path === "" ? "" : `${path.slice(1)}/` };
 }
 
 /** The name of the object that an element of a list is about. Names have no character that XML escapes. */

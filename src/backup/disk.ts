@@ -20,11 +20,11 @@ export function openFolder(path: string): BackupPlace {
     async list(start, pattern, filesMax) {
       const isListed = (name: string) => name.startsWith(start) && pattern.test(name);
       const names = (await namesIn(path)).filter(isListed).sort().slice(-filesMax);
-      const files = names.map(async (name) => {
-        const bytes = await lengthOf(join(path, name));
-        return bytes === undefined ? undefined : { name, bytes };
+      const lengths = await Promise.all(names.map((name) => lengthOf(join(path, name))));
+      return names.flatMap((name, at) => {
+        const bytes = lengths[at];
+        return bytes === undefined ? [] : { name, bytes };
       });
-      return (await Promise.all(files)).filter((file) => file !== undefined);
     },
     remove: (name) => removeFile(join(path, name)),
     async removeUnfinished(start, isAbandoned) {
@@ -63,21 +63,15 @@ async function namesIn(path: string): Promise<readonly string[]> {
 
 /** Undefined if somebody has removed it, or if it is not a file. */
 async function lengthOf(path: string): Promise<number | undefined> {
-  try {
-    const file = await lstat(path);
-    return file.isFile() ? file.size : undefined;
-  } catch {
-    return undefined;
-  }
+  const file = await lstat(path).catch(() => undefined);
+  return file?.isFile() ? file.size : undefined;
 }
 
 /** Returns false if somebody else has removed it, or if it is not a file. */
 async function removeFile(path: string): Promise<boolean> {
-  try {
-    if (!(await lstat(path)).isFile()) return false;
-    await rm(path);
-    return true;
-  } catch {
-    return false;
-  }
+  if ((await lengthOf(path)) === undefined) return false;
+  return rm(path).then(
+    () => true,
+    () => false,
+  );
 }

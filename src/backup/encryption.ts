@@ -15,10 +15,10 @@ import type { Sink } from "./writer.ts";
 
 const chunkBytes = 64 * 1024;
 const tagBytes = 16;
-const cipherName = "aes-256-gcm";
+const storedBytes = chunkBytes + tagBytes;
 const headerStart = "petstore encrypted backup ";
 const headerPattern = /^petstore encrypted backup 1 ([0-9a-f]{16}) ([0-9a-f]{32})\n/;
-const headerBytes = `${headerStart}1 ${"0".repeat(16)} ${"0".repeat(32)}\n`.length;
+const headerBytes = headerStart.length + 51;
 
 export interface BackupKey {
   /** Names the key in files, and reveals nothing about it. */
@@ -36,40 +36,27 @@ export function readKeyFile(file: string): readonly BackupKey[] {
   }
   const lines = text.split("\n").map((line) => line.trim());
   const keys = lines.filter((line) => line !== "" && !line.startsWith("#"));
-  if (keys.length === 0) throw new PlaceError(`the key file ${file} has no key`);
-  const rule = "each line must be a key of 64 hexadecimal digits, or start with #";
+  // No line is shown: it may be a key with a typing mistake.
+  if (keys.length === 0 || !keys.every((line) => /^[0-9a-f]{64}$/i.test(line))) {
+    const rule =
+      "it must have a key of 64 hexadecimal digits in each line, besides comments with #";
+    throw new PlaceError(`the key file ${file} is invalid: ${rule}`);
+  }
   return keys.map((line) => {
-    // The line is not shown: it may be a key with a typing mistake.
-    if (!/^[0-9a-f]{64}$/i.test(line))
-      throw new PlaceError(`the key file ${file} is invalid: ${rule}`);
     const secret = Buffer.from(line, "hex");
-    const id = createHash("sha256").update("petstore backup key").update(secret).digest("hex");
-    return { id: id.slice(0, 16), secret };
+    const digest = createHash("sha256").update("petstore backup key").update(secret);
+    return { id: digest.digest("hex").slice(0, 16), secret };
   });
 }
 
-/** What chunks of one file have in common. */
-function chunkCipher({ secret }: BackupKey, fileId: Buffer, header: string) {
+/** Returns the parameters of the cipher for each chunk of a file. */
+function chunksOf({ secret }: BackupKey, fileId: Buffer) {
   const key = Buffer.from(hkdfSync("sha256", secret, fileId, "petstore backup", 32));
-  function nonceOf(index: number, isLast: boolean): Buffer {
+  return (index: number, isLast: boolean) => {
     const nonce = Buffer.alloc(12);
     nonce.writeUIntBE(index, 5, 6);
     nonce[11] = isLast ? 1 : 0;
-    return nonce;
-  }
-  return {
-    encrypt(chunk: Uint8Array, index: number, isLast: boolean): Buffer {
-      const cipher = createCipheriv(cipherName, key, nonceOf(index, isLast));
-      cipher.setAAD(Buffer.from(header));
-      return Buffer.concat([cipher.update(chunk), cipher.final(), cipher.getAuthTag()]);
-    },
-    /** Throws if the chunk is not exactly what was written at this position. */
-    decrypt(chunk: Buffer, index: number, isLast: boolean): Buffer {
-      const decipher = createDecipheriv(cipherName, key, nonceOf(index, isLast));
-      decipher.setAAD(Buffer.from(header));
-      decipher.setAuthTag(chunk.subarray(-tagBytes));
-      return Buffer.concat([decipher.update(chunk.subarray(0, -tagBytes)), decipher.final()]);
-    },
+    return ["aes-256-gcm", key, nonce, { authTagLength: tagBytes }] as const;
   };
 }
 
@@ -81,36 +68,43 @@ export async function encrypting<T>(
 ): Promise<T> {
   if (!key) return write(sink);
   const fileId = randomBytes(16);
-  const header = `${headerStart}1 ${key.id} ${fileId.toString("hex")}\n`;
-  const { encrypt } = chunkCipher(key, fileId, header);
+  const header = Buffer.from(`${headerStart}1 ${key.id} ${fileId.toString("hex")}\n`);
+  const parametersOf = chunksOf(key, fileId);
   let pending = Buffer.alloc(0);
   let index = 0;
-  await sink(Buffer.from(header));
+  async function send(chunk: Buffer, isLast: boolean): Promise<void> {
+    const cipher = createCipheriv(...parametersOf(index++, isLast)).setAAD(header);
+    await sink(Buffer.concat([cipher.update(chunk), cipher.final(), cipher.getAuthTag()]));
+  }
+  await sink(header);
   const result = await write(async (bytes) => {
     pending = Buffer.concat([pending, bytes]);
     // The last chunk is never empty, and is known only at the end.
-    while (pending.length > chunkBytes) {
-      await sink(encrypt(pending.subarray(0, chunkBytes), index++, false));
-      pending = pending.subarray(chunkBytes);
+    for (; pending.length > chunkBytes; pending = pending.subarray(chunkBytes)) {
+      await send(pending.subarray(0, chunkBytes), false);
     }
   });
-  await sink(encrypt(pending, index, true));
+  await send(pending, true);
   return result;
 }
 
-/** The content of a backup, decrypted where it is encrypted. Disposing of it closes the backup. */
+/** The content of a backup, decrypted where it is encrypted. Closes the backup if that fails. */
 export async function decrypting(
   address: string,
   bytes: BackupBytes,
   readKeys: () => readonly BackupKey[],
 ): Promise<BackupBytes> {
-  const header = (await bytes.read(0, headerBytes)).toString("latin1");
-  if (!header.startsWith(headerStart)) return bytes;
-  const [, keyId, fileId] = headerPattern.exec(header) ?? [];
-  if (keyId === undefined || fileId === undefined) {
-    if (/ ([2-9]|\d\d+) /.test(header)) throw newerFormat(address);
-    throw damagedBackup(address, "its first line is invalid");
+  await using opened = new AsyncDisposableStack();
+  opened.use(bytes);
+  const header = await bytes.read(0, headerBytes);
+  const line = header.toString("latin1");
+  if (!line.startsWith(headerStart)) {
+    opened.move();
+    return bytes;
   }
+  const [, keyId, fileId] = headerPattern.exec(line) ?? [];
+  if (/^\D+[2-9] /.test(line)) throw newerFormat(address);
+  if (fileId === undefined) throw damagedBackup(address, "its first line is invalid");
   const keys = readKeys();
   const key = keys.find(({ id }) => id === keyId);
   if (!key) {
@@ -118,33 +112,35 @@ export async function decrypting(
     const remedy = `give the file that has the key ${keyId} to --backup-key-file`;
     throw new PlaceError(`${address} ${found}; ${remedy}`);
   }
-  const { decrypt } = chunkCipher(key, Buffer.from(fileId, "hex"), header);
-  const storedBytes = chunkBytes + tagBytes;
+  const parametersOf = chunksOf(key, Buffer.from(fileId, "hex"));
   const last = Math.ceil((bytes.size - headerBytes) / storedBytes) - 1;
   const size = bytes.size - headerBytes - (last + 1) * tagBytes;
   if (size <= last * chunkBytes) throw damagedBackup(address, "it is cut off");
 
+  /** Throws if the chunk is not exactly what was written at this position. */
+  function decrypt(chunk: Buffer, index: number): Buffer {
+    const decipher = createDecipheriv(...parametersOf(index, index === last)).setAAD(header);
+    decipher.setAuthTag(chunk.subarray(-tagBytes));
+    try {
+      return Buffer.concat([decipher.update(chunk.subarray(0, -tagBytes)), decipher.final()]);
+    } catch {
+      throw damagedBackup(address, "its encrypted content was changed or cut off");
+    }
+  }
+
+  const content = opened.move();
   return {
     size,
     async read(start, length) {
       const end = Math.min(start + length, size);
-      if (start >= end) return Buffer.alloc(0);
-      const [from, to] = [Math.floor(start / chunkBytes), Math.floor((end - 1) / chunkBytes)];
-      const stored = await bytes.read(
-        headerBytes + from * storedBytes,
-        (to - from + 1) * storedBytes,
+      const first = Math.floor(start / chunkBytes);
+      const count = Math.ceil(end / chunkBytes) - first;
+      const stored = await bytes.read(headerBytes + first * storedBytes, count * storedBytes);
+      const chunks = Array.from({ length: count }, (_, index) =>
+        decrypt(stored.subarray(index * storedBytes, (index + 1) * storedBytes), first + index),
       );
-      const chunks: Buffer[] = [];
-      for (let index = from; index <= to; index++) {
-        const at = (index - from) * storedBytes;
-        try {
-          chunks.push(decrypt(stored.subarray(at, at + storedBytes), index, index === last));
-        } catch {
-          throw damagedBackup(address, "its encrypted content was changed or cut off");
-        }
-      }
-      return Buffer.concat(chunks).subarray(start - from * chunkBytes, end - from * chunkBytes);
+      return Buffer.concat(chunks).subarray(start - first * chunkBytes, end - first * chunkBytes);
     },
-    [Symbol.asyncDispose]: () => bytes[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => content.disposeAsync(),
   };
 }

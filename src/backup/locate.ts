@@ -4,7 +4,7 @@ import { isBucketAddress, openBucket, patient } from "./bucket.ts";
 import { openFolder } from "./disk.ts";
 import { type BackupKey, decrypting, readKeyFile } from "./encryption.ts";
 import type { Patience } from "./object-requests.ts";
-import type { BackupPlace, BackupSource } from "./place.ts";
+import type { BackupPlace } from "./place.ts";
 
 /** What is needed to use backups, besides their address. Part of the Config. */
 export interface BackupAccess {
@@ -25,12 +25,8 @@ export function openPlace(
   return {
     ...place,
     async open(name) {
-      await using opened = new AsyncDisposableStack();
-      const bytes = opened.use(await place.open(name));
-      // Read each time: operators add keys.
-      const content = await decrypting(place.addressOf(name), bytes, () => keysOf(access));
-      opened.move();
-      return content;
+      // The keys are read each time: operators add some.
+      return decrypting(place.addressOf(name), await place.open(name), () => keysOf(access));
     },
   };
 }
@@ -40,12 +36,8 @@ export function keysOf({ backupKeyFile }: BackupAccess): readonly BackupKey[] {
   return backupKeyFile === "" ? [] : readKeyFile(backupKeyFile);
 }
 
-/** A backup that a command reads. Errors of a disk come from the operating system. */
-export function sourceOf(address: string, access: BackupAccess): BackupSource {
-  return { address, open: async () => openPlace(dirname(address), access).open(basename(address)) };
-}
-
-/** Whether there is something at an address that a command was given. */
-export async function existsAt(address: string, access: BackupAccess): Promise<boolean> {
-  return openPlace(dirname(address), access).exists(basename(address));
+/** The backup at a path or an address that a command was given. */
+export function sourceOf(address: string, access: BackupAccess) {
+  const [place, name] = [openPlace(dirname(address), access), basename(address)];
+  return { address, open: () => place.open(name), exists: () => place.exists(name) };
 }

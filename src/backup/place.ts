@@ -1,3 +1,4 @@
+import type { BackupFile } from "../domain/operations/backups.ts";
 import { ServiceError } from "../domain/running/errors.ts";
 
 /** The bytes of a backup, as its writer made them. */
@@ -15,10 +16,7 @@ export interface BackupSource {
 }
 
 /** A file in a place. */
-export interface PlacedFile {
-  readonly name: string;
-  readonly bytes: number;
-}
+export type PlacedFile = Pick<BackupFile, "name" | "bytes">;
 
 /** Where backups are: a folder on a disk, or a bucket in object storage. Names have no slash. */
 export interface BackupPlace {
@@ -47,6 +45,5 @@ export interface BackupPlace {
 export class PlaceError extends ServiceError {
   constructor(message: string) {
     super("invalid_request", message);
-    this.name = "PlaceError";
   }
 }

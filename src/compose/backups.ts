@@ -11,12 +11,7 @@ import { openPlace } from "../backup/locate.ts";
 import { PlaceError } from "../backup/place.ts";
 import { childVariables } from "../config.ts";
 import { hasOwnBackups } from "../creation.ts";
-import {
-  type BackupFile,
-  type BackupView,
-  backupMsMax,
-  startBackups,
-} from "../domain/operations/backups.ts";
+import { type BackupView, backupMsMax, startBackups } from "../domain/operations/backups.ts";
 import { every, inBackground, whileAvailable } from "../domain/running/background.ts";
 import type { Store } from "../domain/store.ts";
 import { failureOf, runCommand, withoutProgram } from "./child.ts";
@@ -46,7 +41,7 @@ export function openBackups(
   const folder = { place, environment };
   const variables = childVariables(config);
   let ahead: readonly string[] | undefined;
-  let listed: readonly BackupFile[] = [];
+  let listed: Awaited<ReturnType<BackupView["listFiles"]>> = [];
 
   /** Looks for backups that have ledger rows which the store does not have. */
   async function compare(): Promise<readonly string[]> {
@@ -81,12 +76,11 @@ export function openBackups(
   }
 
   /** While a bucket cannot be reached, what it had before. The next backup says what is wrong. */
-  async function listFiles(): Promise<readonly BackupFile[]> {
-    try {
-      listed = await listBackups(folder, filesListedMax);
-    } catch (error) {
-      if (!(error instanceof PlaceError)) throw error;
-    }
+  async function listFiles() {
+    listed = await listBackups(folder, filesListedMax).catch((error) => {
+      if (error instanceof PlaceError) return listed;
+      throw error;
+    });
     return listed;
   }
 

@@ -1,3 +1,5 @@
+import type { ObjectAccess } from "../domain/operations/backups.ts";
+
 /**
  * The secrets among the settings: the password of the database, what the collector asks for, and the
  * credentials of the object storage.
@@ -6,26 +8,20 @@ export function secretsOf({
   databaseUrl,
   otlpEndpoint,
   otlpHeaders,
-  objectAccess: { secretAccessKey, sessionToken, endpoint },
+  objectAccess: { secretAccessKey, sessionToken },
 }: {
   readonly databaseUrl: string;
   readonly otlpEndpoint: string | undefined;
   readonly otlpHeaders: string;
-  readonly objectAccess: {
-    readonly secretAccessKey: string;
-    readonly sessionToken: string;
-    readonly endpoint: string;
-  };
+  readonly objectAccess: Pick<ObjectAccess, "secretAccessKey" | "sessionToken">;
 }): readonly string[] {
   const password = /^postgres(?:ql)?:\/\/[^:@/]*:(.*)@/.exec(databaseUrl)?.[1] ?? "";
   const parameters = [...databaseUrl.matchAll(/[?&](?:ssl)?password=([^&]*)/g)];
   const headers = otlpHeaders.split(",").map((pair) => pair.slice(pair.indexOf("=") + 1).trim());
   const collector = URL.parse(otlpEndpoint ?? "");
-  const storage = URL.parse(endpoint.replace("{bucket}", "bucket"));
   const written = [
-    ...[secretAccessKey, sessionToken, storage?.username ?? "", storage?.password ?? ""],
     ...[password, ...parameters.map(([, value]) => value!), ...headers],
-    ...[collector?.username ?? "", collector?.password ?? ""],
+    ...[collector?.username ?? "", collector?.password ?? "", secretAccessKey, sessionToken],
     ...(collector?.searchParams.values() ?? []),
   ];
   return [...new Set(written.flatMap((text) => [text, decoded(text)]))].filter(Boolean);

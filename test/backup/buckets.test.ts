@@ -115,7 +115,7 @@ describe("an upload", () => {
         { status: 503, code: "ServiceUnavailable" },
         "the server is overloaded or out of order, it answers 503 ServiceUnavailable",
       ],
-      [{ status: 403, code: "AccessDenied" }, "the credentials lack the right s3:PutObject"],
+      [{ status: 403, code: "AccessDenied" }, "the credentials lack the right to do this"],
       [{ status: 400, code: "ExpiredToken" }, "the credentials have expired"],
       [{ status: 403, code: "RequestTimeTooSkewed" }, "the clock of this machine is off"],
       [{ status: 404, code: "NoSuchBucket" }, "there is no such bucket"],
@@ -392,7 +392,7 @@ test("a schedule keeps backups in a bucket, and a failure is in the log, the met
   }
 }, 120_000);
 
-test("doctor says whether the bucket can be reached, and which key encrypts", async () => {
+test("doctor says whether the bucket can be reached, and opens encrypted backups in it", async () => {
   const database = `sqlite:${place.path("examined/shop.db")}`;
   await importPets(database, '{"petId":1,"name":"Rex"}');
   const keyFile = place.path("examined/backup.key");
@@ -404,7 +404,6 @@ test("doctor says whether the bucket can be reached, and which key encrypts", as
   };
   const good = await examine();
   expect(good).toContain("s3://backups/shop can be reached and has 0 backups");
-  expect(good).toContain(`other users can read the backup key ${keyFile}`);
   expect(good).not.toContain(storage.variables.AWS_SECRET_ACCESS_KEY);
   storage.fault = () => ({ status: 404, code: "NoSuchBucket" });
   expect(await examine()).toContain("cannot list s3://backups/shop/: there is no such bucket");

@@ -147,10 +147,10 @@ test("an encrypted backup is restored only with its key, and a drill proves that
   );
   const short = keyFile("short.key", older.slice(1));
   expect(await refused(file, "--backup-key-file", short)).toMatch(
-    /short\.key is invalid: each line/,
+    /short\.key is invalid: it must have a key/,
   );
   const empty = keyFile("empty.key", "# nothing");
-  expect(await refused(file, "--backup-key-file", empty)).toContain("empty.key has no key");
+  expect(await refused(file, "--backup-key-file", empty)).toContain("empty.key is invalid");
   const drill = await place.runHere(["drill", file, "--database", database]);
   expect(drill).toMatchObject({ code: 1, err: expect.stringContaining("is encrypted; give") });
 

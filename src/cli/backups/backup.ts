@@ -1,7 +1,7 @@
-import { basename, dirname, resolve } from "node:path";
+import { basename, dirname } from "node:path";
 import { isBucketAddress, openBucket, patient } from "../../backup/bucket.ts";
 import { encrypting } from "../../backup/encryption.ts";
-import { existsAt, keysOf } from "../../backup/locate.ts";
+import { keysOf, sourceOf } from "../../backup/locate.ts";
 import type { Manifest } from "../../backup/manifest.ts";
 import { type Sink, writeBackup } from "../../backup/writer.ts";
 import type { Config } from "../../config.ts";
@@ -17,7 +17,7 @@ import { counted, elapsedText } from "../paragraphs.ts";
 import { createProgress } from "../progress.ts";
 import { replaceFile } from "../replacement.ts";
 import { storeCommand } from "../store-command.ts";
-import { backupSettings } from "./scratch.ts";
+import { backupSettings, fullAddress } from "./scratch.ts";
 
 /** Writes the whole store as of one moment to a new file. The service may run meanwhile. */
 export const backupCommand = storeCommand({
@@ -54,8 +54,7 @@ export const backupCommand = storeCommand({
     });
     const { at, seq, hash, rows, bytes } = manifest;
     const durationMs = Math.round(performance.now() - startedMs);
-    const isPath = file !== "-" && !isBucketAddress(file);
-    const result = { file: isPath ? resolve(file) : file, at, seq, hash, bytes, durationMs };
+    const result = { file: fullAddress(file), at, seq, hash, bytes, durationMs };
     await record(store, JSON.stringify(result));
     if (file === "-") return 0;
     if (flags.json) print(JSON.stringify({ ...result, rows }));
@@ -74,7 +73,7 @@ async function assertNew(file: string, config: Config): Promise<void> {
     if (!process.stdout.isTTY) return;
     throw new ServiceError("invalid_request", "a terminal cannot show a backup; redirect stdout");
   }
-  if (!(await existsAt(file, config))) return;
+  if (!(await sourceOf(file, config).exists())) return;
   throw new ServiceError(
     "invalid_request",
     `${file} exists, and a backup never replaces a file; choose another name`,

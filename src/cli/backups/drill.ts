@@ -1,6 +1,5 @@
-import { join, resolve } from "node:path";
-import { isBucketAddress } from "../../backup/bucket.ts";
-import { existsAt } from "../../backup/locate.ts";
+import { join } from "node:path";
+import { sourceOf } from "../../backup/locate.ts";
 import { type Config, readConfig } from "../../config.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { systemClock } from "../../engines.ts";
@@ -10,7 +9,13 @@ import { openExistingStore } from "../../stores.ts";
 import { command, json } from "../command.ts";
 import { elapsedText } from "../paragraphs.ts";
 import { type Restored, restoreAndVerify } from "./restored-store.ts";
-import { backupFile, backupSettings, inScratchFolder, scratchParentOf } from "./scratch.ts";
+import {
+  backupFile,
+  backupSettings,
+  fullAddress,
+  inScratchFolder,
+  scratchParentOf,
+} from "./scratch.ts";
 
 /**
  * Restores a backup to a scratch folder, verifies it and removes it. Returns exit code 1 if the backup
@@ -36,7 +41,7 @@ export const drillCommand = command({
   async run({ flags, operands: [file], settings }) {
     const config = readConfig(settings);
     // A mistyped name says nothing about the backups, so it is not recorded.
-    if (!(await existsAt(file, config))) {
+    if (!(await sourceOf(file, config).exists())) {
       throw new ServiceError("invalid_request", `cannot read ${file}: no such file`);
     }
     const startedMs = performance.now();
@@ -55,8 +60,7 @@ export const drillCommand = command({
       return 1;
     }
     const durationMs = Math.round(performance.now() - startedMs);
-    const address = isBucketAddress(file) ? file : resolve(file);
-    const result = resultOf(address, restored, durationMs);
+    const result = resultOf(fullAddress(file), restored, durationMs);
     const recorded = await record(config, result);
     if (flags.json) print(JSON.stringify({ ...result, succeeded: true, recorded }));
     else printResult(file, restored, durationMs);

@@ -19,6 +19,11 @@ export const backupFile = [
 /** The settings of a command that writes or reads backups. */
 export const backupSettings: readonly SettingName[] = [...storeSettings, "backupKeyFile"];
 
+/** A backup as it is recorded: the full path, an address in a bucket, or `-`. */
+export function fullAddress(file: string): string {
+  return file === "-" || isBucketAddress(file) ? file : resolve(file);
+}
+
 /** Where the scratch folder is unless given: beside a backup on this machine, otherwise here. */
 export function scratchParentOf(file: string): string {
   return isBucketAddress(file) ? process.cwd() : dirname(resolve(file));

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { impatient, isBucketAddress } from "../../backup/bucket.ts";
 import { listBackups } from "../../backup/folder.ts";
-import { keysOf, openPlace } from "../../backup/locate.ts";
+import { openPlace } from "../../backup/locate.ts";
 import type { Config } from "../../config.ts";
 import { checkKeyPair, readKeyPair } from "../../http/tls/key-pair.ts";
 import { packageVersion } from "../../version.ts";
@@ -17,17 +17,13 @@ export function machineChecks(
   bounds: Bounds,
   storeBytes: number,
 ): readonly Check[] {
-  const checkFolder = () =>
-    isBucketAddress(config.backupFolder)
-      ? checkBucket(config)
-      : checkBackupFolder(config, bounds, storeBytes);
+  const checkFolder = () => checkBackupFolder(config, bounds, storeBytes);
   const version = `petstore ${packageVersion()} on Bun ${process.versions.bun}`;
   return [
     ["version", "Check the installation.", () => ok(version)],
     ["descriptors", "Run ulimit -n.", () => checkDescriptors(config, bounds)],
     ["certificate", "Check --tls-cert and --tls-key.", () => checkCertificate(config, bounds)],
     ["backup folder", "Check --backup-folder.", checkFolder],
-    ["backup key", "Check --backup-key-file.", () => checkBackupKey(config)],
   ];
 }
 
@@ -66,13 +62,11 @@ async function checkCertificate(
   } else if (expiresAt <= Date.now() + endingMs) {
     findings.push(warning(`it expires on ${day(expiresAt)}`, renew));
   }
-  findings.push(...checkPrivate("private key", keyFile));
+  if ((statSync(keyFile).mode & 0o077) !== 0) {
+    const found = `other users can read the private key ${keyFile}`;
+    findings.push(warning(found, `Run chmod 600 ${keyFile}.`));
+  }
   return findings.length > 0 ? findings : [ok(`valid until ${day(expiresAt)}`)];
-}
-
-function checkPrivate(what: string, file: string): readonly Found[] {
-  if ((statSync(file).mode & 0o077) === 0) return [];
-  return [warning(`other users can read the ${what} ${file}`, `Run chmod 600 ${file}.`)];
 }
 
 async function checkBucket(config: Config): Promise<Found> {
@@ -82,18 +76,13 @@ async function checkBucket(config: Config): Promise<Found> {
   return ok(`${place.address} can be reached and has ${counted(length, "backup")}`);
 }
 
-function checkBackupKey(config: Config): readonly Found[] {
-  if (config.backupKeyFile === "") return [];
-  const [key] = keysOf(config);
-  const findings = checkPrivate("backup key", config.backupKeyFile);
-  return findings.length > 0 ? findings : [ok(`new backups are encrypted with the key ${key!.id}`)];
-}
-
-function checkBackupFolder(
-  { backupFolder, backupEveryMs }: Config,
+async function checkBackupFolder(
+  config: Config,
   bounds: Bounds,
   storeBytes: number,
-): readonly Found[] {
+): Promise<readonly Found[]> {
+  const { backupFolder, backupEveryMs } = config;
+  if (isBucketAddress(backupFolder)) return [await checkBucket(config)];
   const folder = resolve(backupFolder);
   if (!backupEveryMs && !existsSync(folder)) return [];
   let existing = folder;
