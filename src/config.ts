@@ -135,10 +135,8 @@ export interface ExplainedConfig extends ReadSettings {
 /** Reads the settings like `readConfig`, for commands that show what was read. */
 export function explainConfig(flags: Flags, variables: Variables = process.env): ExplainedConfig {
   const read = readSettings(flags, variables, settings.databaseUrl.flag);
-  return {
-    ...read,
-    config: read.problems.length > 0 ? undefined : toConfig(read.values, variables),
-  };
+  const config = read.problems.length > 0 ? undefined : toConfig(read.values, variables);
+  return { ...read, config };
 }
 
 function toConfig(values: SettingValues, variables: Variables): Config {

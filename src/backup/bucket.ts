@@ -1,11 +1,13 @@
 import type { ObjectAccess } from "../domain/operations/backups.ts";
 import { type Patience, requestsTo, textIn } from "./object-requests.ts";
-import { type BackupPlace, type PlacedFile, PlaceError } from "./place.ts";
+import { type BackupPlace, PlaceError } from "./place.ts";
 import type { Sink } from "./writer.ts";
 
-/** The size of each part of an upload but the last. Some servers want all to be equal, and none takes 10,001. */
+/**
+ * The size of each part of an upload but the last. Some servers want all to be equal. None takes more than
+ * 10,000 parts.
+ */
 const partBytes = 8 * 1024 * 1024;
-const partsMax = 10_000;
 
 /** A command takes its time. */
 export const patient: Patience = { attempts: 4, timeoutMs: 60_000, pauseMs: 1_000 };
@@ -42,22 +44,25 @@ export function openBucket(address: string, access: ObjectAccess, patience: Pati
     return true;
   }
 
-  /** Lists what has a name that starts like this. Returns the elements, and the whole answer. */
-  async function listElements(element: string, query: Readonly<Record<string, string>>) {
-    const { body } = await send({ task: "list", method: "GET", query });
-    const xml = body.toString("utf8");
-    const found = [...xml.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, "gs"))];
-    return { xml, elements: found.map(([, text]) => text!) };
+  /** All objects, or all unfinished uploads. Names have no character that XML escapes. */
+  async function listAll(query: Readonly<Record<string, string>>) {
+    const found = [];
+    for (let page = query; ; ) {
+      const { body } = await send({ task: "list", method: "GET", query: page });
+      const xml = body.toString("utf8");
+      for (const [text] of xml.matchAll(/<(Contents|Upload)>.*?<\/\1>/gs)) {
+        const name = textIn(text, "Key")?.replace(/^.*\//s, "") ?? "";
+        const [bytes, uploadId] = [Number(textIn(text, "Size")), textIn(text, "UploadId") ?? ""];
+        found.push({ name, bytes, uploadId });
+      }
+      const next = textIn(xml, "NextContinuationToken");
+      if (next === undefined) return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+      page = { ...query, "continuation-token": next };
+    }
   }
 
   const abort = (name: string, uploadId: string) =>
-    send({
-      task: "write",
-      method: "DELETE",
-      name,
-      query: { uploadId },
-      expected: ["NoSuchUpload"],
-    });
+    send({ task: "write", method: "DELETE", name, query: { uploadId } });
 
   return {
     address: root.replace(/\/$/, ""),
@@ -80,50 +85,30 @@ export function openBucket(address: string, access: ObjectAccess, patience: Pati
     },
     async list(nameStart, pattern, filesMax) {
       const query = { "list-type": "2", delimiter: "/", prefix: prefix + nameStart };
-      const found: PlacedFile[] = [];
-      for (let page: Readonly<Record<string, string>> | undefined = query; page; ) {
-        const { xml, elements } = await listElements("Contents", page);
-        const toFile = (text: string) => ({
-          name: nameIn(text),
-          bytes: Number(textIn(text, "Size")),
-        });
-        found.push(...elements.map(toFile).filter(({ name }) => pattern.test(name)));
-        const next = textIn(xml, "NextContinuationToken");
-        page = next === undefined ? undefined : { ...query, "continuation-token": next };
-      }
-      return found.sort((one, other) => (one.name < other.name ? -1 : 1)).slice(-filesMax);
+      return (await listAll(query)).filter(({ name }) => pattern.test(name)).slice(-filesMax);
     },
     remove,
     /** Best effort: not every server and not every key allows it, and unfinished uploads are invisible. */
     async removeUnfinished(nameStart, isAbandoned) {
-      try {
-        const query = { uploads: "", prefix: prefix + nameStart };
-        for (const text of (await listElements("Upload", query)).elements) {
-          if (isAbandoned(nameIn(text))) await abort(nameIn(text), textIn(text, "UploadId") ?? "");
-        }
-      } catch {
-        // The lifecycle rule of the bucket removes them later.
+      const found = await listAll({ uploads: "", prefix: prefix + nameStart }).catch(() => []);
+      for (const { name, uploadId } of found) {
+        if (isAbandoned(name)) await abort(name, uploadId).catch(() => {});
       }
     },
-    /** One part is in memory. What fits into one part is sent as a whole. */
+    /** One part is in memory. */
     async upload(name, write) {
-      const part = Buffer.alloc(partBytes);
-      const tags: string[] = [];
-      let [filled, sent, uploadId] = [0, 0, ""];
       const request = { task: "write", name } as const;
+      const part = Buffer.alloc(partBytes);
+      const parts: string[] = [];
+      let [filled, sent] = [0, 0];
+      const begun = await send({ ...request, method: "POST", query: { uploads: "" } });
+      const uploadId = textIn(begun.body.toString("utf8"), "UploadId") ?? "";
 
       async function sendPart(): Promise<void> {
-        if (tags.length === partsMax) throw new PlaceError(`${root}${name} would exceed 80 GB`);
-        if (uploadId === "") {
-          const { body } = await send({ ...request, method: "POST", query: { uploads: "" } });
-          uploadId = textIn(body.toString("utf8"), "UploadId") ?? "";
-        }
-        const query = { partNumber: String(tags.length + 1), uploadId };
-        const body = part.subarray(0, filled);
-        const { headers } = await send({ ...request, method: "PUT", query, body });
-        tags.push(
-          `<Part><PartNumber>${query.partNumber}</PartNumber><ETag>${headers.get("etag")}</ETag></Part>`,
-        );
+        const partNumber = String(parts.length + 1);
+        const sending = { query: { partNumber, uploadId }, body: part.subarray(0, filled) };
+        const tag = (await send({ ...request, method: "PUT", ...sending })).headers.get("etag");
+        parts.push(`<Part><PartNumber>${partNumber}</PartNumber><ETag>${tag}</ETag></Part>`);
         sent += filled;
         filled = 0;
       }
@@ -138,24 +123,17 @@ export function openBucket(address: string, access: ObjectAccess, patience: Pati
             at += taken.length;
           }
         });
-        if (uploadId === "") {
-          sent = filled;
-          await send({ ...request, method: "PUT", body: part.subarray(0, filled) });
-        } else {
-          await sendPart();
-          const body = Buffer.from(
-            `<CompleteMultipartUpload>${tags.join("")}</CompleteMultipartUpload>`,
-          );
-          const expected = ["NoSuchUpload"];
-          // An attempt whose answer was lost has ended the upload. The size then shows whether it is there.
-          await send({ ...request, method: "POST", query: { uploadId }, body, expected });
-        }
+        await sendPart();
+        const list = `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
+        // An attempt whose answer was lost has ended the upload. The size then shows whether it is there.
+        const ending = { query: { uploadId }, body: Buffer.from(list), expected: ["NoSuchUpload"] };
+        await send({ ...request, method: "POST", ...ending });
         const size = await sizeOf(name);
         if (size === sent) return result;
         if (size !== undefined) await remove(name);
         throw new PlaceError(`cannot write ${root}${name}: the server has not stored all of it`);
       } catch (error) {
-        if (uploadId !== "") await abort(name, uploadId).catch(() => {});
+        await abort(name, uploadId).catch(() => {});
         throw error;
       }
     },
@@ -177,9 +155,4 @@ function parseAddress(address: string, access: ObjectAccess) {
     throw new PlaceError("the address of the object storage must be https://… or http://…");
   }
   return { bucket, prefix: path === "" ? "" : `${path.slice(1)}/` };
-}
-
-/** The name of the object that an element of a list is about. Names have no character that XML escapes. */
-function nameIn(xml: string): string {
-  return textIn(xml, "Key")?.replace(/^.*\//s, "") ?? "";
 }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { lstat, open, readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { createFolder } from "../folders.ts";
-import type { BackupBytes, BackupPlace } from "./place.ts";
+import type { BackupBytes, BackupPlace, PlacedFile } from "./place.ts";
 
 /** How a file is called until it is complete. */
 const temporaryPattern = /^\.(.+)\.[0-9a-f-]{36}\.tmp$/;
@@ -20,18 +20,15 @@ export function openFolder(path: string): BackupPlace {
     async list(start, pattern, filesMax) {
       const isListed = (name: string) => name.startsWith(start) && pattern.test(name);
       const names = (await namesIn(path)).filter(isListed).sort().slice(-filesMax);
-      const lengths = await Promise.all(names.map((name) => lengthOf(join(path, name))));
-      return names.flatMap((name, at) => {
-        const bytes = lengths[at];
-        return bytes === undefined ? [] : { name, bytes };
-      });
+      const measure = async (name: string) => ({ name, bytes: await lengthOf(join(path, name)) });
+      const files = await Promise.all(names.map(measure));
+      return files.filter((file): file is PlacedFile => file.bytes !== undefined);
     },
     remove: (name) => removeFile(join(path, name)),
     async removeUnfinished(start, isAbandoned) {
       for (const name of await readdir(path)) {
-        const [, backup] = temporaryPattern.exec(name) ?? [];
-        if (!backup?.startsWith(start) || !isAbandoned(backup)) continue;
-        await removeFile(join(path, name));
+        const [, backup = ""] = temporaryPattern.exec(name) ?? [];
+        if (backup.startsWith(start) && isAbandoned(backup)) await removeFile(join(path, name));
       }
     },
   };
@@ -51,14 +48,11 @@ async function openFile(path: string): Promise<BackupBytes> {
 }
 
 /** Empty if the folder does not exist yet, or cannot be read: the next backup says why. */
-async function namesIn(path: string): Promise<readonly string[]> {
-  try {
-    return await readdir(path);
-  } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    if (["ENOENT", "ENOTDIR", "EACCES"].includes(code)) return [];
+function namesIn(path: string): Promise<readonly string[]> {
+  return readdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (["ENOENT", "ENOTDIR", "EACCES"].includes(error.code ?? "")) return [];
     throw error;
-  }
+  });
 }
 
 /** Undefined if somebody has removed it, or if it is not a file. */

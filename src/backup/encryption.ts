@@ -88,20 +88,15 @@ export async function encrypting<T>(
   return result;
 }
 
-/** The content of a backup, decrypted where it is encrypted. Closes the backup if that fails. */
+/** The content of a backup, decrypted where it is encrypted. Disposing of it closes the backup. */
 export async function decrypting(
   address: string,
   bytes: BackupBytes,
   readKeys: () => readonly BackupKey[],
 ): Promise<BackupBytes> {
-  await using opened = new AsyncDisposableStack();
-  opened.use(bytes);
   const header = await bytes.read(0, headerBytes);
   const line = header.toString("latin1");
-  if (!line.startsWith(headerStart)) {
-    opened.move();
-    return bytes;
-  }
+  if (!line.startsWith(headerStart)) return bytes;
   const [, keyId, fileId] = headerPattern.exec(line) ?? [];
   if (/^\D+[2-9] /.test(line)) throw newerFormat(address);
   if (fileId === undefined) throw damagedBackup(address, "its first line is invalid");
@@ -128,7 +123,6 @@ export async function decrypting(
     }
   }
 
-  const content = opened.move();
   return {
     size,
     async read(start, length) {
@@ -141,6 +135,6 @@ export async function decrypting(
       );
       return Buffer.concat(chunks).subarray(start - first * chunkBytes, end - first * chunkBytes);
     },
-    [Symbol.asyncDispose]: () => content.disposeAsync(),
+    [Symbol.asyncDispose]: () => bytes[Symbol.asyncDispose](),
   };
 }

@@ -1,4 +1,4 @@
-import { basename, dirname } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import type { ObjectAccess } from "../domain/operations/backups.ts";
 import { isBucketAddress, openBucket, patient } from "./bucket.ts";
 import { openFolder } from "./disk.ts";
@@ -25,8 +25,11 @@ export function openPlace(
   return {
     ...place,
     async open(name) {
+      const bytes = await place.open(name);
       // The keys are read each time: operators add some.
-      return decrypting(place.addressOf(name), await place.open(name), () => keysOf(access));
+      const content = decrypting(place.addressOf(name), bytes, () => keysOf(access));
+      content.catch(() => bytes[Symbol.asyncDispose]());
+      return content;
     },
   };
 }
@@ -40,4 +43,9 @@ export function keysOf({ backupKeyFile }: BackupAccess): readonly BackupKey[] {
 export function sourceOf(address: string, access: BackupAccess) {
   const [place, name] = [openPlace(dirname(address), access), basename(address)];
   return { address, open: () => place.open(name), exists: () => place.exists(name) };
+}
+
+/** A backup as it is recorded: the full path, an address in a bucket, or `-`. */
+export function fullAddress(file: string): string {
+  return file === "-" || isBucketAddress(file) ? file : resolve(file);
 }

@@ -24,12 +24,8 @@ export interface ObjectRequest {
   readonly expected?: readonly string[];
 }
 
-export interface ObjectResponse {
-  readonly headers: Headers;
-  readonly body: Buffer;
-  /** The code of an error that the request expected. */
-  readonly code: string | undefined;
-}
+/** With the code of an error that the request expected. */
+type ObjectResponse = { headers: Headers; body: Buffer; code: string | undefined };
 
 /** Errors that the next attempt may not meet. */
 const passing = /^(SlowDown|InternalError|RequestTimeout|XAmzContentSHA256Mismatch)$/;
@@ -127,8 +123,9 @@ export function textIn(xml: string, element: string): string | undefined {
 
 /** As signatures need it: `encodeURIComponent` leaves some characters that must be encoded. */
 function encode(text: string): string {
-  const toHex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
-  return encodeURIComponent(text).replace(/[!'()*]/g, toHex);
+  return encodeURIComponent(text).replace(/[!'()*]/g, (one) =>
+    `%${Buffer.from(one).toString("hex")}`.toUpperCase(),
+  );
 }
 
 /** The headers of a request that is signed with version 4 of the signatures of AWS. */

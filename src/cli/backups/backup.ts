@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { isBucketAddress, openBucket, patient } from "../../backup/bucket.ts";
 import { encrypting } from "../../backup/encryption.ts";
-import { keysOf, sourceOf } from "../../backup/locate.ts";
+import { fullAddress, keysOf, sourceOf } from "../../backup/locate.ts";
 import type { Manifest } from "../../backup/manifest.ts";
 import { type Sink, writeBackup } from "../../backup/writer.ts";
 import type { Config } from "../../config.ts";
@@ -17,7 +17,7 @@ import { counted, elapsedText } from "../paragraphs.ts";
 import { createProgress } from "../progress.ts";
 import { replaceFile } from "../replacement.ts";
 import { storeCommand } from "../store-command.ts";
-import { backupSettings, fullAddress } from "./scratch.ts";
+import { backupSettings } from "./scratch.ts";
 
 /** Writes the whole store as of one moment to a new file. The service may run meanwhile. */
 export const backupCommand = storeCommand({
@@ -28,10 +28,7 @@ export const backupCommand = storeCommand({
     "petstore backup s3://backups/petstore/monday.petstore --backup-key-file backup.key",
   ],
   operands: [
-    {
-      name: "FILE",
-      description: "File or s3://bucket/name to create. - writes to standard output.",
-    },
+    { name: "FILE", description: "File or s3://… to create. - writes to standard output." },
   ],
   flags: { json },
   settings: backupSettings,

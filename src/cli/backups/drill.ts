@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { sourceOf } from "../../backup/locate.ts";
+import { fullAddress, sourceOf } from "../../backup/locate.ts";
 import { type Config, readConfig } from "../../config.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { systemClock } from "../../engines.ts";
@@ -9,13 +9,7 @@ import { openExistingStore } from "../../stores.ts";
 import { command, json } from "../command.ts";
 import { elapsedText } from "../paragraphs.ts";
 import { type Restored, restoreAndVerify } from "./restored-store.ts";
-import {
-  backupFile,
-  backupSettings,
-  fullAddress,
-  inScratchFolder,
-  scratchParentOf,
-} from "./scratch.ts";
+import { backupFile, backupSettings, inScratchFolder, scratchParentOf } from "./scratch.ts";
 
 /**
  * Restores a backup to a scratch folder, verifies it and removes it. Returns exit code 1 if the backup
@@ -33,8 +27,7 @@ export const drillCommand = command({
     json,
     scratch: {
       placeholder: "FOLDER",
-      description:
-        "Folder to restore to. Default: the folder of FILE, for a bucket the current one.",
+      description: "Folder to restore to. Default: that of FILE, for a bucket the current one.",
     },
   },
   settings: backupSettings,

@@ -10,19 +10,11 @@ import { onInterrupt } from "../interruption.ts";
 
 /** The operand of a command that reads a backup. */
 export const backupFile = [
-  {
-    name: "FILE",
-    description: "Backup, made by petstore backup or by the service. A path, or s3://bucket/name.",
-  },
+  { name: "FILE", description: "Backup that petstore made: a path, or s3://bucket/name." },
 ] as const;
 
 /** The settings of a command that writes or reads backups. */
 export const backupSettings: readonly SettingName[] = [...storeSettings, "backupKeyFile"];
-
-/** A backup as it is recorded: the full path, an address in a bucket, or `-`. */
-export function fullAddress(file: string): string {
-  return file === "-" || isBucketAddress(file) ? file : resolve(file);
-}
 
 /** Where the scratch folder is unless given: beside a backup on this machine, otherwise here. */
 export function scratchParentOf(file: string): string {

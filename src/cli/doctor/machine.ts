@@ -1,13 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { impatient, isBucketAddress } from "../../backup/bucket.ts";
-import { listBackups } from "../../backup/folder.ts";
-import { openPlace } from "../../backup/locate.ts";
+import { isBucketAddress } from "../../backup/bucket.ts";
 import type { Config } from "../../config.ts";
+import { findNewestBackup } from "../../creation.ts";
 import { checkKeyPair, readKeyPair } from "../../http/tls/key-pair.ts";
 import { packageVersion } from "../../version.ts";
-import { counted } from "../paragraphs.ts";
 import { checkSpace } from "./files.ts";
 import { type Bounds, type Check, day, type Found, ok, problem, warning } from "./finding.ts";
 
@@ -69,20 +67,16 @@ async function checkCertificate(
   return findings.length > 0 ? findings : [ok(`valid until ${day(expiresAt)}`)];
 }
 
-async function checkBucket(config: Config): Promise<Found> {
-  const { backupFolder, environment } = config;
-  const place = openPlace(backupFolder, config, impatient);
-  const { length } = await listBackups({ place, environment }, Number.POSITIVE_INFINITY);
-  return ok(`${place.address} can be reached and has ${counted(length, "backup")}`);
-}
-
 async function checkBackupFolder(
   config: Config,
   bounds: Bounds,
   storeBytes: number,
 ): Promise<readonly Found[]> {
   const { backupFolder, backupEveryMs } = config;
-  if (isBucketAddress(backupFolder)) return [await checkBucket(config)];
+  if (isBucketAddress(backupFolder)) {
+    const newest = await findNewestBackup(config);
+    return [ok(newest ? `the newest backup is ${newest}` : `${backupFolder} has no backup`)];
+  }
   const folder = resolve(backupFolder);
   if (!backupEveryMs && !existsSync(folder)) return [];
   let existing = folder;
