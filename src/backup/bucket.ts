@@ -22,7 +22,7 @@ export interface Bucket extends BackupPlace {
 }
 
 export function isBucketAddress(address: string): boolean {
-  return address.startsWith("s3://");
+  return address.startsWith("s3:");
 }
 
 /** Opens `s3://bucket/prefix`. Nothing is sent before the first use. */
@@ -148,8 +148,7 @@ function parseAddress(address: string, access: ObjectAccess) {
   }
   const { endpoint, accessKeyId, secretAccessKey } = access;
   if (accessKeyId === "" || secretAccessKey === "") {
-    const remedy = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
-    throw new PlaceError(`${address} cannot be used without credentials; ${remedy}`);
+    throw new PlaceError(`${address} needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`);
   }
   if (!/^https?:/.test(endpoint) || !URL.canParse(endpoint.replace("{bucket}", bucket))) {
     throw new PlaceError("the address of the object storage must be https://… or http://…");

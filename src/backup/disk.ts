@@ -64,8 +64,5 @@ async function lengthOf(path: string): Promise<number | undefined> {
 /** Returns false if somebody else has removed it, or if it is not a file. */
 async function removeFile(path: string): Promise<boolean> {
   if ((await lengthOf(path)) === undefined) return false;
-  return rm(path).then(
-    () => true,
-    () => false,
-  );
+  return (await rm(path).catch(() => false)) !== false;
 }

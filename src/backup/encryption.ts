@@ -26,16 +26,19 @@ export interface BackupKey {
   readonly secret: Buffer;
 }
 
-/** The keys in a file. New backups are encrypted with the first one, and each opens those that it encrypted. */
+/**
+ * The keys in a file. New backups are encrypted with the first one, and each opens those that it encrypted.
+ * None without a file.
+ */
 export function readKeyFile(file: string): readonly BackupKey[] {
+  if (file === "") return [];
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
     throw new PlaceError(`cannot read the key file ${file}: ${reasonOf(error)}`);
   }
-  const lines = text.split("\n").map((line) => line.trim());
-  const keys = lines.filter((line) => line !== "" && !line.startsWith("#"));
+  const keys = text.split(/\s*\n\s*/).filter((line) => !/^(#|$)/.test(line));
   // No line is shown: it may be a key with a typing mistake.
   if (keys.length === 0 || !keys.every((line) => /^[0-9a-f]{64}$/i.test(line))) {
     const rule =
@@ -92,7 +95,7 @@ export async function encrypting<T>(
 export async function decrypting(
   address: string,
   bytes: BackupBytes,
-  readKeys: () => readonly BackupKey[],
+  keyFile: string,
 ): Promise<BackupBytes> {
   const header = await bytes.read(0, headerBytes);
   const line = header.toString("latin1");
@@ -100,12 +103,11 @@ export async function decrypting(
   const [, keyId, fileId] = headerPattern.exec(line) ?? [];
   if (/^\D+[2-9] /.test(line)) throw newerFormat(address);
   if (fileId === undefined) throw damagedBackup(address, "its first line is invalid");
-  const keys = readKeys();
-  const key = keys.find(({ id }) => id === keyId);
+  // Read each time: operators add keys.
+  const key = readKeyFile(keyFile).find(({ id }) => id === keyId);
   if (!key) {
-    const found = keys.length === 0 ? "is encrypted" : "is encrypted with another key";
-    const remedy = `give the file that has the key ${keyId} to --backup-key-file`;
-    throw new PlaceError(`${address} ${found}; ${remedy}`);
+    const remedy = "give the file that has this key to --backup-key-file";
+    throw new PlaceError(`${address} is encrypted with the key ${keyId}; ${remedy}`);
   }
   const parametersOf = chunksOf(key, Buffer.from(fileId, "hex"));
   const last = Math.ceil((bytes.size - headerBytes) / storedBytes) - 1;

@@ -2,7 +2,7 @@ import { basename, dirname, resolve } from "node:path";
 import type { ObjectAccess } from "../domain/operations/backups.ts";
 import { isBucketAddress, openBucket, patient } from "./bucket.ts";
 import { openFolder } from "./disk.ts";
-import { type BackupKey, decrypting, readKeyFile } from "./encryption.ts";
+import { decrypting } from "./encryption.ts";
 import type { Patience } from "./object-requests.ts";
 import type { BackupPlace } from "./place.ts";
 
@@ -26,17 +26,11 @@ export function openPlace(
     ...place,
     async open(name) {
       const bytes = await place.open(name);
-      // The keys are read each time: operators add some.
-      const content = decrypting(place.addressOf(name), bytes, () => keysOf(access));
+      const content = decrypting(place.addressOf(name), bytes, access.backupKeyFile);
       content.catch(() => bytes[Symbol.asyncDispose]());
       return content;
     },
   };
-}
-
-/** The keys for backups. New ones are encrypted with the first. None if they are not encrypted. */
-export function keysOf({ backupKeyFile }: BackupAccess): readonly BackupKey[] {
-  return backupKeyFile === "" ? [] : readKeyFile(backupKeyFile);
 }
 
 /** The backup at a path or an address that a command was given. */

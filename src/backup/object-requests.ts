@@ -48,13 +48,7 @@ const problems: Readonly<Record<string, string>> = {
  * pass are tried again. Each request is complete in memory, so it can be repeated, and has a time limit, so
  * a server that hangs is noticed.
  */
-export function requestsTo(
-  bucket: string,
-  start: string,
-  access: ObjectAccess,
-  patience: Patience,
-) {
-  const { attempts, timeoutMs, pauseMs } = patience;
+export function requestsTo(bucket: string, start: string, access: ObjectAccess, how: Patience) {
   const isInHost = access.endpoint.includes("{bucket}");
   const base = access.endpoint.replace("{bucket}", bucket).replace(/\/+$/, "");
 
@@ -67,12 +61,12 @@ export function requestsTo(
     url.search = search.sort().join("&");
     const headers = sign(method, url, body, access, Date.now());
     if (range) headers.range = `bytes=${range.join("-")}`;
-    const content = body.length > 0 ? { body } : {};
-    const init = { method, headers, redirect: "manual", ...content } as const;
+    const content = body.length > 0 ? body : null;
+    const init = { method, headers, redirect: "manual", body: content } as const;
     let response: Response;
     let received: Buffer;
     try {
-      response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+      response = await fetch(url, { ...init, signal: AbortSignal.timeout(how.timeoutMs) });
       received = Buffer.from(await response.arrayBuffer());
     } catch (error) {
       const { name: kind, code = kind } = error as NodeJS.ErrnoException;
@@ -82,8 +76,8 @@ export function requestsTo(
     const { status } = response;
     const xml = status >= 300 || method === "POST" ? received.toString("utf8") : "";
     // The end of an upload is announced with 200 before it is known whether it succeeds.
-    const hasFailed = status >= 300 || xml.includes("<Error>");
-    const code = hasFailed ? (textIn(xml, "Code") ?? "") : undefined;
+    const isDone = status < 300 && !xml.includes("<Error>");
+    const code = isDone ? undefined : (textIn(xml, "Code") ?? "");
     if (code === undefined || expected?.includes(code)) {
       return { headers: response.headers, body: received, code };
     }
@@ -100,9 +94,9 @@ export function requestsTo(
     for (let count = 1; ; count++) {
       const result = await attempt(request);
       if (typeof result !== "string") return result;
-      if (count >= attempts) throw failureOf(request, result);
+      if (count >= how.attempts) throw failureOf(request, result);
       // At random, so that several services do not return at the same moment.
-      await sleep(pauseMs * 2 ** (count - 1) * (0.5 + Math.random()));
+      await sleep(how.pauseMs * 2 ** (count - 1) * (0.5 + Math.random()));
     }
   };
 }

@@ -107,10 +107,7 @@ async function* blocksOf({ read }: BackupBytes, start: number, end: number) {
   }
 }
 
-async function computeChecksum(
-  bytes: BackupBytes,
-  onChecked: OnChecked | undefined,
-): Promise<string> {
+async function computeChecksum(bytes: BackupBytes, onChecked?: OnChecked): Promise<string> {
   const checksum = createHash("sha256");
   for await (const block of blocksOf(bytes, 0, bytes.size - uncheckedBytes)) {
     checksum.update(block);
@@ -120,10 +117,11 @@ async function computeChecksum(
 }
 
 function rowsFrom(
-  { address: file, open }: BackupSource,
+  source: BackupSource,
   manifest: Manifest,
   inFile: readonly BackupTable[],
 ): RowsOf {
+  const { address: file, open } = source;
   async function* stream(): AsyncGenerator<Uint8Array> {
     await using bytes = await open();
     yield* blocksOf(bytes, firstLine.length, firstLine.length + manifest.bytes);

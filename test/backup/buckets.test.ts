@@ -183,7 +183,7 @@ describe("an upload", () => {
       expect(await list(address)).toBe(`${address} is not s3://BUCKET/PREFIX`);
     }
     expect(await list("s3://backups", { AWS_ACCESS_KEY_ID: "" })).toMatch(
-      /without credentials; set AWS_ACCESS_KEY_ID/,
+      / needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY$/,
     );
     expect(await list("s3://backups", { AWS_ACCESS_KEY_ID: "OTHER" })).toMatch(
       /the access key is not known there$/,
@@ -392,21 +392,27 @@ test("a schedule keeps backups in a bucket, and a failure is in the log, the met
   }
 }, 120_000);
 
-test("doctor says whether the bucket can be reached, and opens encrypted backups in it", async () => {
+test("doctor compares encrypted backups in a bucket with the store, or says why it cannot", async () => {
   const database = `sqlite:${place.path("examined/shop.db")}`;
   await importPets(database, '{"petId":1,"name":"Rex"}');
   const keyFile = place.path("examined/backup.key");
-  writeFileSync(keyFile, `${randomBytes(32).toString("hex")}\n`, { mode: 0o644 });
-  const examine = async () => {
-    const words = ["doctor", "--database", database, "--backup-folder", "s3://backups/shop"];
-    const { out } = await place.runHere([...words, "--backup-key-file", keyFile, "--json"]);
-    return out;
+  writeFileSync(keyFile, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600 });
+  const key = ["--backup-key-file", keyFile];
+  const file = "s3://backups/shop/production-20261115T100000Z.petstore";
+  await place.json("backup", file, "--database", database, ...key);
+  const examine = async (...words: string[]) => {
+    const flags = ["--database", database, "--backup-folder", "s3://backups/shop", "--json"];
+    const { out } = await place.runHere(["doctor", ...flags, ...words]);
+    expect(out).not.toContain(storage.variables.AWS_SECRET_ACCESS_KEY);
+    const { findings } = JSON.parse(out) as { findings: Record<string, string>[] };
+    const { result, found } = findings.find(({ name }) => name === "backup")!;
+    return `${result}: ${found}`;
   };
-  const good = await examine();
-  expect(good).toContain("s3://backups/shop can be reached and has 0 backups");
-  expect(good).not.toContain(storage.variables.AWS_SECRET_ACCESS_KEY);
+  expect(await examine(...key)).toMatch(/^ok: the last one is/);
+  expect(await examine()).toMatch(/^problem: s3:\S+ is encrypted with the key \w+; give the file/);
   storage.fault = () => ({ status: 404, code: "NoSuchBucket" });
-  expect(await examine()).toContain("cannot list s3://backups/shop/: there is no such bucket");
+  const absent = "problem: cannot list s3://backups/shop/: there is no such bucket";
+  expect(await examine(...key)).toBe(absent);
 });
 
 /** A real server, where one is installed. */

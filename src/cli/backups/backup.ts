@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { isBucketAddress, openBucket, patient } from "../../backup/bucket.ts";
-import { encrypting } from "../../backup/encryption.ts";
-import { fullAddress, keysOf, sourceOf } from "../../backup/locate.ts";
+import { encrypting, readKeyFile } from "../../backup/encryption.ts";
+import { fullAddress, sourceOf } from "../../backup/locate.ts";
 import type { Manifest } from "../../backup/manifest.ts";
 import { type Sink, writeBackup } from "../../backup/writer.ts";
 import type { Config } from "../../config.ts";
@@ -34,7 +34,7 @@ export const backupCommand = storeCommand({
   settings: backupSettings,
   async run({ flags, operands: [file], config, store }) {
     await assertNew(file, config);
-    const [key] = keysOf(config);
+    const [key] = readKeyFile(config.backupKeyFile);
     const startedMs = performance.now();
     const manifest = await store.transfer.snapshot(async (snapshot) => {
       using progress = createProgress("Backing up", await estimateRows(snapshot));

@@ -29,7 +29,11 @@ export function contentChecks(
   bounds: Bounds,
 ): readonly Check[] {
   return [
-    ["backup", advice, () => checkBackup(inspection, config, bounds)],
+    [
+      "backup",
+      `Check --backup-folder and --backup-key-file. ${advice}`,
+      () => checkBackup(inspection, config, bounds),
+    ],
     ["drill", advice, () => checkDrill(inspection, bounds)],
     ["keys", advice, () => checkKeys(inspection, bounds)],
     ["secrets", advice, () => checkSecrets(inspection)],

@@ -3,7 +3,6 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { isBucketAddress } from "../../backup/bucket.ts";
 import type { Config } from "../../config.ts";
-import { findNewestBackup } from "../../creation.ts";
 import { checkKeyPair, readKeyPair } from "../../http/tls/key-pair.ts";
 import { packageVersion } from "../../version.ts";
 import { checkSpace } from "./files.ts";
@@ -67,16 +66,13 @@ async function checkCertificate(
   return findings.length > 0 ? findings : [ok(`valid until ${day(expiresAt)}`)];
 }
 
-async function checkBackupFolder(
-  config: Config,
+function checkBackupFolder(
+  { backupFolder, backupEveryMs }: Config,
   bounds: Bounds,
   storeBytes: number,
-): Promise<readonly Found[]> {
-  const { backupFolder, backupEveryMs } = config;
-  if (isBucketAddress(backupFolder)) {
-    const newest = await findNewestBackup(config);
-    return [ok(newest ? `the newest backup is ${newest}` : `${backupFolder} has no backup`)];
-  }
+): readonly Found[] {
+  // The check of the backups lists the bucket.
+  if (isBucketAddress(backupFolder)) return [];
   const folder = resolve(backupFolder);
   if (!backupEveryMs && !existsSync(folder)) return [];
   let existing = folder;
