@@ -1,4 +1,3 @@
-import { impatient } from "./backup/bucket.ts";
 import { listBackups } from "./backup/folder.ts";
 import { openPlace } from "./backup/locate.ts";
 import { PlaceError } from "./backup/place.ts";
@@ -17,7 +16,10 @@ export async function openOrCreate<T>(
   config: Config,
   open: (mayCreate: boolean) => Promise<T>,
 ): Promise<T> {
-  const newest = hasOwnFolder(config) ? await findNewestBackup(config).catch(ofBucket) : undefined;
+  // A bucket that cannot be reached must not keep an existing store from being opened.
+  const orProblem = (error: unknown) =>
+    error instanceof PlaceError ? error : Promise.reject(error);
+  const newest = hasOwnFolder(config) ? await findNewestBackup(config).catch(orProblem) : undefined;
   if (newest === undefined) return open(true);
   try {
     return await open(false);
@@ -31,12 +33,6 @@ export async function openOrCreate<T>(
     const remedy = `${restore}; a new store needs another --backup-folder`;
     throw new ServiceError("unavailable", `${error.message}, ${remedy}`);
   }
-}
-
-/** A bucket that cannot be reached must not keep an existing store from being opened. */
-function ofBucket(error: unknown): PlaceError {
-  if (error instanceof PlaceError) return error;
-  throw error;
 }
 
 /**
@@ -58,7 +54,7 @@ export function hasOwnBackups(config: Config): boolean {
 /** The full path or address of the newest backup of this environment in the backup folder. */
 export async function findNewestBackup(config: Config): Promise<string | undefined> {
   const { backupFolder, environment } = config;
-  const place = openPlace(backupFolder, config, impatient);
+  const place = openPlace(backupFolder, config);
   const backups = await listBackups({ place, environment }, Number.POSITIVE_INFINITY);
   // A name in the future was given by a wrong clock, and such a backup may be an old one.
   const isPast = ({ createdAt }: BackupFile) => createdAt <= Date.now() + clockErrorMsMax;

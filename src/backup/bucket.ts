@@ -1,5 +1,6 @@
+import { basename, dirname } from "node:path";
 import type { ObjectAccess } from "../domain/operations/backups.ts";
-import { type Patience, requestsTo, textIn } from "./object-requests.ts";
+import { type Patience, requestsTo, type SendRequest, textIn } from "./object-requests.ts";
 import { type BackupPlace, PlaceError } from "./place.ts";
 import type { Sink } from "./writer.ts";
 
@@ -15,20 +16,14 @@ export const patient: Patience = { attempts: 4, timeoutMs: 60_000, pauseMs: 1_00
 /** A page, a start and a stop do not wait for long. The next backup says what is wrong. */
 export const impatient: Patience = { attempts: 2, timeoutMs: 4_000, pauseMs: 500 };
 
-/** A place in a bucket of object storage. An object appears there when it is complete. */
-export interface Bucket extends BackupPlace {
-  /** Creates an object with what `write` writes. If that fails, nothing of it stays. */
-  upload<T>(name: string, write: (sink: Sink) => Promise<T>): Promise<T>;
-}
-
 export function isBucketAddress(address: string): boolean {
   return address.startsWith("s3:");
 }
 
 /** Opens `s3://bucket/prefix`. Nothing is sent before the first use. */
-export function openBucket(address: string, access: ObjectAccess, patience: Patience): Bucket {
+export function openBucket(address: string, access: ObjectAccess, how: Patience): BackupPlace {
   const { bucket, prefix } = parseAddress(address, access);
-  const send = requestsTo(bucket, prefix, access, patience);
+  const send = requestsTo(bucket, prefix, access, how);
   const root = `s3://${bucket}/${prefix}`;
 
   /** Undefined if there is no such object. A HEAD request would not say why it is refused. */
@@ -37,11 +32,6 @@ export function openBucket(address: string, access: ObjectAccess, patience: Pati
     const { code, headers } = await send({ task: "read", method: "GET", name, range, expected });
     if (code === "NoSuchKey") return undefined;
     return Number(/\/(\d+)$/.exec(headers.get("content-range") ?? "")?.[1] ?? 0);
-  }
-
-  async function remove(name: string): Promise<boolean> {
-    await send({ task: "delete", method: "DELETE", name });
-    return true;
   }
 
   /** All objects, or all unfinished uploads. Names have no character that XML escapes. */
@@ -60,9 +50,6 @@ export function openBucket(address: string, access: ObjectAccess, patience: Pati
       page = { ...query, "continuation-token": next };
     }
   }
-
-  const abort = (name: string, uploadId: string) =>
-    send({ task: "write", method: "DELETE", name, query: { uploadId } });
 
   return {
     address: root.replace(/\/$/, ""),
@@ -87,57 +74,77 @@ export function openBucket(address: string, access: ObjectAccess, patience: Pati
       const query = { "list-type": "2", delimiter: "/", prefix: prefix + nameStart };
       return (await listAll(query)).filter(({ name }) => pattern.test(name)).slice(-filesMax);
     },
-    remove,
+    async remove(name) {
+      await send({ task: "delete", method: "DELETE", name });
+      return true;
+    },
     /** Best effort: not every server and not every key allows it, and unfinished uploads are invisible. */
     async removeUnfinished(nameStart, isAbandoned) {
       const found = await listAll({ uploads: "", prefix: prefix + nameStart }).catch(() => []);
       for (const { name, uploadId } of found) {
-        if (isAbandoned(name)) await abort(name, uploadId).catch(() => {});
-      }
-    },
-    /** One part is in memory. */
-    async upload(name, write) {
-      const request = { task: "write", name } as const;
-      const part = Buffer.alloc(partBytes);
-      const parts: string[] = [];
-      let [filled, sent] = [0, 0];
-      const begun = await send({ ...request, method: "POST", query: { uploads: "" } });
-      const uploadId = textIn(begun.body.toString("utf8"), "UploadId") ?? "";
-
-      async function sendPart(): Promise<void> {
-        const partNumber = String(parts.length + 1);
-        const sending = { query: { partNumber, uploadId }, body: part.subarray(0, filled) };
-        const tag = (await send({ ...request, method: "PUT", ...sending })).headers.get("etag");
-        parts.push(`<Part><PartNumber>${partNumber}</PartNumber><ETag>${tag}</ETag></Part>`);
-        sent += filled;
-        filled = 0;
-      }
-
-      try {
-        const result = await write(async (bytes) => {
-          for (let at = 0; at < bytes.length; ) {
-            if (filled === partBytes) await sendPart();
-            const taken = bytes.subarray(at, at + partBytes - filled);
-            part.set(taken, filled);
-            filled += taken.length;
-            at += taken.length;
-          }
-        });
-        await sendPart();
-        const list = `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
-        // An attempt whose answer was lost has ended the upload. The size then shows whether it is there.
-        const ending = { query: { uploadId }, body: Buffer.from(list), expected: ["NoSuchUpload"] };
-        await send({ ...request, method: "POST", ...ending });
-        const size = await sizeOf(name);
-        if (size === sent) return result;
-        if (size !== undefined) await remove(name);
-        throw new PlaceError(`cannot write ${root}${name}: the server has not stored all of it`);
-      } catch (error) {
-        await abort(name, uploadId).catch(() => {});
-        throw error;
+        if (isAbandoned(name)) await abort(send, name, uploadId);
       }
     },
   };
+}
+
+/** Best effort. What is left is invisible. */
+async function abort(send: SendRequest, name: string, uploadId: string): Promise<void> {
+  await send({ task: "write", method: "DELETE", name, query: { uploadId } }).catch(() => {});
+}
+
+/**
+ * Creates an object with what `write` writes. It appears when it is complete. If that fails, nothing of it
+ * stays. One part is in memory.
+ */
+export async function upload<T>(
+  address: string,
+  access: ObjectAccess,
+  write: (sink: Sink) => Promise<T>,
+  how = patient,
+): Promise<T> {
+  const [folder, name] = [dirname(address), basename(address)];
+  const { bucket, prefix } = parseAddress(folder, access);
+  const send = requestsTo(bucket, prefix, access, how);
+  const request = { task: "write", name } as const;
+  const part = Buffer.alloc(partBytes);
+  const parts: string[] = [];
+  let [filled, sent] = [0, 0];
+  const begun = await send({ ...request, method: "POST", query: { uploads: "" } });
+  const uploadId = textIn(begun.body.toString("utf8"), "UploadId") ?? "";
+
+  async function sendPart(): Promise<void> {
+    const partNumber = String(parts.length + 1);
+    const sending = { query: { partNumber, uploadId }, body: part.subarray(0, filled) };
+    const tag = (await send({ ...request, method: "PUT", ...sending })).headers.get("etag");
+    parts.push(`<Part><PartNumber>${partNumber}</PartNumber><ETag>${tag}</ETag></Part>`);
+    sent += filled;
+    filled = 0;
+  }
+
+  try {
+    const result = await write(async (bytes) => {
+      for (let at = 0; at < bytes.length; ) {
+        if (filled === partBytes) await sendPart();
+        const taken = bytes.subarray(at, at + partBytes - filled);
+        part.set(taken, filled);
+        filled += taken.length;
+        at += taken.length;
+      }
+    });
+    await sendPart();
+    const list = `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
+    // An attempt whose answer was lost has ended the upload. The size then shows whether it is there.
+    const ending = { query: { uploadId }, body: Buffer.from(list), expected: ["NoSuchUpload"] };
+    await send({ ...request, method: "POST", ...ending });
+    const place = openBucket(folder, access, how);
+    if ((await place.open(name)).size === sent) return result;
+    await place.remove(name);
+    throw new PlaceError(`cannot write ${address}: the server has not stored all of it`);
+  } catch (error) {
+    await abort(send, name, uploadId);
+    throw error;
+  }
 }
 
 function parseAddress(address: string, access: ObjectAccess) {

@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from "node:path";
 import type { ObjectAccess } from "../domain/operations/backups.ts";
-import { isBucketAddress, openBucket, patient } from "./bucket.ts";
+import { impatient, isBucketAddress, openBucket, patient } from "./bucket.ts";
 import { openFolder } from "./disk.ts";
 import { decrypting } from "./encryption.ts";
 import type { Patience } from "./object-requests.ts";
@@ -17,7 +17,7 @@ export interface BackupAccess {
 export function openPlace(
   address: string,
   access: BackupAccess,
-  patience: Patience = patient,
+  patience: Patience = impatient,
 ): BackupPlace {
   const place = isBucketAddress(address)
     ? openBucket(address, access.objectAccess, patience)
@@ -35,7 +35,7 @@ export function openPlace(
 
 /** The backup at a path or an address that a command was given. */
 export function sourceOf(address: string, access: BackupAccess) {
-  const [place, name] = [openPlace(dirname(address), access), basename(address)];
+  const [place, name] = [openPlace(dirname(address), access, patient), basename(address)];
   return { address, open: () => place.open(name), exists: () => place.exists(name) };
 }
 

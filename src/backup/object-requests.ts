@@ -27,6 +27,8 @@ export interface ObjectRequest {
 /** With the code of an error that the request expected. */
 type ObjectResponse = { headers: Headers; body: Buffer; code: string | undefined };
 
+export type SendRequest = (request: ObjectRequest) => Promise<ObjectResponse>;
+
 /** Errors that the next attempt may not meet. */
 const passing = /^(SlowDown|InternalError|RequestTimeout|XAmzContentSHA256Mismatch)$/;
 

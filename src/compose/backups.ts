@@ -1,5 +1,4 @@
 import { listAhead } from "../backup/ahead.ts";
-import { impatient } from "../backup/bucket.ts";
 import {
   listBackups,
   newBackupName,
@@ -37,7 +36,7 @@ export function openBackups(
   { maintenance, history }: Store,
 ): ServiceBackups {
   const { backupEveryMs: everyMs, backupKeep: keep, environment } = config;
-  const place = openPlace(config.backupFolder, config, impatient);
+  const place = openPlace(config.backupFolder, config);
   const folder = { place, environment };
   const variables = childVariables(config);
   let ahead: readonly string[] | undefined;

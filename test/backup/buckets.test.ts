@@ -3,8 +3,9 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { openBucket } from "../../src/backup/bucket.ts";
+import { openBucket, upload } from "../../src/backup/bucket.ts";
 import { sign } from "../../src/backup/object-requests.ts";
+import type { Sink } from "../../src/backup/writer.ts";
 import { readConfig } from "../../src/config.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { createTestClock } from "../support/clock.ts";
@@ -39,17 +40,19 @@ afterAll(async () => {
 const quick = { attempts: 3, timeoutMs: 60_000, pauseMs: 1 };
 const hasty = { attempts: 6, timeoutMs: 1_000, pauseMs: 1 };
 const accessOf = (variables = storage.variables) => readConfig({}, variables).objectAccess;
-const open = (patience = quick) => openBucket("s3://backups/shop", accessOf(), patience);
+const open = () => openBucket("s3://backups/shop", accessOf(), quick);
+const one = "s3://backups/shop/one.petstore";
 
 /** Uploads bytes in small steps. Returns the message of the error, or "stored". */
-async function upload(content: Uint8Array, patience = quick): Promise<string> {
+async function send(content: Uint8Array, patience = quick): Promise<string> {
   const stepBytes = 300_001;
   try {
-    await open(patience).upload("one.petstore", async (sink) => {
+    const write = async (sink: Sink) => {
       for (let at = 0; at < content.length; at += stepBytes) {
         await sink(content.subarray(at, at + stepBytes));
       }
-    });
+    };
+    await upload(one, accessOf(), write, patience);
     return "stored";
   } catch (error) {
     return (error as Error).message;
@@ -90,7 +93,7 @@ describe("an upload", () => {
       storage.fault = ({ index }) => (index === broken ? fault : undefined);
       storage.objects.clear();
       const shown = `${size} bytes, ${JSON.stringify(fault)} at request ${at}`;
-      expect(`${shown}: ${await upload(content, fault === "hang" ? hasty : quick)}`).toBe(
+      expect(`${shown}: ${await send(content, fault === "hang" ? hasty : quick)}`).toBe(
         `${shown}: stored`,
       );
       expect(storage.objects.get("shop/one.petstore")!.equals(content)).toBe(true);
@@ -132,7 +135,7 @@ describe("an upload", () => {
           const isMet = query.get("partNumber") === number && method === "PUT";
           return isMet ? fault : undefined;
         };
-        expect(await upload(bytes, fault === "hang" ? hasty : quick)).toBe(
+        expect(await send(bytes, fault === "hang" ? hasty : quick)).toBe(
           `cannot write s3://backups/shop/one.petstore: ${sentence}`,
         );
         expect([...storage.objects.keys()]).toEqual([]);
@@ -142,7 +145,7 @@ describe("an upload", () => {
   }, 60_000);
 
   test("whose source fails, or of which the server loses a part, leaves nothing", async () => {
-    const failing = open().upload("one.petstore", async (sink) => {
+    const failing = upload(one, accessOf(), async (sink) => {
       await sink(randomBytes(2 * partBytes));
       throw new Error("the store is gone");
     });
@@ -154,13 +157,13 @@ describe("an upload", () => {
         ? { status: 200, code: "InternalError" }
         : undefined;
     };
-    expect(await upload(randomBytes(partBytes + 1))).toMatch(/^cannot write s3:.*InternalError$/);
+    expect(await send(randomBytes(partBytes + 1))).toMatch(/^cannot write s3:.*InternalError$/);
     storage.fault = ({ method }) => {
       const stored = storage.objects.get("shop/one.petstore");
       if (method === "GET" && stored) storage.objects.set("shop/one.petstore", stored.subarray(1));
       return undefined;
     };
-    expect(await upload(randomBytes(1_000))).toMatch(/the server has not stored all of it$/);
+    expect(await send(randomBytes(1_000))).toMatch(/the server has not stored all of it$/);
     expect(storage.objects.size + storage.uploads.size).toBe(0);
   });
 
@@ -404,8 +407,8 @@ test("doctor compares encrypted backups in a bucket with the store, or says why 
     const flags = ["--database", database, "--backup-folder", "s3://backups/shop", "--json"];
     const { out } = await place.runHere(["doctor", ...flags, ...words]);
     expect(out).not.toContain(storage.variables.AWS_SECRET_ACCESS_KEY);
-    const { findings } = JSON.parse(out) as { findings: Record<string, string>[] };
-    const { result, found } = findings.find(({ name }) => name === "backup")!;
+    const { checks } = JSON.parse(out) as { checks: Record<string, string>[] };
+    const { result, found } = checks.find(({ name }) => name === "backup")!;
     return `${result}: ${found}`;
   };
   expect(await examine(...key)).toMatch(/^ok: the last one is/);

@@ -1,5 +1,4 @@
-import { basename, dirname } from "node:path";
-import { isBucketAddress, openBucket, patient } from "../../backup/bucket.ts";
+import { isBucketAddress, upload } from "../../backup/bucket.ts";
 import { encrypting, readKeyFile } from "../../backup/encryption.ts";
 import { fullAddress, sourceOf } from "../../backup/locate.ts";
 import type { Manifest } from "../../backup/manifest.ts";
@@ -43,11 +42,8 @@ export const backupCommand = storeCommand({
           writeBackup(snapshot, originOf(config), systemClock, encrypted, progress.advance),
         );
       if (file === "-") return await write(writeToStdout);
-      if (!isBucketAddress(file)) {
-        return await replaceFile(file, (handle) => write((bytes) => handle.writeFile(bytes)));
-      }
-      const bucket = openBucket(dirname(file), config.objectAccess, patient);
-      return await bucket.upload(basename(file), write);
+      if (isBucketAddress(file)) return await upload(file, config.objectAccess, write);
+      return await replaceFile(file, (handle) => write((bytes) => handle.writeFile(bytes)));
     });
     const { at, seq, hash, rows, bytes } = manifest;
     const durationMs = Math.round(performance.now() - startedMs);

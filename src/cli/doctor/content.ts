@@ -1,5 +1,4 @@
 import { listAhead } from "../../backup/ahead.ts";
-import { impatient } from "../../backup/bucket.ts";
 import { listBackups } from "../../backup/folder.ts";
 import { openPlace } from "../../backup/locate.ts";
 import type { Config } from "../../config.ts";
@@ -22,6 +21,8 @@ import {
 
 const advice = "Another session may hold a lock. If not, run petstore verify.";
 
+const folderAdvice = `Check --backup-folder and --backup-key-file. ${advice}`;
+
 /** Checks of what the store contains: backups, keys, bans and webhooks. */
 export function contentChecks(
   inspection: StoreInspection,
@@ -29,11 +30,7 @@ export function contentChecks(
   bounds: Bounds,
 ): readonly Check[] {
   return [
-    [
-      "backup",
-      `Check --backup-folder and --backup-key-file. ${advice}`,
-      () => checkBackup(inspection, config, bounds),
-    ],
+    ["backup", folderAdvice, () => checkBackup(inspection, config, bounds)],
     ["drill", advice, () => checkDrill(inspection, bounds)],
     ["keys", advice, () => checkKeys(inspection, bounds)],
     ["secrets", advice, () => checkSecrets(inspection)],
@@ -57,7 +54,7 @@ async function checkBackup(
   { backupAgeMsMax }: Bounds,
 ): Promise<Found> {
   const { backupEveryMs, backupFolder, environment } = config;
-  const place = openPlace(backupFolder, config, impatient);
+  const place = openPlace(backupFolder, config);
   const folder = { place, environment };
   const isOwn = hasOwnBackups(config);
   const [ahead] = isOwn ? await listAhead(folder, inspection.hasRow) : [];
