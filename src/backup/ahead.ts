@@ -14,9 +14,8 @@ export async function listAhead(
   hasRow: HistoryReader["hasRow"],
 ): Promise<readonly string[]> {
   const ahead: string[] = [];
-  const { place } = folder;
   for (const { name } of await listBackups(folder, Number.POSITIVE_INFINITY)) {
-    const source = { address: place.addressOf(name), open: () => place.open(name) };
+    const source = { address: folder.place.addressOf(name), open: () => folder.place.open(name) };
     const manifest = await readManifest(source).catch(ofDamaged);
     if (manifest && !(await hasRow(manifest.seq, manifest.hash))) ahead.push(name);
   }

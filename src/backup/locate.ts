@@ -3,7 +3,6 @@ import type { ObjectAccess } from "../domain/operations/backups.ts";
 import { impatient, isBucketAddress, openBucket, patient } from "./bucket.ts";
 import { openFolder } from "./disk.ts";
 import { decrypting } from "./encryption.ts";
-import type { Patience } from "./object-requests.ts";
 import type { BackupPlace } from "./place.ts";
 
 /** What is needed to use backups, besides their address. Part of the Config. */
@@ -14,13 +13,9 @@ export interface BackupAccess {
 }
 
 /** Opens a folder, or `s3://bucket/prefix`. Encrypted backups in it are decrypted when they are read. */
-export function openPlace(
-  address: string,
-  access: BackupAccess,
-  patience: Patience = impatient,
-): BackupPlace {
+export function openPlace(address: string, access: BackupAccess, how = impatient): BackupPlace {
   const place = isBucketAddress(address)
-    ? openBucket(address, access.objectAccess, patience)
+    ? openBucket(address, access.objectAccess, how)
     : openFolder(address);
   return {
     ...place,
