@@ -18,7 +18,7 @@ const tagBytes = 16;
 const storedBytes = chunkBytes + tagBytes;
 const headerStart = "petstore encrypted backup ";
 const headerPattern = /^petstore encrypted backup 1 ([0-9a-f]{16}) ([0-9a-f]{32})\n/;
-const headerBytes = headerStart.length + 51;
+const headerBytes = headerStart.length + 52;
 
 export interface BackupKey {
   /** Names the key in files, and reveals nothing about it. */

@@ -14,7 +14,7 @@ const place = openWorkspace();
 afterAll(() => place.leave());
 
 const chunkBytes = 64 * 1024 + 16;
-const headerBytes = 76;
+const headerBytes = 78;
 
 function keyFile(name: string, ...lines: string[]): string {
   writeFileSync(place.path(name), lines.map((line) => `${line}\n`).join(""), { mode: 0o600 });
@@ -82,6 +82,10 @@ test("each changed byte, cut, moved, doubled, foreign or missing chunk is notice
     );
   const header = file.subarray(0, headerBytes);
   const [first, second, third, last] = chunks(file) as [Buffer, Buffer, Buffer, Buffer];
+  // The pieces are those of the file.
+  expect(await rejection(Buffer.concat([header, first, second, third, last]), [key])).toBe(
+    "accepted",
+  );
   const edges = [0, 1, 2, 3].flatMap((index) => {
     const start = headerBytes + index * chunkBytes;
     const end = Math.min(start + chunkBytes, file.length);
