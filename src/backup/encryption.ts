@@ -112,7 +112,7 @@ export async function decrypting(
   const parametersOf = chunksOf(key, Buffer.from(fileId, "hex"));
   const last = Math.ceil((bytes.size - headerBytes) / storedBytes) - 1;
   const size = bytes.size - headerBytes - (last + 1) * tagBytes;
-  if (size <= last * chunkBytes) throw damagedBackup(address, "it is cut off");
+  if (last < 0 || size <= last * chunkBytes) throw damagedBackup(address, "it is cut off");
 
   /** Throws if the chunk is not exactly what was written at this position. */
   function decrypt(chunk: Buffer, index: number): Buffer {
