@@ -74,9 +74,10 @@ export function openBucket(address: string, access: ObjectAccess, how: Patience)
       const query = { "list-type": "2", delimiter: "/", prefix: prefix + nameStart };
       return (await listAll(query)).filter(({ name }) => pattern.test(name)).slice(-filesMax);
     },
+    // Credentials without this right are a good idea. A backup does not fail because older ones stay.
     async remove(name) {
-      await send({ task: "delete", method: "DELETE", name });
-      return true;
+      const removed = await send({ task: "delete", method: "DELETE", name }).catch(() => undefined);
+      return removed !== undefined;
     },
     /** Best effort: not every server and not every key allows it, and unfinished uploads are invisible. */
     async removeUnfinished(nameStart, isAbandoned) {

@@ -32,7 +32,7 @@ export interface BackupPlace {
    * last `filesMax`.
    */
   list(start: string, pattern: RegExp, filesMax: number): Promise<readonly PlacedFile[]>;
-  /** Returns false if somebody else has removed it. */
+  /** Returns false if it stays, or if somebody else has removed it. */
   remove(name: string): Promise<boolean>;
   /** Removes what killed processes have left of files whose name starts with `start`. */
   removeUnfinished(start: string, isAbandoned: (name: string) => boolean): Promise<void>;

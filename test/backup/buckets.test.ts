@@ -192,6 +192,17 @@ test("a schedule keeps backups in a bucket, and a failure is in the log, the met
       folder,
       files: own.toReversed().map((name) => ({ name })),
     });
+    // Without the right to delete, older backups stay, and new ones do not fail.
+    storage.fault = ({ method, query }) =>
+      method === "DELETE" && query.size === 0 ? { status: 403, code: "AccessDenied" } : undefined;
+    clock.advance(10_000);
+    await until(
+      () => eventsOf("backup made").length === 6,
+      30_000,
+      "a backup that removes nothing",
+    );
+    expect(JSON.parse(eventsOf("backup made")[5]!)).toMatchObject({ removed: 0 });
+    expect((await list()).files.length).toBe(3);
     storage.fault = () => ({ status: 403, code: "ExpiredToken" });
     clock.advance(10_000);
     await until(() => eventsOf("backup failed").length === 1, 30_000, "a failure");
@@ -203,7 +214,7 @@ test("a schedule keeps backups in a bucket, and a failure is in the log, the met
     await until(async () => (await list()).last.error !== null, 20_000, "the record");
     const shown = await list();
     expect(shown).toMatchObject({ last: { error } });
-    expect(shown.files.length).toBe(2);
+    expect(shown.files.length).toBe(3);
     const failed = async () =>
       Number(
         sampleOf(
@@ -219,7 +230,7 @@ test("a schedule keeps backups in a bucket, and a failure is in the log, the met
     });
     storage.fault = () => undefined;
     clock.advance(10_000);
-    await until(() => eventsOf("backup made").length === 6, 30_000, "the next backup");
+    await until(() => eventsOf("backup made").length === 7, 30_000, "the next backup");
   } finally {
     await service.stop();
     for (const name of Object.keys(storage.variables)) delete process.env[name];
