@@ -1,5 +1,6 @@
 import { type Flags, type ReadSettings, readSettings, type Variables } from "./config/reading.ts";
 import { type BanRules, dayMs } from "./domain/limits/limits.ts";
+import type { ObjectAccess } from "./domain/operations/backups.ts";
 import { ServiceError } from "./domain/running/errors.ts";
 import { printWarning } from "./output.ts";
 import { type SettingValues, settings } from "./settings.ts";
@@ -73,7 +74,10 @@ const fixedBounds = {
 
 /** The settings and the fixed bounds. The settings for bans are grouped as the rate limiter takes them. */
 export type Config = Readonly<
-  Omit<SettingValues & typeof fixedBounds, `ban${string}`> & { ban: BanRules }
+  Omit<SettingValues & typeof fixedBounds, `ban${string}`> & {
+    ban: BanRules;
+    objectAccess: ObjectAccess;
+  }
 >;
 
 /** What was printed. A command with two databases reads the settings twice. */
@@ -97,12 +101,29 @@ export function readConfig(
   }
   for (const warning of warnings) if (!warned.has(warning)) printWarning(warning);
   for (const warning of warnings) warned.add(warning);
-  return toConfig(values);
+  return toConfig(values, variables);
 }
 
 /** Secrets of a command that is a client of a service. Not flags, because other users can read those. */
 export function readClientVariables({ API_KEY, WEBHOOK_SECRET }: Variables = process.env) {
   return { apiKey: API_KEY, secret: WEBHOOK_SECRET };
+}
+
+/**
+ * How buckets are reached, by the variables that other programs use too. Not flags, because other users can
+ * read those. A name with S3 overrides one with AWS, as in Bun.
+ */
+function readObjectAccess(variables: Variables): ObjectAccess {
+  const first = (...names: string[]) => names.map((name) => variables[name]).find(Boolean) ?? "";
+  const region = first("S3_REGION", "AWS_REGION", "AWS_DEFAULT_REGION") || "us-east-1";
+  const endpoint = first("S3_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT");
+  return Object.freeze({
+    endpoint: endpoint || `https://{bucket}.s3.${region}.amazonaws.com`,
+    region,
+    accessKeyId: first("S3_ACCESS_KEY_ID", "AWS_ACCESS_KEY_ID"),
+    secretAccessKey: first("S3_SECRET_ACCESS_KEY", "AWS_SECRET_ACCESS_KEY"),
+    sessionToken: first("S3_SESSION_TOKEN", "AWS_SESSION_TOKEN"),
+  });
 }
 
 /** Settings with their origins and everything that is wrong. */
@@ -114,10 +135,11 @@ export interface ExplainedConfig extends ReadSettings {
 /** Reads the settings like `readConfig`, for commands that show what was read. */
 export function explainConfig(flags: Flags, variables: Variables = process.env): ExplainedConfig {
   const read = readSettings(flags, variables, settings.databaseUrl.flag);
-  return { ...read, config: read.problems.length > 0 ? undefined : toConfig(read.values) };
+  const config = read.problems.length > 0 ? undefined : toConfig(read.values, variables);
+  return { ...read, config };
 }
 
-function toConfig(values: SettingValues): Config {
+function toConfig(values: SettingValues, variables: Variables): Config {
   const { banGraceMs, banStrikesMin, banStrikesDivisor, banMs, banMsMax, ...others } = values;
   const { banEscalationMs, ...bounds } = fixedBounds;
   return Object.freeze({
@@ -127,6 +149,7 @@ function toConfig(values: SettingValues): Config {
       "<env>",
       others.environment,
     ),
+    objectAccess: readObjectAccess(variables),
     ban: Object.freeze({
       graceMs: banGraceMs,
       strikesMin: banStrikesMin,
@@ -143,12 +166,13 @@ function toConfig(values: SettingValues): Config {
  * argument, because other users can read those.
  */
 export function childVariables(
-  { environment, databaseUrl }: Config,
+  { environment, databaseUrl, backupKeyFile }: Config,
   variables: NodeJS.ProcessEnv = process.env,
 ): NodeJS.ProcessEnv {
   const own = {
     [settings.environment.variable]: environment,
     [settings.databaseUrl.variable]: databaseUrl,
+    [settings.backupKeyFile.variable]: backupKeyFile,
   };
   return { ...variables, ...own };
 }

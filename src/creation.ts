@@ -1,5 +1,6 @@
-import { join, resolve } from "node:path";
 import { listBackups } from "./backup/folder.ts";
+import { openPlace } from "./backup/locate.ts";
+import { PlaceError } from "./backup/place.ts";
 import type { Config } from "./config.ts";
 import type { BackupFile } from "./domain/operations/backups.ts";
 import { clockErrorMsMax } from "./domain/operations/maintenance.ts";
@@ -15,12 +16,19 @@ export async function openOrCreate<T>(
   config: Config,
   open: (mayCreate: boolean) => Promise<T>,
 ): Promise<T> {
-  const newest = hasOwnFolder(config) ? await findNewestBackup(config) : undefined;
+  // A bucket that cannot be reached must not keep an existing store from being opened.
+  const orProblem = (error: unknown) =>
+    error instanceof PlaceError ? error : Promise.reject(error);
+  const newest = hasOwnFolder(config) ? await findNewestBackup(config).catch(orProblem) : undefined;
   if (newest === undefined) return open(true);
   try {
     return await open(false);
   } catch (error) {
     if (!(error instanceof ServiceError && error.code === "not_found")) throw error;
+    if (newest instanceof PlaceError) {
+      const problem = `and whether it has backups is not known: ${newest.message}`;
+      throw new ServiceError("unavailable", `${error.message}, ${problem}`);
+    }
     const restore = `or restore its newest backup with petstore restore ${newest}`;
     const remedy = `${restore}; a new store needs another --backup-folder`;
     throw new ServiceError("unavailable", `${error.message}, ${remedy}`);
@@ -43,15 +51,13 @@ export function hasOwnBackups(config: Config): boolean {
   return config.backupEveryMs !== undefined || hasOwnFolder(config);
 }
 
-/** The full path of the newest backup of this environment in the backup folder. */
-export async function findNewestBackup({
-  backupFolder,
-  environment,
-}: Config): Promise<string | undefined> {
-  const path = resolve(backupFolder);
-  const backups = await listBackups({ path, environment }, Number.POSITIVE_INFINITY);
+/** The full path or address of the newest backup of this environment in the backup folder. */
+export async function findNewestBackup(config: Config): Promise<string | undefined> {
+  const { backupFolder, environment } = config;
+  const place = openPlace(backupFolder, config);
+  const backups = await listBackups({ place, environment }, Number.POSITIVE_INFINITY);
   // A name in the future was given by a wrong clock, and such a backup may be an old one.
   const isPast = ({ createdAt }: BackupFile) => createdAt <= Date.now() + clockErrorMsMax;
   const newest = backups.find(isPast) ?? backups[0];
-  return newest && join(path, newest.name);
+  return newest && place.addressOf(newest.name);
 }

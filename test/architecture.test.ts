@@ -42,7 +42,9 @@ const mayImport: Record<string, readonly string[]> = {
   "src/webhooks/": ["src/domain/", "node:"],
   "src/traces/": ["src/domain/", "node:"],
   "src/metrics/": ["src/domain/", "node:"],
-  "src/backup/": ["src/domain/", "src/folders.ts", "src/store/tables.ts", "node:"],
+  "src/backup/": [
+    ...["src/domain/", "src/folders.ts", "src/file-errors.ts", "src/store/tables.ts", "node:"],
+  ],
   "src/files/": ["src/domain/", "src/file-errors.ts", "node:"],
   "src/http/": ["src/domain/", "src/files/", "node:"],
   "src/console/": [

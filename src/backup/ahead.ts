@@ -1,7 +1,7 @@
-import { join } from "node:path";
 import type { HistoryReader } from "../domain/ledger/store.ts";
 import { ServiceError } from "../domain/running/errors.ts";
 import { type BackupFolder, listBackups } from "./folder.ts";
+import { PlaceError } from "./place.ts";
 import { readManifest } from "./reader.ts";
 
 /**
@@ -15,7 +15,8 @@ export async function listAhead(
 ): Promise<readonly string[]> {
   const ahead: string[] = [];
   for (const { name } of await listBackups(folder, Number.POSITIVE_INFINITY)) {
-    const manifest = await readManifest(join(folder.path, name)).catch(ofDamaged);
+    const source = { address: folder.place.addressOf(name), open: () => folder.place.open(name) };
+    const manifest = await readManifest(source).catch(ofDamaged);
     if (manifest && !(await hasRow(manifest.seq, manifest.hash))) ahead.push(name);
   }
   return ahead;
@@ -23,5 +24,5 @@ export async function listAhead(
 
 /** A damaged file cannot be restored, so nothing is lost with it. One that cannot be read now may be. */
 function ofDamaged(error: unknown): undefined {
-  if (!(error instanceof ServiceError)) throw error;
+  if (!(error instanceof ServiceError) || error instanceof PlaceError) throw error;
 }

@@ -1,6 +1,4 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
 import type { RowsOf, StoredRow } from "../domain/verification/store.ts";
 import { readLines } from "./content.ts";
 import {
@@ -14,6 +12,7 @@ import {
   parseManifest,
   uncheckedBytes,
 } from "./manifest.ts";
+import type { BackupBytes, BackupSource } from "./place.ts";
 import { type BackupTable, endLine, missingValues, parseRow, tablesFor } from "./rows.ts";
 
 /** A backup whose checksum is right. */
@@ -31,11 +30,13 @@ export type OnChecked = (bytes: number, total: number) => void;
  * are read. A file that is not a valid backup is rejected with one sentence that names it.
  */
 export async function openBackup(
-  file: string,
+  source: BackupSource,
   environment: string,
   onChecked?: OnChecked,
 ): Promise<Backup> {
-  return withEnds(file, async (handle, size, line) => {
+  const { address: file } = source;
+  return withEnds(source, async (bytes, line) => {
+    const { size } = bytes;
     const { manifest, checksum } = parseManifest(file, line);
     if (firstLine.length + manifest.bytes + 1 + Buffer.byteLength(line) !== size) {
       throw damagedBackup(file, "its size differs from the size in its manifest");
@@ -44,7 +45,7 @@ export async function openBackup(
       const problem = `is a backup of ${manifest.environment}, not of ${environment}`;
       throw invalidBackup(file, `${problem}; add --env ${manifest.environment}`);
     }
-    if ((await computeChecksum(handle, size, onChecked)) !== checksum) {
+    if ((await computeChecksum(bytes, onChecked)) !== checksum) {
       throw damagedBackup(file, "its checksum is wrong");
     }
     // After the checksum: damage can also change the name of a table.
@@ -52,33 +53,27 @@ export async function openBackup(
     if (Object.keys(manifest.rows).join() !== inFile.map(({ name }) => name).join()) {
       throw otherTables(file, manifest);
     }
-    return { manifest, rowsOf: rowsFrom(file, manifest, inFile) };
+    return { manifest, rowsOf: rowsFrom(source, manifest, inFile) };
   });
 }
 
 /** Reads what a backup says about itself. Does not check the rest of the file. */
-export async function readManifest(file: string): Promise<Manifest> {
-  return withEnds(file, async (_handle, _size, line) => parseManifest(file, line).manifest);
+export async function readManifest(source: BackupSource): Promise<Manifest> {
+  return withEnds(source, async (_, line) => parseManifest(source.address, line).manifest);
 }
 
-/** Opens a backup and checks its first line. Passes its size and its last line to `work`. */
+/** Opens a backup and checks its first line. Passes its last line to `work`. */
 async function withEnds<T>(
-  file: string,
-  work: (handle: FileHandle, size: number, lastLine: string) => Promise<T>,
+  { address, open }: BackupSource,
+  work: (bytes: BackupBytes, lastLine: string) => Promise<T>,
 ): Promise<T> {
-  await using handle = await open(file, "r");
-  const { size } = await handle.stat();
-  await checkFirstLine(file, handle);
-  return await work(handle, size, await readLastLine(file, handle, size));
+  await using bytes = await open();
+  await checkFirstLine(address, bytes);
+  return await work(bytes, await readLastLine(address, bytes));
 }
 
-async function readAt(handle: FileHandle, start: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, start);
-  return buffer.subarray(0, bytesRead);
-}
-
-async function checkFirstLine(file: string, handle: FileHandle): Promise<void> {
-  const start = (await readAt(handle, 0, 64)).toString("latin1");
+async function checkFirstLine(file: string, bytes: BackupBytes): Promise<void> {
+  const start = (await bytes.read(0, 64)).toString("latin1");
   if (start.startsWith(firstLine)) return;
   if (/^petstore backup [0-9]+\n/.test(start)) throw newerFormat(file);
   if (start.startsWith("SQLite format 3\0")) {
@@ -91,37 +86,46 @@ async function checkFirstLine(file: string, handle: FileHandle): Promise<void> {
 }
 
 /** The last line with its line feed, or an empty text. */
-async function readLastLine(file: string, handle: FileHandle, size: number): Promise<string> {
+async function readLastLine(file: string, { size, read }: BackupBytes): Promise<string> {
   const length = Math.min(size, manifestBytesMax);
-  const end = await readAt(handle, size - length, length);
+  const end = await read(size - length, length);
   const start = end.lastIndexOf("\n", -2) + 1;
   if (start === 0) throw damagedBackup(file, "it has no manifest, so it may be incomplete");
   return end.subarray(start).toString("utf8");
 }
 
-const checksumChunkBytes = 1024 * 1024;
+/** How much is read at a time. In a bucket, each is a request. */
+const blockBytes = 4 * 1024 * 1024;
 
-async function computeChecksum(
-  handle: FileHandle,
-  size: number,
-  onChecked: OnChecked | undefined,
-): Promise<string> {
+/** Reads a part of a file in blocks. A file that became shorter meanwhile ends sooner. */
+async function* blocksOf({ read }: BackupBytes, start: number, end: number) {
+  for (let at = start; at < end; ) {
+    const block = await read(at, Math.min(blockBytes, end - at));
+    if (block.length === 0) return;
+    at += block.length;
+    yield block;
+  }
+}
+
+async function computeChecksum(bytes: BackupBytes, onChecked?: OnChecked): Promise<string> {
   const checksum = createHash("sha256");
-  const end = size - uncheckedBytes;
-  for (let at = 0; at < end; ) {
-    const bytes = await readAt(handle, at, Math.min(checksumChunkBytes, end - at));
-    // A file that became shorter meanwhile gets another checksum.
-    if (bytes.length === 0) break;
-    checksum.update(bytes);
-    at += bytes.length;
-    onChecked?.(bytes.length, size);
+  for await (const block of blocksOf(bytes, 0, bytes.size - uncheckedBytes)) {
+    checksum.update(block);
+    onChecked?.(block.length, bytes.size);
   }
   return checksum.digest("hex");
 }
 
-function rowsFrom(file: string, manifest: Manifest, inFile: readonly BackupTable[]): RowsOf {
-  const end = firstLine.length + manifest.bytes - 1;
-  const stream = () => createReadStream(file, { start: firstLine.length, end });
+function rowsFrom(
+  source: BackupSource,
+  manifest: Manifest,
+  inFile: readonly BackupTable[],
+): RowsOf {
+  const { address: file, open } = source;
+  async function* stream(): AsyncGenerator<Uint8Array> {
+    await using bytes = await open();
+    yield* blocksOf(bytes, firstLine.length, firstLine.length + manifest.bytes);
+  }
   let lines: LineReader | undefined;
   let tablesRead = 0;
 

@@ -1,18 +1,18 @@
-import { join, resolve } from "node:path";
 import { listAhead } from "../backup/ahead.ts";
 import {
   listBackups,
-  newBackupPath,
+  newBackupName,
   removeAbandoned,
   removeOldBackups,
   removeUnfinished,
 } from "../backup/folder.ts";
+import { openPlace } from "../backup/locate.ts";
+import { PlaceError } from "../backup/place.ts";
 import { childVariables } from "../config.ts";
 import { hasOwnBackups } from "../creation.ts";
 import { type BackupView, backupMsMax, startBackups } from "../domain/operations/backups.ts";
 import { every, inBackground, whileAvailable } from "../domain/running/background.ts";
 import type { Store } from "../domain/store.ts";
-import { createFolder } from "../folders.ts";
 import { failureOf, runCommand, withoutProgram } from "./child.ts";
 import type { ServiceOptions } from "./options.ts";
 
@@ -36,15 +36,17 @@ export function openBackups(
   { maintenance, history }: Store,
 ): ServiceBackups {
   const { backupEveryMs: everyMs, backupKeep: keep, environment } = config;
-  const folder = { path: config.backupFolder, environment };
+  const place = openPlace(config.backupFolder, config);
+  const folder = { place, environment };
   const variables = childVariables(config);
   let ahead: readonly string[] | undefined;
+  let listed: Awaited<ReturnType<BackupView["listFiles"]>> = [];
 
   /** Looks for backups that have ledger rows which the store does not have. */
   async function compare(): Promise<readonly string[]> {
     const found = await listAhead(folder, history.hasRow);
     if (found.length > 0 && found.join() !== ahead?.join()) {
-      const newest = join(resolve(folder.path), found[0]!);
+      const newest = place.addressOf(found[0]!);
       log("backups ahead of the store", { files: found.length, newest });
     }
     ahead = found;
@@ -52,25 +54,33 @@ export function openBackups(
   }
 
   async function make(stopping: AbortSignal): Promise<Record<string, unknown>> {
-    // Only the owner may read backups. They contain stock, key digests and webhook secrets.
-    createFolder(folder.path);
+    place.prepare();
     const now = clock.now();
-    const path = await newBackupPath(folder, now);
+    const name = await newBackupName(folder, now);
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(backupMsMax)]);
     try {
-      const words = ["backup", path, "--json"];
+      const words = ["backup", place.addressOf(name), "--json"];
       const result = await runCommand({ command: program!, variables }, words, { signal });
       if (result.ended !== 0) throw failureOf(result, signal);
       const { file, seq, bytes, durationMs } = JSON.parse(result.out) as Record<string, unknown>;
       // Without the comparison nothing is removed. The next backup compares again.
       const compared = await compare().catch(() => undefined);
-      const removed = compared ? await removeOldBackups(folder, keep, path, compared) : 0;
+      const removed = compared ? await removeOldBackups(folder, keep, name, compared) : 0;
       await removeAbandoned(folder, now - backupMsMax);
       return { file, seq, bytes, durationMs, removed };
     } catch (error) {
-      await removeUnfinished(folder, path);
+      await removeUnfinished(folder, name);
       throw error;
     }
+  }
+
+  /** While a bucket cannot be reached, what it had before. The next backup says what is wrong. */
+  async function listFiles() {
+    listed = await listBackups(folder, filesListedMax).catch((error) => {
+      if (error instanceof PlaceError) return listed;
+      throw error;
+    });
+    return listed;
   }
 
   const options = { maintenance, clock, random: Math.random, log, everyMs, make };
@@ -82,9 +92,9 @@ export function openBackups(
   inBackground(task, log, comparing)();
   const stopComparing = every(compareEveryMs, task, log, comparing);
   return {
-    ...{ folder: resolve(folder.path), everyMs, keep },
+    ...{ folder: place.address, everyMs, keep },
     countAhead: () => ahead?.length,
-    listFiles: () => listBackups(folder, filesListedMax),
+    listFiles,
     makeNow: async () => (backups ? backups.makeNow() : { kind: "failed", error: withoutProgram }),
     async stop() {
       stopComparing();

@@ -1,4 +1,4 @@
-import { optional, readDuration, readNonEmpty } from "./readers.ts";
+import { optional, readDuration, readNonEmpty, readText } from "./readers.ts";
 import { count, setting } from "./setting.ts";
 
 /** Backups that the service makes. */
@@ -22,7 +22,13 @@ export const backupsSettings = {
     placeholder: "FOLDER",
     default: "./data/backups",
     description:
-      "Folder for the backups that the service makes. If the store is missing but has backups here, the service does not start with an empty one.",
+      "Folder for the backups that the service makes, or a bucket: `s3://bucket/prefix`. If the store is missing but has backups here, the service does not start with an empty one.",
     read: readNonEmpty,
+  }),
+  backupKeyFile: setting({
+    flag: "backup-key-file",
+    placeholder: "FILE",
+    description: "File with the key that encrypts backups. Without it, they are not encrypted.",
+    read: readText,
   }),
 } as const;

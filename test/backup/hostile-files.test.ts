@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { constants, createZstdCompress, zstdCompressSync } from "node:zlib";
+import { sourceOf } from "../../src/backup/locate.ts";
 import { openBackup } from "../../src/backup/reader.ts";
 import { restoreAndVerify } from "../../src/cli/backups/restored-store.ts";
 import { readConfig } from "../../src/config.ts";
@@ -16,6 +17,7 @@ const place = openWorkspace();
 const good = place.path("good.petstore");
 const bad = place.path("bad.petstore");
 const config = readConfig({}, {});
+const badSource = sourceOf(bad, config);
 afterAll(() => place.leave());
 
 beforeAll(async () => {
@@ -108,7 +110,7 @@ test("a file with one flipped bit anywhere is rejected", async () => {
     const changed = Buffer.from(bytes);
     changed[position]! ^= 1 << (index % 8);
     writeFileSync(bad, changed);
-    const opening = openBackup(bad, "production");
+    const opening = openBackup(badSource, "production");
     await expect(opening).rejects.toThrow(bad);
   }
 });
@@ -287,7 +289,7 @@ describe("with a right checksum, a file is rejected", () => {
       const parts = readParts(good);
       Object.assign(parts.manifest.rows!, { pets: 1e12 });
       writeParts(bad, { ...parts, compressed });
-      const { rowsOf } = await openBackup(bad, "production");
+      const { rowsOf } = await openBackup(badSource, "production");
       try {
         for await (const _ of rowsOf("pets"));
         return "";

@@ -10,6 +10,7 @@ const known = secretsOf({
   databaseUrl: "postgres://me:p%40ss%20word-of-db@db.example/shop?sslpassword=key-of-tls",
   otlpEndpoint: "https://collector-user:collector-%70ass@collector.example/?api-key=collector-key",
   otlpHeaders: "authorization=Basic%20collector-one, x-token=collector-two",
+  objectAccess: { secretAccessKey: "secret/of+storage", sessionToken: "token-of-storage" },
 });
 
 /** Texts that must not reach a line, and how they may be quoted. */

@@ -1,5 +1,6 @@
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { isBucketAddress, upload } from "../../backup/bucket.ts";
+import { encrypting, readKeyFile } from "../../backup/encryption.ts";
+import { fullAddress, sourceOf } from "../../backup/locate.ts";
 import type { Manifest } from "../../backup/manifest.ts";
 import { type Sink, writeBackup } from "../../backup/writer.ts";
 import type { Config } from "../../config.ts";
@@ -15,6 +16,7 @@ import { counted, elapsedText } from "../paragraphs.ts";
 import { createProgress } from "../progress.ts";
 import { replaceFile } from "../replacement.ts";
 import { storeCommand } from "../store-command.ts";
+import { backupSettings } from "./scratch.ts";
 
 /** Writes the whole store as of one moment to a new file. The service may run meanwhile. */
 export const backupCommand = storeCommand({
@@ -22,24 +24,30 @@ export const backupCommand = storeCommand({
   summary: "Writes the whole store to a new file. The service can run meanwhile.",
   examples: [
     "petstore backup /var/backups/petstore/monday.petstore",
-    "petstore backup monday.petstore --env staging",
+    "petstore backup s3://backups/petstore/monday.petstore --backup-key-file backup.key",
   ],
-  operands: [{ name: "FILE", description: "File to create. - writes to standard output." }],
+  operands: [
+    { name: "FILE", description: "File or s3://… to create. - writes to standard output." },
+  ],
   flags: { json },
+  settings: backupSettings,
   async run({ flags, operands: [file], config, store }) {
-    assertNew(file);
+    await assertNew(file, config);
+    const [key] = readKeyFile(config.backupKeyFile);
     const startedMs = performance.now();
     const manifest = await store.transfer.snapshot(async (snapshot) => {
       using progress = createProgress("Backing up", await estimateRows(snapshot));
       const write = (sink: Sink) =>
-        writeBackup(snapshot, originOf(config), systemClock, sink, progress.advance);
-      return file === "-"
-        ? await write(writeToStdout)
-        : await replaceFile(file, (handle) => write((bytes) => handle.writeFile(bytes)));
+        encrypting(key, sink, (encrypted) =>
+          writeBackup(snapshot, originOf(config), systemClock, encrypted, progress.advance),
+        );
+      if (file === "-") return await write(writeToStdout);
+      if (isBucketAddress(file)) return await upload(file, config.objectAccess, write);
+      return await replaceFile(file, (handle) => write((bytes) => handle.writeFile(bytes)));
     });
     const { at, seq, hash, rows, bytes } = manifest;
     const durationMs = Math.round(performance.now() - startedMs);
-    const result = { file: file === "-" ? file : resolve(file), at, seq, hash, bytes, durationMs };
+    const result = { file: fullAddress(file), at, seq, hash, bytes, durationMs };
     await record(store, JSON.stringify(result));
     if (file === "-") return 0;
     if (flags.json) print(JSON.stringify({ ...result, rows }));
@@ -53,12 +61,12 @@ function originOf({ environment, databaseUrl }: Config) {
 }
 
 /** Never replaces a file: if the new backup were bad, none would be left. */
-function assertNew(file: string): void {
+async function assertNew(file: string, config: Config): Promise<void> {
   if (file === "-") {
     if (!process.stdout.isTTY) return;
     throw new ServiceError("invalid_request", "a terminal cannot show a backup; redirect stdout");
   }
-  if (!existsSync(file)) return;
+  if (!(await sourceOf(file, config).exists())) return;
   throw new ServiceError(
     "invalid_request",
     `${file} exists, and a backup never replaces a file; choose another name`,

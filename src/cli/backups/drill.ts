@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
+import { fullAddress, sourceOf } from "../../backup/locate.ts";
 import { type Config, readConfig } from "../../config.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { systemClock } from "../../engines.ts";
@@ -9,7 +9,7 @@ import { openExistingStore } from "../../stores.ts";
 import { command, json } from "../command.ts";
 import { elapsedText } from "../paragraphs.ts";
 import { type Restored, restoreAndVerify } from "./restored-store.ts";
-import { backupFile, inScratchFolder } from "./scratch.ts";
+import { backupFile, backupSettings, inScratchFolder, scratchParentOf } from "./scratch.ts";
 
 /**
  * Restores a backup to a scratch folder, verifies it and removes it. Returns exit code 1 if the backup
@@ -27,17 +27,18 @@ export const drillCommand = command({
     json,
     scratch: {
       placeholder: "FOLDER",
-      description: "Folder to restore to. Default: the folder of FILE.",
+      description: "Folder to restore to. Default: that of FILE, for a bucket the current one.",
     },
   },
+  settings: backupSettings,
   async run({ flags, operands: [file], settings }) {
     const config = readConfig(settings);
     // A mistyped name says nothing about the backups, so it is not recorded.
-    if (!existsSync(file)) {
+    if (!(await sourceOf(file, config).exists())) {
       throw new ServiceError("invalid_request", `cannot read ${file}: no such file`);
     }
     const startedMs = performance.now();
-    const parent = flags.scratch ?? dirname(resolve(file));
+    const parent = flags.scratch ?? scratchParentOf(file);
     let restored: Restored;
     try {
       restored = await inScratchFolder(parent, (folder) =>
@@ -52,7 +53,7 @@ export const drillCommand = command({
       return 1;
     }
     const durationMs = Math.round(performance.now() - startedMs);
-    const result = resultOf(resolve(file), restored, durationMs);
+    const result = resultOf(fullAddress(file), restored, durationMs);
     const recorded = await record(config, result);
     if (flags.json) print(JSON.stringify({ ...result, succeeded: true, recorded }));
     else printResult(file, restored, durationMs);

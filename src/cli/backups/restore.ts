@@ -1,4 +1,3 @@
-import { dirname, resolve } from "node:path";
 import type { Manifest } from "../../backup/manifest.ts";
 import { readConfig } from "../../config.ts";
 import { systemClock } from "../../engines.ts";
@@ -8,7 +7,7 @@ import { command, json } from "../command.ts";
 import { counted, elapsedText } from "../paragraphs.ts";
 import { restoreToDatabase } from "./restore-database.ts";
 import { restoreToFile } from "./restore-file.ts";
-import { backupFile } from "./scratch.ts";
+import { backupFile, backupSettings, scratchParentOf } from "./scratch.ts";
 
 /**
  * Restores a backup to a place where there is no store. The backup is first restored to a scratch
@@ -28,16 +27,17 @@ export const restoreCommand = command({
     scratch: {
       placeholder: "FOLDER",
       description:
-        "Folder in which the backup is verified first. PostgreSQL only. Default: the folder of FILE.",
+        "Folder in which the backup is verified first. PostgreSQL only. Default: the folder of FILE, for a bucket the current one.",
     },
   },
+  settings: backupSettings,
   async run({ flags, operands: [file], settings }) {
     const config = readConfig(settings);
     const startedMs = performance.now();
     const path = sqlitePath(config);
     const manifest =
       path === undefined
-        ? await restoreToDatabase(file, config, flags.scratch ?? dirname(resolve(file)))
+        ? await restoreToDatabase(file, config, flags.scratch ?? scratchParentOf(file))
         : await restoreToFile(file, config, path);
     if (!manifest) {
       printError("the restored database has faults; do not serve it");

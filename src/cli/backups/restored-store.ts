@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { sourceOf } from "../../backup/locate.ts";
 import { countAllRows, damagedBackup, type Manifest } from "../../backup/manifest.ts";
 import { type Backup, openBackup } from "../../backup/reader.ts";
 import type { Config } from "../../config.ts";
@@ -64,11 +65,11 @@ function withFolderName(folder: string, error: unknown): unknown {
   return new ServiceError("unavailable", `cannot write to ${folder}: ${reason}`);
 }
 
-async function open(file: string, { environment }: Config): Promise<Backup> {
+async function open(file: string, config: Config): Promise<Backup> {
   using opened = new DisposableStack();
   let progress: Progress | undefined;
   try {
-    return await openBackup(file, environment, (bytes, total) => {
+    return await openBackup(sourceOf(file, config), config.environment, (bytes, total) => {
       progress ??= opened.use(createProgress(`Checking ${file}`, total, { unit: "bytes" }));
       progress.advance(bytes);
     });

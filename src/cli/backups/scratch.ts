@@ -1,14 +1,25 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { isBucketAddress } from "../../backup/bucket.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { creationReasonOf } from "../../file-errors.ts";
 import { scratchPrefix } from "../../folders.ts";
+import type { SettingName } from "../../settings.ts";
+import { storeSettings } from "../command.ts";
 import { onInterrupt } from "../interruption.ts";
 
 /** The operand of a command that reads a backup. */
 export const backupFile = [
-  { name: "FILE", description: "Backup, made by petstore backup or by the service." },
+  { name: "FILE", description: "Backup that petstore made: a path, or s3://bucket/name." },
 ] as const;
+
+/** The settings of a command that writes or reads backups. */
+export const backupSettings: readonly SettingName[] = [...storeSettings, "backupKeyFile"];
+
+/** Where the scratch folder is unless given: beside a backup on this machine, otherwise here. */
+export function scratchParentOf(file: string): string {
+  return isBucketAddress(file) ? process.cwd() : dirname(resolve(file));
+}
 
 /**
  * Runs `work` in a new, private folder inside `parent`. The folder is removed in any case, also when a

@@ -1,6 +1,6 @@
-import { join, resolve } from "node:path";
 import { listAhead } from "../../backup/ahead.ts";
 import { listBackups } from "../../backup/folder.ts";
+import { openPlace } from "../../backup/locate.ts";
 import type { Config } from "../../config.ts";
 import { hasOwnBackups } from "../../creation.ts";
 import type { StoreInspection } from "../../domain/operations/inspection.ts";
@@ -21,6 +21,8 @@ import {
 
 const advice = "Another session may hold a lock. If not, run petstore verify.";
 
+const folderAdvice = `Check --backup-folder and --backup-key-file. ${advice}`;
+
 /** Checks of what the store contains: backups, keys, bans and webhooks. */
 export function contentChecks(
   inspection: StoreInspection,
@@ -28,7 +30,7 @@ export function contentChecks(
   bounds: Bounds,
 ): readonly Check[] {
   return [
-    ["backup", advice, () => checkBackup(inspection, config, bounds)],
+    ["backup", folderAdvice, () => checkBackup(inspection, config, bounds)],
     ["drill", advice, () => checkDrill(inspection, bounds)],
     ["keys", advice, () => checkKeys(inspection, bounds)],
     ["secrets", advice, () => checkSecrets(inspection)],
@@ -52,12 +54,13 @@ async function checkBackup(
   { backupAgeMsMax }: Bounds,
 ): Promise<Found> {
   const { backupEveryMs, backupFolder, environment } = config;
-  const folder = { path: resolve(backupFolder), environment };
+  const place = openPlace(backupFolder, config);
+  const folder = { place, environment };
   const isOwn = hasOwnBackups(config);
   const [ahead] = isOwn ? await listAhead(folder, inspection.hasRow) : [];
   if (ahead !== undefined) {
     return problem(
-      `${join(folder.path, ahead)} has ledger rows that the store does not have`,
+      `${place.addressOf(ahead)} has ledger rows that the store does not have`,
       "If the store was lost or replaced, stop the service, move the store away and run petstore restore with this file. If an earlier backup was restored, move the file to another place.",
     );
   }
@@ -71,8 +74,8 @@ async function checkBackup(
   const lastAt = succeededAt ?? newest?.createdAt;
   if (lastAt === undefined) return warning("there is none", advice);
   const ageMs = Date.now() - lastAt;
-  const place = succeededAt === null ? `, in ${folder.path}` : "";
-  const found = `the last one is ${formatAge(ageMs)} old${place}`;
+  const where = succeededAt === null ? `, in ${place.address}` : "";
+  const found = `the last one is ${formatAge(ageMs)} old${where}`;
   const ageMsMax = backupEveryMs ? 2 * backupEveryMs : backupAgeMsMax;
   return ageMs > ageMsMax ? warning(found, advice) : ok(found);
 }

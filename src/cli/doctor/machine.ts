@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { isBucketAddress } from "../../backup/bucket.ts";
 import type { Config } from "../../config.ts";
 import { checkKeyPair, readKeyPair } from "../../http/tls/key-pair.ts";
 import { packageVersion } from "../../version.ts";
@@ -70,6 +71,8 @@ function checkBackupFolder(
   bounds: Bounds,
   storeBytes: number,
 ): readonly Found[] {
+  // The check of the backups lists the bucket.
+  if (isBucketAddress(backupFolder)) return [];
   const folder = resolve(backupFolder);
   if (!backupEveryMs && !existsSync(folder)) return [];
   let existing = folder;

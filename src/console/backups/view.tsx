@@ -48,7 +48,7 @@ function NoSchedule() {
       </p>
       <p class="small">
         Or set <code>PETSTORE_BACKUP_EVERY</code> and <code>PETSTORE_BACKUP_FOLDER</code>. Choose a
-        folder on another disk than the store, and copy it to another machine.
+        bucket, <code>s3://bucket/prefix</code>, or a folder on another disk than the store.
       </p>
     </section>
   );

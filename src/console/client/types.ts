@@ -680,7 +680,7 @@ export interface MaintenanceRuns {
 
 /** The backups that the service makes, and their folder. */
 export interface Backups {
-  /** The folder on the machine of the service. */
+  /** The folder on the machine of the service, or the address of a bucket. */
   readonly folder: string;
   /** The time between two scheduled backups, in seconds. Null without a schedule. */
   readonly everySeconds: number | null;

@@ -85,6 +85,17 @@ export interface BackupView {
   makeNow(): Promise<BackupOutcome>;
 }
 
+/** How an object storage is reached. */
+export interface ObjectAccess {
+  /** Contains `{bucket}` if the bucket is part of the host name. Otherwise it is part of the path. */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Of temporary credentials. */
+  readonly sessionToken: string;
+}
+
 /** A backup that the service made. */
 export interface BackupFile {
   readonly name: string;

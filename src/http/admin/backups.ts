@@ -64,7 +64,7 @@ export const backupSchemas: Readonly<Record<string, Schema>> = {
   Backups: responseObject(
     "The backups that the service makes, and their folder.",
     {
-      folder: text("The folder on the machine of the service."),
+      folder: text("The folder on the machine of the service, or the address of a bucket."),
       everySeconds: {
         type: ["number", "null"],
         description: "The time between two scheduled backups, in seconds. Null without a schedule.",
