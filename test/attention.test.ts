@@ -24,6 +24,7 @@ const fine: ServiceState = {
   webhooks: [],
   backup: recent,
   backupsAhead: 0,
+  replica: undefined,
   backupEveryMs: undefined,
   certificateExpiresAt: undefined,
 };

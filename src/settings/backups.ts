@@ -1,4 +1,4 @@
-import { optional, readDuration, readNonEmpty } from "./readers.ts";
+import { optional, readDuration, readNonEmpty, readReplicaCheck } from "./readers.ts";
 import { count, setting } from "./setting.ts";
 
 /** Backups that the service makes. */
@@ -24,5 +24,13 @@ export const backupsSettings = {
     description:
       "Folder for the backups that the service makes. If the store is missing but has backups here, the service does not start with an empty one.",
     read: readNonEmpty,
+  }),
+  replicaCheck: setting({
+    flag: "replica-check",
+    placeholder: "CHECK",
+    description:
+      "How the service checks the continuous copy of a SQLite store: `unix:SOCKET`, the control socket of Litestream, or a command that succeeds only if every update is in the copy.",
+    read: optional(readReplicaCheck),
+    isSecret: true,
   }),
 } as const;

@@ -1,8 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { replicaCheckOf } from "../../compose/replica.ts";
 import type { Config } from "../../config.ts";
 import { checkKeyPair, readKeyPair } from "../../http/tls/key-pair.ts";
+import { sqlitePath } from "../../store-file.ts";
 import { packageVersion } from "../../version.ts";
 import { checkSpace } from "./files.ts";
 import { type Bounds, type Check, day, type Found, ok, problem, warning } from "./finding.ts";
@@ -20,6 +22,7 @@ export function machineChecks(
     ["descriptors", "Run ulimit -n.", () => checkDescriptors(config, bounds)],
     ["certificate", "Check --tls-cert and --tls-key.", () => checkCertificate(config, bounds)],
     ["backup folder", "Check --backup-folder.", checkFolder],
+    ["replica", replicaAdvice, () => checkReplica(config, bounds)],
   ];
 }
 
@@ -63,6 +66,17 @@ async function checkCertificate(
     findings.push(warning(found, `Run chmod 600 ${keyFile}.`));
   }
   return findings.length > 0 ? findings : [ok(`valid until ${day(expiresAt)}`)];
+}
+
+const replicaAdvice = "Check Litestream and its log. See docs/litestream.md.";
+
+/** The service may not run, so the check is made here. */
+async function checkReplica(config: Config, { replicaMs }: Bounds): Promise<readonly Found[]> {
+  const check = replicaCheckOf(config);
+  if (check) await check(AbortSignal.timeout(replicaMs));
+  if (check) return [ok("every update is in the continuous copy")];
+  const isFile = sqlitePath(config) !== undefined;
+  return isFile ? [ok("no continuous copy is checked: --replica-check is not set")] : [];
 }
 
 function checkBackupFolder(

@@ -62,6 +62,28 @@ export function DrillCard({ drill, files, folder }: Backups) {
   );
 }
 
+/** Whether another program has copied every update. */
+export function ReplicaCard({ replica }: Backups) {
+  const age = replica?.ageSeconds ?? null;
+  const copied = age === null ? "Unknown" : `${formatSeconds(age)} old`;
+  return (
+    <Card title="Continuous copy">
+      <p class={`stat ${replica?.error ? "is-late" : ""}`}>
+        {replica === null ? "Off" : replica.error ? copied : "Current"}
+      </p>
+      {replica === null && (
+        <p class="small muted">
+          <code>--replica-check</code> is not set.
+        </p>
+      )}
+      {replica?.error && <p class="notice danger small">{capitalized(replica.error)}.</p>}
+      {replica && !replica.error && (
+        <p class="small muted">It had every update {formatSeconds(age ?? 0)} ago.</p>
+      )}
+    </Card>
+  );
+}
+
 /** Shown if the last run failed. */
 function Failure({ runs }: { readonly runs: MaintenanceRuns | null }) {
   if (!runs?.failedAt) return null;

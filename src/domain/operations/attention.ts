@@ -3,6 +3,7 @@ import { dayMs } from "../limits/limits.ts";
 import { formatInstant } from "../values/times.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 import type { MaintenanceRecord } from "./maintenance.ts";
+import type { ReplicaState } from "./replica.ts";
 
 /** Something that an operator should look at. */
 export interface Attention {
@@ -22,6 +23,8 @@ export interface ServiceState {
   readonly backup: MaintenanceRecord | undefined;
   /** How many backups have ledger rows that the store does not have. */
   readonly backupsAhead: number;
+  /** The continuous copy. Undefined if nothing checks one. */
+  readonly replica: ReplicaState | undefined;
   /** Undefined if the service makes no backups by itself. */
   readonly backupEveryMs: number | undefined;
   /** When the certificate of the service expires; undefined without one. */
@@ -73,8 +76,9 @@ function* aboutWebhooks({ webhooks }: ServiceState) {
   if (paused.length > 0) yield warning(view, `${some(paused)} paused.`);
 }
 
-function* aboutBackups({ backup, backupsAhead, backupEveryMs, now }: ServiceState) {
+function* aboutBackups({ backup, backupsAhead, replica, backupEveryMs, now }: ServiceState) {
   const view = "backups" as const;
+  if (replica?.isOld) yield problem(view, `The continuous copy is too old: ${replica.error}.`);
   if (backupsAhead > 0) {
     yield problem(view, `Backups with changes that the store does not have: ${backupsAhead}.`);
   }

@@ -1,14 +1,17 @@
 import { basename } from "node:path";
 import { auditEntry } from "../../domain/audit/audit.ts";
 import type { MaintenanceRecord, MaintenanceTask } from "../../domain/operations/maintenance.ts";
+import type { ReplicaState } from "../../domain/operations/replica.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import { exampleTime } from "../api/contract/examples.ts";
 import { json } from "../api/contract/operation.ts";
 import {
   count,
+  flag,
   listOf,
   nullable,
+  orNull,
   responseObject,
   type Schema,
   seq,
@@ -40,6 +43,7 @@ const exampleBackups = {
   keep: 48,
   last: exampleRuns,
   drill: null,
+  replica: { ageSeconds: 12, error: null, isOld: false },
   files: [exampleFile],
 };
 
@@ -61,6 +65,19 @@ export const backupSchemas: Readonly<Record<string, Schema>> = {
     },
     exampleRuns,
   ),
+  Replica: responseObject(
+    "The continuous copy of the store that another program makes.",
+    {
+      ageSeconds: orNull(
+        count(
+          "Every update that is older, in seconds, is in the copy. Null until a check has succeeded.",
+        ),
+      ),
+      error: textOrNull("Why the copy is not known to be current. Null if it is."),
+      isOld: flag("Whether no check has succeeded for five minutes."),
+    },
+    exampleBackups.replica,
+  ),
   Backups: responseObject(
     "The backups that the service makes, and their folder.",
     {
@@ -72,6 +89,7 @@ export const backupSchemas: Readonly<Record<string, Schema>> = {
       keep: count("How many backups the service keeps."),
       last: nullable("MaintenanceRuns", "The last runs of the backup. Null if there were none."),
       drill: nullable("MaintenanceRuns", "The last runs of the drill. Null if there were none."),
+      replica: nullable("Replica", "The continuous copy. Null without `--replica-check`."),
       files: listOf("BackupFile", "The newest first, at most 1,000."),
     },
     exampleBackups,
@@ -106,6 +124,7 @@ const listBackups: AdminDeclaration = {
       keep,
       last: runsOf(records, "backup"),
       drill: runsOf(records, "drill"),
+      replica: replicaOf(admin.replica?.read()),
       files: files.map(({ createdAt, ...file }) => ({ ...file, createdAt: isoOrNull(createdAt) })),
     };
     return { status: 200, body: JSON.stringify(body) };
@@ -160,6 +179,12 @@ function runsOf(records: readonly MaintenanceRecord[], wanted: MaintenanceTask) 
     failedAt: isoOrNull(failedAt),
     error,
   };
+}
+
+function replicaOf(state: ReplicaState | undefined) {
+  if (!state) return null;
+  const { ageMs, error = null, isOld } = state;
+  return { ageSeconds: ageMs === undefined ? null : Math.floor(ageMs / 1_000), error, isOld };
 }
 
 /** Does long work, during which the silent connection is not closed. */

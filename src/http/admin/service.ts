@@ -159,6 +159,7 @@ const getService: AdminDeclaration = {
       webhooks,
       backup,
       backupsAhead: admin.backups.countAhead() ?? 0,
+      replica: admin.replica?.read(),
       backupEveryMs,
       certificateExpiresAt: admin.certificateExpiresAt(),
     });
