@@ -56,6 +56,8 @@ function aKey(name: string, fields: Partial<KeyStatus> & { expiresAt?: number } 
   };
 }
 
+const oldReplica = { ageMs: 400_000, error: "the command ended with exit code 1", isOld: true };
+
 const aWebhook = (name: string, fields: Partial<Webhook>) =>
   ({ name, state: "active", failures: 0, ...fields }) as Webhook;
 
@@ -69,6 +71,13 @@ describe("what needs attention", () => {
   test("backups that have changes which the store does not have", () => {
     expect(textsOf({ backupsAhead: 2 })).toEqual([
       "problem: Backups with changes that the store does not have: 2.",
+    ]);
+  });
+
+  test("a continuous copy that is too old", () => {
+    expect(textsOf({ replica: { ...oldReplica, isOld: false } })).toEqual([]);
+    expect(textsOf({ replica: oldReplica })).toEqual([
+      "problem: The continuous copy is too old: the command ended with exit code 1.",
     ]);
   });
 

@@ -15,7 +15,12 @@ export function openAdmin(
   { name: engine, schema, limiter }: Pick<Engine, "name" | "schema" | "limiter">,
   certificate: Pick<Certificate, "expiresAt"> | undefined,
   isReady: () => Promise<boolean>,
-  { backups, replica, imports, usage }: Pick<AdminParts, "backups" | "replica" | "imports" | "usage">,
+  {
+    backups,
+    replica,
+    imports,
+    usage,
+  }: Pick<AdminParts, "backups" | "replica" | "imports" | "usage">,
 ): AdminParts {
   const { environment, backupEveryMs, importBytesMax, idleTimeoutSeconds, lowStockAt } = config;
   const sender = createWebhookSender({ ...config, timeoutMs: config.webhooks.timeoutMs });
