@@ -8,7 +8,6 @@ import { listen, openTls, warnOfPlainHttp } from "./compose/listen.ts";
 import { openMetrics } from "./compose/metrics.ts";
 import type { ServiceOptions } from "./compose/options.ts";
 import { isReady, shareLooks } from "./compose/readiness.ts";
-import { openReplica } from "./compose/replica.ts";
 import { openShop } from "./compose/shop.ts";
 import { openObservers, serveSurfaces } from "./compose/surfaces.ts";
 import { authenticate, createTables, type Table } from "./compose/tables.ts";
@@ -64,8 +63,6 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const options = { ...given, log };
   const certificate = await openTls(options);
   if (certificate) opened.defer(certificate.stop);
-  const replica = openReplica(options);
-  if (replica) opened.defer(replica.stop);
   const traces = await openTraces(options, described, opened);
   const engine = await openEngine(options, opened);
   const head = createHeadWatcher(engine.store.inventory, log, engine.states.readEnded);
@@ -96,7 +93,6 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const parts = openAdmin(options, store, engine, certificate, isServing, {
     imports,
     backups,
-    replica,
     usage,
   });
   const context: Context = { ...shop, feed, requests, admin: parts };

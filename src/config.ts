@@ -53,13 +53,8 @@ const fixedBounds = {
   failuresQuietMs: 10_000,
   /** How often metrics read the store: whether it responds, webhooks, backups, sizes of files. */
   metricsReadEveryMs: 5_000,
-  replica: {
-    checkEveryMs: 30_000,
-    /** Less than the interval: checks never overlap. */
-    timeoutMs: 20_000,
-    /** A copy that was not current for longer is logged as too old. */
-    ageMsMax: 300_000,
-  },
+  /** How often the continuous copy is checked. A check may take two thirds of it. */
+  replicaCheckEveryMs: 30_000,
   traces: {
     /** Spans that wait to be sent. Further ones are dropped. */
     queueMax: 4_096,

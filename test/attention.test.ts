@@ -24,7 +24,7 @@ const fine: ServiceState = {
   webhooks: [],
   backup: recent,
   backupsAhead: 0,
-  replica: undefined,
+  replicaError: undefined,
   backupEveryMs: undefined,
   certificateExpiresAt: undefined,
 };
@@ -56,8 +56,6 @@ function aKey(name: string, fields: Partial<KeyStatus> & { expiresAt?: number } 
   };
 }
 
-const oldReplica = { ageMs: 400_000, error: "the command ended with exit code 1", isOld: true };
-
 const aWebhook = (name: string, fields: Partial<Webhook>) =>
   ({ name, state: "active", failures: 0, ...fields }) as Webhook;
 
@@ -74,10 +72,10 @@ describe("what needs attention", () => {
     ]);
   });
 
-  test("a continuous copy that is too old", () => {
-    expect(textsOf({ replica: { ...oldReplica, isOld: false } })).toEqual([]);
-    expect(textsOf({ replica: oldReplica })).toEqual([
-      "problem: The continuous copy is too old: the command ended with exit code 1.",
+  test("a continuous copy that is not current", () => {
+    expect(textsOf({ replicaError: null })).toEqual([]);
+    expect(textsOf({ replicaError: "the command ended with exit code 1" })).toEqual([
+      "problem: The continuous copy is not current: the command ended with exit code 1.",
     ]);
   });
 

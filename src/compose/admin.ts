@@ -15,12 +15,7 @@ export function openAdmin(
   { name: engine, schema, limiter }: Pick<Engine, "name" | "schema" | "limiter">,
   certificate: Pick<Certificate, "expiresAt"> | undefined,
   isReady: () => Promise<boolean>,
-  {
-    backups,
-    replica,
-    imports,
-    usage,
-  }: Pick<AdminParts, "backups" | "replica" | "imports" | "usage">,
+  { backups, imports, usage }: Pick<AdminParts, "backups" | "imports" | "usage">,
 ): AdminParts {
   const { environment, backupEveryMs, importBytesMax, idleTimeoutSeconds, lowStockAt } = config;
   const sender = createWebhookSender({ ...config, timeoutMs: config.webhooks.timeoutMs });
@@ -41,7 +36,6 @@ export function openAdmin(
     certificateExpiresAt: () => certificate?.expiresAt,
     imports,
     backups,
-    replica,
     // Sooner than a silent connection is closed.
     webhookUrls: createWebhookSender({ ...config, timeoutMs: 5_000 }),
     sendMessage: createSendMessage({ store, sender, lowStockAt, userAgent: userAgent() }),

@@ -10,10 +10,11 @@ import {
 import { childVariables } from "../config.ts";
 import { hasOwnBackups } from "../creation.ts";
 import { type BackupView, backupMsMax, startBackups } from "../domain/operations/backups.ts";
+import { watchReplica } from "../domain/operations/replica.ts";
 import { every, inBackground, whileAvailable } from "../domain/running/background.ts";
 import type { Store } from "../domain/store.ts";
 import { createFolder } from "../folders.ts";
-import { failureOf, runCommand, withoutProgram } from "./child.ts";
+import { failureOf, runCommand, runShell, withoutProgram } from "./child.ts";
 import type { ServiceOptions } from "./options.ts";
 
 /** The backups that the service makes, for its schedule and for operators. */
@@ -73,6 +74,12 @@ export function openBackups(
     }
   }
 
+  const check = config.replicaCheck;
+  const everyCheckMs = config.replicaCheckEveryMs;
+  const replica =
+    check === undefined
+      ? undefined
+      : watchReplica({ check: (signal) => runShell(check, signal), everyMs: everyCheckMs, clock, log });
   const options = { maintenance, clock, random: Math.random, log, everyMs, make };
   const backups = program && startBackups(options);
   const task = "comparing the backups with the store";
@@ -83,11 +90,13 @@ export function openBackups(
   const stopComparing = every(compareEveryMs, task, log, comparing);
   return {
     ...{ folder: resolve(folder.path), everyMs, keep },
+    replica,
     countAhead: () => ahead?.length,
     listFiles: () => listBackups(folder, filesListedMax),
     makeNow: async () => (backups ? backups.makeNow() : { kind: "failed", error: withoutProgram }),
     async stop() {
       stopComparing();
+      replica?.stop();
       await backups?.stop();
     },
   };

@@ -130,13 +130,9 @@ export const metrics = {
     "petstore_backups_ahead",
     "Backups in the folder with ledger rows that the store does not have. No value until they were compared.",
   ),
-  replicaUp: gauge(
-    "petstore_replica_up",
-    "1 if the last check found every update in the continuous copy, otherwise 0, also before the first check. No value without `--replica-check`.",
-  ),
   replicaAge: gauge(
     "petstore_replica_age_seconds",
-    "Time since the start of the last check that found every update in the continuous copy. No value until one has.",
+    "Time since the start of the last check that found every update in the continuous copy, or since the start of the service. No value without `--replica-check`.",
   ),
   drillSuccess: gauge(
     "petstore_drill_last_success_timestamp_seconds",

@@ -1,4 +1,4 @@
-import { optional, readDuration, readNonEmpty, readReplicaCheck } from "./readers.ts";
+import { optional, readDuration, readNonEmpty } from "./readers.ts";
 import { count, setting } from "./setting.ts";
 
 /** Backups that the service makes. */
@@ -27,10 +27,10 @@ export const backupsSettings = {
   }),
   replicaCheck: setting({
     flag: "replica-check",
-    placeholder: "CHECK",
+    placeholder: "COMMAND",
     description:
-      "How the service checks the continuous copy of a SQLite store: `unix:SOCKET`, the control socket of Litestream, or a command that succeeds only if every update is in the copy.",
-    read: optional(readReplicaCheck),
+      "Command that succeeds only if every update is in the continuous copy of a SQLite store, such as `litestream sync -wait PATH`. The service runs it every 30 seconds.",
+    read: optional(readNonEmpty),
     isSecret: true,
   }),
 } as const;

@@ -161,14 +161,6 @@ export function readUrl(text: string): string {
   return text;
 }
 
-/** `unix:SOCKET` or a command. The metrics of Litestream do not say which updates are in the copy. */
-export function readReplicaCheck(text: string): string {
-  if (/^(?:https?:|unix:(?!\/))/i.test(text)) {
-    throw new Error("must be unix:/PATH of Litestream's control socket, or a command");
-  }
-  return text;
-}
-
 export function readDuration(text: string): number {
   const durationMs = parseDuration(text);
   if (!durationMs) throw new Error("must be a duration such as 30m, 24h or 7d");

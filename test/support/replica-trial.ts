@@ -25,8 +25,12 @@ export interface Copier {
 /** Starts to copy the database to a folder. */
 export type StartCopier = (place: Workspace, database: string, folder: string) => Promise<Copier>;
 
+/** The command that `--replica-check` gets for the database of a place, as docs/litestream.md has it. */
+export const replicaCheckIn = (place: Workspace, database: string) =>
+  ["litestream", "sync", "-wait", "-timeout", "15", "-socket", socketIn(place), database].join(" ");
+
 /** The control socket of Litestream in a place. */
-export const socketIn = (place: Workspace) => place.path("litestream.sock");
+const socketIn = (place: Workspace) => place.path("litestream.sock");
 
 /** Litestream 0.5.12 or later: earlier ones print no JSON after a sync. */
 export const startLitestream: StartCopier = async (place, database, folder) => {
@@ -146,14 +150,13 @@ const saves = 3;
 export async function runReplicaTrial(
   start: StartCopier,
   windowMs: number,
-  serveWords: (place: Workspace) => readonly string[] = () => ["serve"],
 ): Promise<void> {
   const loaded = await enterLoadedPlace();
   const { place, database } = loaded;
   try {
     const folder = place.path("replica");
     mkdirSync(folder);
-    const service = await place.serve(serveWords(place));
+    const service = await place.serve();
     const copier = await start(place, database.replace("sqlite:", ""), folder);
     const acknowledged: Acknowledged[] = [];
     const first = startLoad(loaded, service, acknowledged);
@@ -266,7 +269,7 @@ async function expectCopied(
   windowMs: number,
 ): Promise<void> {
   const needed = acknowledged.filter((one, index) => index < synced || one.at < at - windowMs);
-  const entries = await withStoreAt(`sqlite:${file}`, ({ inventory }) =>
+  const entries = await withStoreAt(`sqlite:${file}`, async ({ inventory }) =>
     inventory.entriesAfter(null, 100),
   );
   const lost = needed.filter(

@@ -1,10 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { replicaCheckOf } from "../../compose/replica.ts";
+import { runShell } from "../../compose/child.ts";
 import type { Config } from "../../config.ts";
 import { checkKeyPair, readKeyPair } from "../../http/tls/key-pair.ts";
-import { sqlitePath } from "../../store-file.ts";
 import { packageVersion } from "../../version.ts";
 import { checkSpace } from "./files.ts";
 import { type Bounds, type Check, day, type Found, ok, problem, warning } from "./finding.ts";
@@ -68,15 +67,13 @@ async function checkCertificate(
   return findings.length > 0 ? findings : [ok(`valid until ${day(expiresAt)}`)];
 }
 
-const replicaAdvice = "Check Litestream and its log. See docs/litestream.md.";
+const replicaAdvice = "Check the program that makes it, and its log. See docs/litestream.md.";
 
 /** The service may not run, so the check is made here. */
-async function checkReplica(config: Config, { replicaMs }: Bounds): Promise<readonly Found[]> {
-  const check = replicaCheckOf(config);
-  if (check) await check(AbortSignal.timeout(replicaMs));
-  if (check) return [ok("every update is in the continuous copy")];
-  const isFile = sqlitePath(config) !== undefined;
-  return isFile ? [ok("no continuous copy is checked: --replica-check is not set")] : [];
+async function checkReplica({ replicaCheck }: Config, { replicaMs }: Bounds): Promise<Found> {
+  if (replicaCheck === undefined) return ok("--replica-check is not set");
+  await runShell(replicaCheck, AbortSignal.timeout(replicaMs));
+  return ok("every update is in the continuous copy");
 }
 
 function checkBackupFolder(

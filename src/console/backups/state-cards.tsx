@@ -64,22 +64,17 @@ export function DrillCard({ drill, files, folder }: Backups) {
 
 /** Whether another program has copied every update. */
 export function ReplicaCard({ replica }: Backups) {
-  const age = replica?.ageSeconds ?? null;
-  const copied = age === null ? "Unknown" : `${formatSeconds(age)} old`;
+  const now = useNow(minuteMs).value;
+  const at = replica?.succeededAt;
+  const text = at && !replica?.error ? "Current" : ageText(at, now);
   return (
     <Card title="Continuous copy">
-      <p class={`stat ${replica?.error ? "is-late" : ""}`}>
-        {replica === null ? "Off" : replica.error ? copied : "Current"}
+      <p class={`stat ${replica?.error ? "is-late" : ""}`}>{replica ? text : "Off"}</p>
+      <p class="small muted">
+        {replica ? "It was last current: " : "--replica-check is not set."}
+        {replica && (at ? <Time at={at} /> : "not known yet")}
       </p>
-      {replica === null && (
-        <p class="small muted">
-          <code>--replica-check</code> is not set.
-        </p>
-      )}
-      {replica?.error && <p class="notice danger small">{capitalized(replica.error)}.</p>}
-      {replica && !replica.error && (
-        <p class="small muted">It had every update {formatSeconds(age ?? 0)} ago.</p>
-      )}
+      {replica?.error && <Failure runs={replica} />}
     </Card>
   );
 }

@@ -678,16 +678,6 @@ export interface MaintenanceRuns {
   readonly error: string | null;
 }
 
-/** The continuous copy of the store that another program makes. */
-export interface Replica {
-  /** Every update that is older, in seconds, is in the copy. Null until a check has succeeded. */
-  readonly ageSeconds: number | null;
-  /** Why the copy is not known to be current. Null if it is. */
-  readonly error: string | null;
-  /** Whether no check has succeeded for five minutes. */
-  readonly isOld: boolean;
-}
-
 /** The backups that the service makes, and their folder. */
 export interface Backups {
   /** The folder on the machine of the service. */
@@ -700,8 +690,6 @@ export interface Backups {
   readonly last: MaintenanceRuns | null;
   /** The last runs of the drill. Null if there were none. */
   readonly drill: MaintenanceRuns | null;
-  /** The continuous copy. Null without `--replica-check`. */
-  readonly replica: Replica | null;
   /** The newest first, at most 1,000. */
   readonly files: readonly BackupFile[];
 }

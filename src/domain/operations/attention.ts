@@ -3,7 +3,6 @@ import { dayMs } from "../limits/limits.ts";
 import { formatInstant } from "../values/times.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 import type { MaintenanceRecord } from "./maintenance.ts";
-import type { ReplicaState } from "./replica.ts";
 
 /** Something that an operator should look at. */
 export interface Attention {
@@ -23,8 +22,8 @@ export interface ServiceState {
   readonly backup: MaintenanceRecord | undefined;
   /** How many backups have ledger rows that the store does not have. */
   readonly backupsAhead: number;
-  /** The continuous copy. Undefined if nothing checks one. */
-  readonly replica: ReplicaState | undefined;
+  /** Why the last check of the continuous copy failed, if it did. */
+  readonly replicaError: string | null | undefined;
   /** Undefined if the service makes no backups by itself. */
   readonly backupEveryMs: number | undefined;
   /** When the certificate of the service expires; undefined without one. */
@@ -76,9 +75,9 @@ function* aboutWebhooks({ webhooks }: ServiceState) {
   if (paused.length > 0) yield warning(view, `${some(paused)} paused.`);
 }
 
-function* aboutBackups({ backup, backupsAhead, replica, backupEveryMs, now }: ServiceState) {
+function* aboutBackups({ backup, backupsAhead, replicaError, backupEveryMs, now }: ServiceState) {
   const view = "backups" as const;
-  if (replica?.isOld) yield problem(view, `The continuous copy is too old: ${replica.error}.`);
+  if (replicaError) yield problem(view, `The continuous copy is not current: ${replicaError}.`);
   if (backupsAhead > 0) {
     yield problem(view, `Backups with changes that the store does not have: ${backupsAhead}.`);
   }

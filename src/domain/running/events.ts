@@ -195,7 +195,7 @@ export const events = {
     "See [Litestream](litestream.md#when-the-copy-is-not-current), and its log.",
   ),
   "replica too old": error(
-    "No check of the continuous copy has succeeded for five minutes. `ageSeconds` is the time since the last success, or since the start.",
+    "No check of the continuous copy has succeeded for five minutes. `ageSeconds` is the time since the last success, or since the start of the service.",
     "Repair the copy: if the disk is lost now, all updates of that time are lost.",
   ),
   "replica current again": info(

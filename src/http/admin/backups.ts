@@ -1,17 +1,14 @@
 import { basename } from "node:path";
 import { auditEntry } from "../../domain/audit/audit.ts";
-import type { MaintenanceRecord, MaintenanceTask } from "../../domain/operations/maintenance.ts";
-import type { ReplicaState } from "../../domain/operations/replica.ts";
+import type { ReplicaView } from "../../domain/operations/replica.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import { exampleTime } from "../api/contract/examples.ts";
 import { json } from "../api/contract/operation.ts";
 import {
   count,
-  flag,
   listOf,
   nullable,
-  orNull,
   responseObject,
   type Schema,
   seq,
@@ -43,7 +40,7 @@ const exampleBackups = {
   keep: 48,
   last: exampleRuns,
   drill: null,
-  replica: { ageSeconds: 12, error: null, isOld: false },
+  replica: exampleRuns,
   files: [exampleFile],
 };
 
@@ -65,19 +62,6 @@ export const backupSchemas: Readonly<Record<string, Schema>> = {
     },
     exampleRuns,
   ),
-  Replica: responseObject(
-    "The continuous copy of the store that another program makes.",
-    {
-      ageSeconds: orNull(
-        count(
-          "Every update that is older, in seconds, is in the copy. Null until a check has succeeded.",
-        ),
-      ),
-      error: textOrNull("Why the copy is not known to be current. Null if it is."),
-      isOld: flag("Whether no check has succeeded for five minutes."),
-    },
-    exampleBackups.replica,
-  ),
   Backups: responseObject(
     "The backups that the service makes, and their folder.",
     {
@@ -89,7 +73,10 @@ export const backupSchemas: Readonly<Record<string, Schema>> = {
       keep: count("How many backups the service keeps."),
       last: nullable("MaintenanceRuns", "The last runs of the backup. Null if there were none."),
       drill: nullable("MaintenanceRuns", "The last runs of the drill. Null if there were none."),
-      replica: nullable("Replica", "The continuous copy. Null without `--replica-check`."),
+      replica: nullable(
+        "MaintenanceRuns",
+        "The last checks of the continuous copy. It has every update from before `succeededAt`. Null without `--replica-check`.",
+      ),
       files: listOf("BackupFile", "The newest first, at most 1,000."),
     },
     exampleBackups,
@@ -122,9 +109,9 @@ const listBackups: AdminDeclaration = {
       folder,
       everySeconds: everyMs === undefined ? null : everyMs / 1_000,
       keep,
-      last: runsOf(records, "backup"),
-      drill: runsOf(records, "drill"),
-      replica: replicaOf(admin.replica?.read()),
+      last: runsOf(records.find(({ task }) => task === "backup")),
+      drill: runsOf(records.find(({ task }) => task === "drill")),
+      replica: runsOf(admin.backups.replica?.runs()),
       files: files.map(({ createdAt, ...file }) => ({ ...file, createdAt: isoOrNull(createdAt) })),
     };
     return { status: 200, body: JSON.stringify(body) };
@@ -168,8 +155,7 @@ const makeBackup: AdminDeclaration = {
 };
 
 /** The last runs of a task, or null if there was none. */
-function runsOf(records: readonly MaintenanceRecord[], wanted: MaintenanceTask) {
-  const record = records.find(({ task }) => task === wanted);
+function runsOf(record: ReturnType<ReplicaView["runs"]> | undefined) {
   if (!record) return null;
   const { startedAt, succeededAt, failedAt, error } = record;
   return {
@@ -179,12 +165,6 @@ function runsOf(records: readonly MaintenanceRecord[], wanted: MaintenanceTask) 
     failedAt: isoOrNull(failedAt),
     error,
   };
-}
-
-function replicaOf(state: ReplicaState | undefined) {
-  if (!state) return null;
-  const { ageMs, error = null, isOld } = state;
-  return { ageSeconds: ageMs === undefined ? null : Math.floor(ageMs / 1_000), error, isOld };
 }
 
 /** Does long work, during which the silent connection is not closed. */

@@ -159,7 +159,7 @@ const getService: AdminDeclaration = {
       webhooks,
       backup,
       backupsAhead: admin.backups.countAhead() ?? 0,
-      replica: admin.replica?.read(),
+      replicaError: admin.backups.replica?.runs().error,
       backupEveryMs,
       certificateExpiresAt: admin.certificateExpiresAt(),
     });

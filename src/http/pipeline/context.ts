@@ -2,7 +2,6 @@ import type { ImportRunner } from "../../domain/catalogue/import-runs.ts";
 import type { Environment } from "../../domain/keys/keys.ts";
 import type { FindUsage } from "../../domain/keys/lifecycle.ts";
 import type { BackupView } from "../../domain/operations/backups.ts";
-import type { ReplicaState } from "../../domain/operations/replica.ts";
 import type { RequestRecorder } from "../../domain/requests/recorder.ts";
 import type { Shop } from "../../domain/shop/shop.ts";
 import type { ChangeCounts } from "../../domain/usage/change-counts.ts";
@@ -45,8 +44,6 @@ export interface AdminParts {
   certificateExpiresAt(): number | undefined;
   readonly imports: ImportRunner;
   readonly backups: BackupView;
-  /** The continuous copy of the store. Undefined if nothing checks one. */
-  readonly replica: { read(): ReplicaState } | undefined;
   /** Which addresses the webhooks of this service may have. */
   readonly webhookUrls: Pick<WebhookSender, "checkUrl">;
   readonly sendMessage: SendMessage;
