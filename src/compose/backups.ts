@@ -74,12 +74,10 @@ export function openBackups(
     }
   }
 
-  const check = config.replicaCheck;
-  const everyCheckMs = config.replicaCheckEveryMs;
-  const replica =
-    check === undefined
-      ? undefined
-      : watchReplica({ check: (signal) => runShell(check, signal), everyMs: everyCheckMs, clock, log });
+  const { replicaCheck, replicaCheckEveryMs } = config;
+  const check = (signal: AbortSignal) => runShell(replicaCheck!, signal);
+  const watched = { check, everyMs: replicaCheckEveryMs, clock, log };
+  const replica = replicaCheck === undefined ? undefined : watchReplica(watched);
   const options = { maintenance, clock, random: Math.random, log, everyMs, make };
   const backups = program && startBackups(options);
   const task = "comparing the backups with the store";

@@ -76,7 +76,13 @@ export async function runCommand(
 export async function runShell(command: string, signal: AbortSignal): Promise<void> {
   // A process group, so that nothing that the command has started stays when it takes too long.
   const child = spawn("/bin/sh", ["-c", command], { stdio: "ignore", detached: true });
-  const end = () => process.kill(-child.pid!, "SIGKILL");
+  const end = () => {
+    try {
+      process.kill(-child.pid!, "SIGKILL");
+    } catch {
+      // It has ended already.
+    }
+  };
   signal.addEventListener("abort", end);
   try {
     const [code, killedBy] = (await once(child, "exit")) as [number | null, string | null];

@@ -18,7 +18,11 @@ test("a store of which only a copy of the database is left opens, verifies and s
 const startAndCheck: StartCopier = async (place, database, folder) => {
   const replica = async () => {
     const words = ["doctor", "--json", "--port", "0", "--database", `sqlite:${database}`];
-    const { out } = await place.runHere([...words, "--replica-check", replicaCheckIn(place, database)]);
+    const { out } = await place.runHere([
+      ...words,
+      "--replica-check",
+      replicaCheckIn(place, database),
+    ]);
     const { checks } = JSON.parse(out) as { checks: { name: string; result: string }[] };
     return checks.find(({ name }) => name === "replica")?.result;
   };

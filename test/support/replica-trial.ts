@@ -55,7 +55,10 @@ dbs:
   const litestream = { command: ["litestream"] };
   const running = place.start(["replicate", "-config", config], litestream);
   const askToSync = () =>
-    place.run(["sync", "-wait", "-json", "-timeout", "30", "-socket", socket, database], litestream);
+    place.run(
+      ["sync", "-wait", "-json", "-timeout", "30", "-socket", socket, database],
+      litestream,
+    );
   await until(async () => (await askToSync()).code === 0, 20_000, "the first copy by Litestream");
   return {
     async sync() {
@@ -147,10 +150,7 @@ const saves = 3;
  * sound store with all updates from before the last sync, and all that were acknowledged more than
  * `windowMs` earlier. One moment must be restored exactly, by its mark and by its time.
  */
-export async function runReplicaTrial(
-  start: StartCopier,
-  windowMs: number,
-): Promise<void> {
+export async function runReplicaTrial(start: StartCopier, windowMs: number): Promise<void> {
   const loaded = await enterLoadedPlace();
   const { place, database } = loaded;
   try {
@@ -273,7 +273,8 @@ async function expectCopied(
     inventory.entriesAfter(null, 100),
   );
   const lost = needed.filter(
-    ({ petId, quantity }) => entries.find((one) => one.petId === BigInt(petId))!.quantity < quantity,
+    ({ petId, quantity }) =>
+      entries.find((one) => one.petId === BigInt(petId))!.quantity < quantity,
   );
   expect(lost).toEqual([]);
 }
