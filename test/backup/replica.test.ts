@@ -33,8 +33,8 @@ test("the state of the copy is in metrics, console and log; a check that hangs i
     string,
     string,
   ];
-  // Endless output must not fill the memory, and neither it nor the command may be shown.
-  const hang = `if [ -e ${slow} ]; then yes ${password} & echo $! $$ > ${pids}; wait; fi`;
+  // Idle, and not for ever: what a failure of this test leaves behind must not slow the machine down.
+  const hang = `if [ -e ${slow} ]; then sleep 60 & echo $! $$ > ${pids}; wait; fi`;
   const command = `PASSWORD=${password}; echo $PASSWORD >&2; ${hang}; test -e ${current} || exit 3`;
   const flags = { "metrics-port": "0", "replica-check": command };
   const service = await startTestService("sqlite", flags, { replicaCheckEveryMs: 450 });

@@ -47,6 +47,7 @@ test("the view of backups shows whether the continuous copy is current, also on 
   opened = await openConsole(services[0]!, "/backups", phone);
   const { page } = opened;
   await cardShows(page, "the command ended with exit code 1");
+  await page.getByText("Unknown", { exact: true }).waitFor();
   expect(await seriousFindings(page)).toEqual([]);
   expect(await fitsWidth(page)).toBe(true);
   writeFileSync(current, "");

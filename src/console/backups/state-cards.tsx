@@ -66,13 +66,15 @@ export function DrillCard({ drill, files, folder }: Backups) {
 export function ReplicaCard({ replica }: Backups) {
   const now = useNow(minuteMs).value;
   const at = replica?.succeededAt;
-  const text = at && !replica?.error ? "Current" : ageText(at, now);
+  const known = replica?.error ? ageText(at, now) : "Current";
   return (
     <Card title="Continuous copy">
-      <p class={`stat ${replica?.error ? "is-late" : ""}`}>{replica ? text : "Off"}</p>
+      <p class={`stat ${replica?.error ? "is-late" : ""}`}>
+        {replica ? (at ? known : "Unknown") : "Off"}
+      </p>
       <p class="small muted">
-        {replica ? "It was last current: " : "--replica-check is not set."}
-        {replica && (at ? <Time at={at} /> : "not known yet")}
+        {replica ? at && "It was last current: " : "--replica-check is not set."}
+        {at && <Time at={at} />}
       </p>
       {replica?.error && <Failure runs={replica} />}
     </Card>
