@@ -212,6 +212,12 @@ export const rows: Readonly<Record<string, readonly Panel[]>> = {
     panel("Age of the last backup", "s", "The time since the last backup that succeeded.", {
       age: "min(petstore_backup_age_seconds{$at})",
     }),
+    panel(
+      "Age of the continuous copy",
+      "s",
+      "The time since the last check that found every update in it.",
+      { age: "max(petstore_replica_age_seconds{$at})" },
+    ),
     panel("Duration of the last backup", "s", "How long the last backup took.", {
       duration: "max(petstore_backup_duration_seconds{$at})",
     }),

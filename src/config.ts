@@ -54,6 +54,8 @@ const fixedBounds = {
   failuresQuietMs: 10_000,
   /** How often metrics read the store: whether it responds, webhooks, backups, sizes of files. */
   metricsReadEveryMs: 5_000,
+  /** How often the continuous copy is checked. A check may take two thirds of it. */
+  replicaCheckEveryMs: 30_000,
   traces: {
     /** Spans that wait to be sent. Further ones are dropped. */
     queueMax: 4_096,

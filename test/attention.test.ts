@@ -24,6 +24,7 @@ const fine: ServiceState = {
   webhooks: [],
   backup: recent,
   backupsAhead: 0,
+  replicaError: undefined,
   backupEveryMs: undefined,
   certificateExpiresAt: undefined,
 };
@@ -68,6 +69,13 @@ describe("what needs attention", () => {
   test("backups that have changes which the store does not have", () => {
     expect(textsOf({ backupsAhead: 2 })).toEqual([
       "problem: Backups with changes that the store does not have: 2.",
+    ]);
+  });
+
+  test("a continuous copy that is not current", () => {
+    expect(textsOf({ replicaError: null })).toEqual([]);
+    expect(textsOf({ replicaError: "the command ended with exit code 1" })).toEqual([
+      "problem: The continuous copy is not current: the command ended with exit code 1.",
     ]);
   });
 

@@ -11,9 +11,10 @@ import { PlaceError } from "../backup/place.ts";
 import { childVariables } from "../config.ts";
 import { hasOwnBackups } from "../creation.ts";
 import { type BackupView, backupMsMax, startBackups } from "../domain/operations/backups.ts";
+import { watchReplica } from "../domain/operations/replica.ts";
 import { every, inBackground, whileAvailable } from "../domain/running/background.ts";
 import type { Store } from "../domain/store.ts";
-import { failureOf, runCommand, withoutProgram } from "./child.ts";
+import { failureOf, runCommand, runShell, withoutProgram } from "./child.ts";
 import type { ServiceOptions } from "./options.ts";
 
 /** The backups that the service makes, for its schedule and for operators. */
@@ -83,6 +84,10 @@ export function openBackups(
     return listed;
   }
 
+  const { replicaCheck, replicaCheckEveryMs } = config;
+  const check = (signal: AbortSignal) => runShell(replicaCheck!, signal);
+  const watched = { check, everyMs: replicaCheckEveryMs, clock, log };
+  const replica = replicaCheck === undefined ? undefined : watchReplica(watched);
   const options = { maintenance, clock, random: Math.random, log, everyMs, make };
   const backups = program && startBackups(options);
   const task = "comparing the backups with the store";
@@ -93,11 +98,13 @@ export function openBackups(
   const stopComparing = every(compareEveryMs, task, log, comparing);
   return {
     ...{ folder: place.address, everyMs, keep },
+    replica,
     countAhead: () => ahead?.length,
     listFiles,
     makeNow: async () => (backups ? backups.makeNow() : { kind: "failed", error: withoutProgram }),
     async stop() {
       stopComparing();
+      replica?.stop();
       await backups?.stop();
     },
   };

@@ -69,6 +69,31 @@ export async function runCommand(
   return { out, lastLine: lastLineOf(err), ended: code ?? killedBy ?? "an unknown signal" };
 }
 
+/**
+ * Runs a command of the operator with a shell. Resolves if it succeeds. Neither the command nor its output is
+ * in an error: both may have passwords.
+ */
+export async function runShell(command: string, signal: AbortSignal): Promise<void> {
+  // A process group, so that nothing that the command has started stays when it takes too long.
+  const child = spawn("/bin/sh", ["-c", command], { stdio: "ignore", detached: true });
+  const end = () => {
+    try {
+      process.kill(-child.pid!, "SIGKILL");
+    } catch {
+      // It has ended already.
+    }
+  };
+  signal.addEventListener("abort", end);
+  try {
+    const [code, killedBy] = (await once(child, "exit")) as [number | null, string | null];
+    if (code === 0) return;
+    if (signal.aborted) throw new Error("the check took too long");
+    throw new Error(`the command ended with ${killedBy ?? `exit code ${code}`}`);
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
+}
+
 /** Why a command failed. */
 export function failureOf({ lastLine, ended }: CommandResult, signal: AbortSignal): Error {
   if (signal.aborted) return new Error("it took too long");

@@ -38,6 +38,8 @@ export function addServiceMetrics(
   registry.read(metrics.spansDropped, () => traces?.spansDropped ?? 0);
   registry.read(metrics.certificateExpiry, () => certificate && certificate.expiresAt / 1_000);
   registry.read(metrics.backupsAhead, context.admin.backups.countAhead);
+  const { replica } = context.admin.backups;
+  registry.read(metrics.replicaAge, () => replica && replica.ageMs() / 1_000);
   registry.read(metrics.stopping, () => (stopping.aborted ? 1 : 0));
   const { engine: name } = engine.figures;
   const labels = [packageVersion(), process.versions.bun ?? "", name, config.environment];

@@ -21,6 +21,9 @@ export function checkTogether(values: Values): readonly string[] {
   if (port && metricsPort === port && sameAddress(values.host, values.metricsHost)) {
     problems.push(`--metrics-port must differ from --port, which is also ${port}`);
   }
+  if (values.replicaCheck && /^postgres/.test(values.databaseUrl ?? "")) {
+    problems.push("--replica-check is for stores on SQLite: remove it, and see docs/backup.md");
+  }
   return problems;
 }
 

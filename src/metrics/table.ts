@@ -130,6 +130,10 @@ export const metrics = {
     "petstore_backups_ahead",
     "Backups in the folder with ledger rows that the store does not have. No value until they were compared.",
   ),
+  replicaAge: gauge(
+    "petstore_replica_age_seconds",
+    "Time since the start of the last check that found every update in the continuous copy, or since the start of the service. No value without `--replica-check`.",
+  ),
   drillSuccess: gauge(
     "petstore_drill_last_success_timestamp_seconds",
     "When the last restore drill succeeded. 0 if none has.",

@@ -31,4 +31,12 @@ export const backupsSettings = {
     description: "File with the key that encrypts backups. Without it, they are not encrypted.",
     read: readText,
   }),
+  replicaCheck: setting({
+    flag: "replica-check",
+    placeholder: "COMMAND",
+    description:
+      "Command that succeeds only if every update is in the continuous copy of a SQLite store, such as `litestream sync -wait PATH`. The service runs it every 30 seconds.",
+    read: optional(readNonEmpty),
+    isSecret: true,
+  }),
 } as const;

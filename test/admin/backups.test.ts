@@ -30,6 +30,7 @@ describe.each(engines)("backups on %s", (engine) => {
   test("there is none at first, and a folder that cannot be used is explained", async () => {
     expect((await call("GET")).json).toEqual({
       ...{ folder, everySeconds: null, keep: 2, last: null, drill: null, files: [] },
+      replica: null,
     });
     writeFileSync(folder, "");
     const failed = await call("POST");

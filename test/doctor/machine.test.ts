@@ -184,6 +184,25 @@ describe("the machine", () => {
     ]);
   });
 
+  test("a continuous copy that is not current, or cannot be checked in time, is a problem", async () => {
+    const { path } = await freshStore();
+    const find = async (flags: Record<string, string>, bounds: Partial<Bounds> = {}) => {
+      const findings = await examineStore(`sqlite:${path}`, flags, bounds);
+      return findings.find(({ name }) => name === "replica");
+    };
+    expect(await find({})).toMatchObject({ result: "ok", found: "--replica-check is not set" });
+    expect(await find({ "replica-check": "true" })).toMatchObject({ result: "ok" });
+    expect(await find({ "replica-check": "exit 4" })).toMatchObject({
+      result: "problem",
+      found: "the command ended with exit code 4",
+      advice: expect.stringContaining("docs/litestream.md"),
+    });
+    expect(await find({ "replica-check": "sleep 1000" }, { replicaMs: 50 })).toMatchObject({
+      result: "problem",
+      found: "the check took too long",
+    });
+  });
+
   test("too few descriptors and an open backup folder are a warning", async () => {
     const { path, folder } = await freshStore();
     const [few] = await examineFile(path, {}, { descriptorsBesideStreams: 2 ** 40 });

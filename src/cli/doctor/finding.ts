@@ -88,6 +88,8 @@ export const defaultBounds = {
   descriptorsBesideStreams: 1_000,
   /** The deadline of all checks that use the database. */
   databaseMs: 6_000,
+  /** The deadline of the check of the continuous copy. */
+  replicaMs: 6_000,
 };
 
 export type Bounds = typeof defaultBounds;

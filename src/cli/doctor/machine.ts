@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { isBucketAddress } from "../../backup/bucket.ts";
+import { runShell } from "../../compose/child.ts";
 import type { Config } from "../../config.ts";
 import { checkKeyPair, readKeyPair } from "../../http/tls/key-pair.ts";
 import { packageVersion } from "../../version.ts";
@@ -21,6 +22,7 @@ export function machineChecks(
     ["descriptors", "Run ulimit -n.", () => checkDescriptors(config, bounds)],
     ["certificate", "Check --tls-cert and --tls-key.", () => checkCertificate(config, bounds)],
     ["backup folder", "Check --backup-folder.", checkFolder],
+    ["replica", replicaAdvice, () => checkReplica(config, bounds)],
   ];
 }
 
@@ -64,6 +66,15 @@ async function checkCertificate(
     findings.push(warning(found, `Run chmod 600 ${keyFile}.`));
   }
   return findings.length > 0 ? findings : [ok(`valid until ${day(expiresAt)}`)];
+}
+
+const replicaAdvice = "Check the program that makes it, and its log. See docs/litestream.md.";
+
+/** The service may not run, so the check is made here. */
+async function checkReplica({ replicaCheck }: Config, { replicaMs }: Bounds): Promise<Found> {
+  if (replicaCheck === undefined) return ok("--replica-check is not set");
+  await runShell(replicaCheck, AbortSignal.timeout(replicaMs));
+  return ok("every update is in the continuous copy");
 }
 
 function checkBackupFolder(

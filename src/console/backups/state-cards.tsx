@@ -62,6 +62,25 @@ export function DrillCard({ drill, files, folder }: Backups) {
   );
 }
 
+/** Whether another program has copied every update. */
+export function ReplicaCard({ replica }: Backups) {
+  const now = useNow(minuteMs).value;
+  const at = replica?.succeededAt;
+  const known = replica?.error ? ageText(at, now) : "Current";
+  return (
+    <Card title="Continuous copy">
+      <p class={`stat ${replica?.error ? "is-late" : ""}`}>
+        {replica ? (at ? known : "Unknown") : "Off"}
+      </p>
+      <p class="small muted">
+        {replica ? at && "It was last current: " : "--replica-check is not set."}
+        {at && <Time at={at} />}
+      </p>
+      {replica?.error && <Failure runs={replica} />}
+    </Card>
+  );
+}
+
 /** Shown if the last run failed. */
 function Failure({ runs }: { readonly runs: MaintenanceRuns | null }) {
   if (!runs?.failedAt) return null;

@@ -7,7 +7,7 @@ import { Time } from "../parts/time.tsx";
 import { ViewHead } from "../parts/view-head.tsx";
 import { countOf, formatBytes } from "../texts/formats.ts";
 import { MakeBackup } from "./make-backup.tsx";
-import { DrillCard, LastCard, ScheduleCard } from "./state-cards.tsx";
+import { DrillCard, LastCard, ReplicaCard, ScheduleCard } from "./state-cards.tsx";
 
 const pollMs = 30_000;
 
@@ -26,6 +26,7 @@ export default function BackupsView() {
               <LastCard {...backups} />
               <ScheduleCard {...backups} />
               <DrillCard {...backups} />
+              <ReplicaCard {...backups} />
             </div>
             {backups.everySeconds === null && <NoSchedule />}
             <Files {...backups} />

@@ -690,6 +690,8 @@ export interface Backups {
   readonly last: MaintenanceRuns | null;
   /** The last runs of the drill. Null if there were none. */
   readonly drill: MaintenanceRuns | null;
+  /** The last checks of the continuous copy. It has every update from before `succeededAt`. Null without `--replica-check`. */
+  readonly replica: MaintenanceRuns | null;
   /** The newest first, at most 1,000. */
   readonly files: readonly BackupFile[];
 }

@@ -22,6 +22,8 @@ export interface ServiceState {
   readonly backup: MaintenanceRecord | undefined;
   /** How many backups have ledger rows that the store does not have. */
   readonly backupsAhead: number;
+  /** Why the last check of the continuous copy failed, if it did. */
+  readonly replicaError: string | null | undefined;
   /** Undefined if the service makes no backups by itself. */
   readonly backupEveryMs: number | undefined;
   /** When the certificate of the service expires; undefined without one. */
@@ -73,8 +75,9 @@ function* aboutWebhooks({ webhooks }: ServiceState) {
   if (paused.length > 0) yield warning(view, `${some(paused)} paused.`);
 }
 
-function* aboutBackups({ backup, backupsAhead, backupEveryMs, now }: ServiceState) {
+function* aboutBackups({ backup, backupsAhead, replicaError, backupEveryMs, now }: ServiceState) {
   const view = "backups" as const;
+  if (replicaError) yield problem(view, `The continuous copy is not current: ${replicaError}.`);
   if (backupsAhead > 0) {
     yield problem(view, `Backups with changes that the store does not have: ${backupsAhead}.`);
   }

@@ -3,6 +3,7 @@ import type { Clock } from "../running/clock.ts";
 import { unavailable } from "../running/errors.ts";
 import type { Log } from "../running/events.ts";
 import { clockErrorMsMax, type MaintenanceRecord, type MaintenanceStore } from "./maintenance.ts";
+import type { ReplicaView } from "./replica.ts";
 
 /** A backup that takes longer is ended. One whose end was not recorded by then was killed. */
 export const backupMsMax = 3_600_000;
@@ -83,6 +84,8 @@ export interface BackupView {
   /** The newest first. */
   listFiles(): Promise<readonly BackupFile[]>;
   makeNow(): Promise<BackupOutcome>;
+  /** Undefined if nothing checks a continuous copy. */
+  readonly replica: ReplicaView | undefined;
 }
 
 /** How an object storage is reached. */

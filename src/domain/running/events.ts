@@ -190,6 +190,17 @@ export const events = {
     "`files` backups in the folder have ledger rows that the store does not have, among them `newest`. The service never removes them.",
     "If the store was lost or replaced, stop the service, move the store away and restore `newest`. If you restored an earlier backup, move the later ones to another place.",
   ),
+  "replica not current": warn(
+    "A check of the continuous copy failed: the last updates may not be in it. `error` says why. It is checked again every 30 seconds.",
+    "See [Litestream](litestream.md#when-the-copy-is-not-current), and its log.",
+  ),
+  "replica too old": error(
+    "No check of the continuous copy has succeeded for five minutes. `ageSeconds` is the time since the last success, or since the start of the service.",
+    "Repair the copy: if the disk is lost now, all updates of that time are lost.",
+  ),
+  "replica current again": info(
+    "Every update is in the continuous copy again, after `failures` failed checks.",
+  ),
   "certificate loaded": info(
     "The service uses the TLS certificate `subject`, which expires at `expiresAt`.",
   ),

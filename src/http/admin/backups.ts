@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { auditEntry } from "../../domain/audit/audit.ts";
-import type { MaintenanceRecord, MaintenanceTask } from "../../domain/operations/maintenance.ts";
+import type { ReplicaView } from "../../domain/operations/replica.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import { exampleTime } from "../api/contract/examples.ts";
@@ -40,6 +40,7 @@ const exampleBackups = {
   keep: 48,
   last: exampleRuns,
   drill: null,
+  replica: exampleRuns,
   files: [exampleFile],
 };
 
@@ -72,6 +73,10 @@ export const backupSchemas: Readonly<Record<string, Schema>> = {
       keep: count("How many backups the service keeps."),
       last: nullable("MaintenanceRuns", "The last runs of the backup. Null if there were none."),
       drill: nullable("MaintenanceRuns", "The last runs of the drill. Null if there were none."),
+      replica: nullable(
+        "MaintenanceRuns",
+        "The last checks of the continuous copy. It has every update from before `succeededAt`. Null without `--replica-check`.",
+      ),
       files: listOf("BackupFile", "The newest first, at most 1,000."),
     },
     exampleBackups,
@@ -104,8 +109,9 @@ const listBackups: AdminDeclaration = {
       folder,
       everySeconds: everyMs === undefined ? null : everyMs / 1_000,
       keep,
-      last: runsOf(records, "backup"),
-      drill: runsOf(records, "drill"),
+      last: runsOf(records.find(({ task }) => task === "backup")),
+      drill: runsOf(records.find(({ task }) => task === "drill")),
+      replica: runsOf(admin.backups.replica?.runs()),
       files: files.map(({ createdAt, ...file }) => ({ ...file, createdAt: isoOrNull(createdAt) })),
     };
     return { status: 200, body: JSON.stringify(body) };
@@ -149,8 +155,7 @@ const makeBackup: AdminDeclaration = {
 };
 
 /** The last runs of a task, or null if there was none. */
-function runsOf(records: readonly MaintenanceRecord[], wanted: MaintenanceTask) {
-  const record = records.find(({ task }) => task === wanted);
+function runsOf(record: ReturnType<ReplicaView["runs"]> | undefined) {
   if (!record) return null;
   const { startedAt, succeededAt, failedAt, error } = record;
   return {

@@ -159,6 +159,7 @@ const getService: AdminDeclaration = {
       webhooks,
       backup,
       backupsAhead: admin.backups.countAhead() ?? 0,
+      replicaError: admin.backups.replica?.runs().error,
       backupEveryMs,
       certificateExpiresAt: admin.certificateExpiresAt(),
     });
