@@ -5,6 +5,7 @@ import type { Migration, UpgradeCheck } from "./domain/operations/upgrades.ts";
 import type { Clock } from "./domain/running/clock.ts";
 import { ServiceError } from "./domain/running/errors.ts";
 import type { Store } from "./domain/store.ts";
+import type { RowsOf } from "./domain/verification/store.ts";
 import { loadPostgres, loadSqlite, systemClock } from "./engines.ts";
 import { printError } from "./output.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
@@ -101,6 +102,30 @@ export async function assertStoreFile(config: Config): Promise<void> {
   if (path === undefined) return;
   const { assertStore } = await import("./store/sqlite/engine/existence.ts");
   await namingFile(path, async () => assertStore(path));
+}
+
+/** Reads the tables of a store as of one moment. It may be damaged, and nothing in it is changed. */
+export async function openRows(config: Config): Promise<{ rowsOf: RowsOf } & AsyncDisposable> {
+  const path = sqlitePath(config);
+  if (path !== undefined) {
+    const { openForReading } = await import("./store/sqlite/engine/connection.ts");
+    const { rowsFrom } = await import("./store/sqlite/transfer.ts");
+    const database = await namingFile(path, async () => openForReading(path));
+    database.run("BEGIN");
+    return { rowsOf: rowsFrom(database), [Symbol.asyncDispose]: async () => database.close() };
+  }
+  const { createDatabase } = await loadPostgres();
+  const { rowsFrom } = await import("./store/postgres/transfer.ts");
+  const { describeFailure } = await import("./store/postgres/engine/failures.ts");
+  const database = createDatabase(config.databaseUrl);
+  try {
+    const session = await database.connect();
+    await session.sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
+    return { rowsOf: rowsFrom(session), [Symbol.asyncDispose]: async () => session.close() };
+  } catch (error) {
+    const reason = describeFailure(error);
+    throw new ServiceError("unavailable", `the database at ${database.label}: ${reason}`);
+  }
 }
 
 /** Reads what a start would migrate. Changes nothing. */

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { countAllRows, type Manifest } from "../../backup/manifest.ts";
+import type { Backup } from "../../backup/reader.ts";
 import type { Config } from "../../config.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
@@ -22,16 +23,17 @@ export async function restoreToDatabase(
   file: string,
   config: Config,
   scratchParent: string,
+  opened?: Backup,
 ): Promise<Manifest | undefined> {
   await assertEmpty(config);
   return inScratchFolder(scratchParent, async (folder) => {
     const path = join(folder, scratchStore);
-    const { manifest } = await restoreAndVerify(file, path, config);
-    await using opened = new AsyncDisposableStack();
+    const { manifest } = await restoreAndVerify(file, path, config, undefined, opened);
+    await using stores = new AsyncDisposableStack();
     const source = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
-    opened.defer(() => source.close());
+    stores.defer(() => source.close());
     const target = await openStore(config, systemClock, printCreated);
-    opened.defer(() => target.close());
+    stores.defer(() => target.close());
     beginChange();
     await copy(source, target, countAllRows(manifest));
     endChange();

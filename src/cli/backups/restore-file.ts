@@ -2,6 +2,7 @@ import { existsSync, lstatSync } from "node:fs";
 import { link, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Manifest } from "../../backup/manifest.ts";
+import type { Backup } from "../../backup/reader.ts";
 import type { Config } from "../../config.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { reasonOf } from "../../file-errors.ts";
@@ -17,13 +18,18 @@ import { inScratchFolder } from "./scratch.ts";
  * Restores a backup to a SQLite file that does not exist. The scratch folder is beside the file, so
  * that the verified file only gets another name.
  */
-export async function restoreToFile(file: string, config: Config, path: string): Promise<Manifest> {
+export async function restoreToFile(
+  file: string,
+  config: Config,
+  path: string,
+  opened?: Backup,
+): Promise<Manifest> {
   assertFree(path);
   const parent = dirname(path);
   makeFolder(parent);
   return inScratchFolder(parent, async (folder) => {
     const scratch = join(folder, scratchStore);
-    const { manifest } = await restoreAndVerify(file, scratch, config);
+    const { manifest } = await restoreAndVerify(file, scratch, config, undefined, opened);
     const { wal } = filesOf(scratch);
     // Closing the last connection moves the whole log into the file, unless the disk is full.
     if (existsSync(wal)) {

@@ -28,16 +28,17 @@ export interface Restored {
 /**
  * Restores a backup to a new SQLite file and checks everything: the checksum of the backup, the rows
  * of each table, the whole store as `petstore verify` does, and the end of the ledger against the
- * manifest.
+ * manifest. With `opened`, a backup that was opened before, `file` only names it.
  */
 export async function restoreAndVerify(
   file: string,
   path: string,
   config: Config,
   readDisk?: ReadDisk,
+  opened?: Backup,
 ): Promise<Restored> {
   const start = performance.now();
-  const backup = await open(file, config);
+  const backup = opened ?? (await open(file, config));
   const checked = performance.now();
   const store = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
   try {
@@ -64,7 +65,8 @@ function withFolderName(folder: string, error: unknown): unknown {
   return new ServiceError("unavailable", `cannot write to ${folder}: ${reason}`);
 }
 
-async function open(file: string, { environment }: Config): Promise<Backup> {
+/** Opens a backup and shows the progress of its checksum. */
+export async function open(file: string, { environment }: Config): Promise<Backup> {
   using opened = new DisposableStack();
   let progress: Progress | undefined;
   try {
