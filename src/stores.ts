@@ -104,28 +104,26 @@ export async function assertStoreFile(config: Config): Promise<void> {
   await namingFile(path, async () => assertStore(path));
 }
 
-/** Reads the tables of a store as of one moment. It may be damaged, and nothing in it is changed. */
-export async function openRows(config: Config): Promise<{ rowsOf: RowsOf } & AsyncDisposable> {
+/**
+ * Runs `work` on the tables of a store as of one moment. A file may be damaged: nothing in it is repaired,
+ * migrated or otherwise changed.
+ */
+export async function readTables<T>(
+  config: Config,
+  work: (rowsOf: RowsOf) => Promise<T>,
+): Promise<T> {
   const path = sqlitePath(config);
-  if (path !== undefined) {
-    const { openForReading } = await import("./store/sqlite/engine/connection.ts");
-    const { rowsFrom } = await import("./store/sqlite/transfer.ts");
-    const database = await namingFile(path, async () => openForReading(path));
-    database.run("BEGIN");
-    return { rowsOf: rowsFrom(database), [Symbol.asyncDispose]: async () => database.close() };
+  if (path === undefined) {
+    const store = await openExistingStore(config, systemClock);
+    return store.transfer.snapshot(({ rowsOf }) => work(rowsOf)).finally(() => store.close());
   }
-  const { createDatabase } = await loadPostgres();
-  const { rowsFrom } = await import("./store/postgres/transfer.ts");
-  const { describeFailure } = await import("./store/postgres/engine/failures.ts");
-  const database = createDatabase(config.databaseUrl);
-  try {
-    const session = await database.connect();
-    await session.sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
-    return { rowsOf: rowsFrom(session), [Symbol.asyncDispose]: async () => session.close() };
-  } catch (error) {
-    const reason = describeFailure(error);
-    throw new ServiceError("unavailable", `the database at ${database.label}: ${reason}`);
-  }
+  const { openForReading, useConnection } = await import("./store/sqlite/engine/connection.ts");
+  const { rowsFrom } = await import("./store/sqlite/transfer.ts");
+  const database = await namingFile(path, async () => openForReading(path));
+  return useConnection(database, (own) => {
+    own.run("BEGIN");
+    return work(rowsFrom(own));
+  });
 }
 
 /** Reads what a start would migrate. Changes nothing. */

@@ -1,106 +1,108 @@
-import type { Manifest } from "../../backup/manifest.ts";
-import { type LaterLedger, type Reach, readReach } from "../../backup/reach.ts";
-import type { Backup } from "../../backup/reader.ts";
-import { rowsUntil, type Undescribed } from "../../backup/until.ts";
 import { type Config, readConfig } from "../../config.ts";
-import type { Moment } from "../../domain/ledger/moments.ts";
+import { type Moment, resolveMoments } from "../../domain/ledger/moments.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
+import type { Store } from "../../domain/store.ts";
 import type { RowsOf } from "../../domain/verification/store.ts";
-import { printWarning } from "../../output.ts";
+import { systemClock } from "../../engines.ts";
+import { print, printNote, printWarning } from "../../output.ts";
+import { addLaterRows, endAt } from "../../store/sqlite/moment.ts";
 import { sqlitePath } from "../../store-file.ts";
-import { openRows } from "../../stores.ts";
-import { open } from "./restored-store.ts";
+import { openStore, readTables } from "../../stores.ts";
+import { counted } from "../paragraphs.ts";
+import { open, type Restored, restoreAndVerify, verifyAgainst } from "./restored-store.ts";
 
-/** A backup as of a moment of its ledger, or of a ledger that continues it. */
-export interface BackupAt extends Backup {
-  /** How messages name the backup with the later ledger. */
-  readonly name: string;
-  readonly reach: Reach;
-  readonly backupAt: string;
-  readonly undescribed: Undescribed;
+/** What the flags of `restore` ask for. */
+export interface Wanted {
+  /** Undefined is the last moment that can be reached. */
+  readonly moment: Moment | undefined;
+  /** A later ledger: a backup file, or the address of a store. */
+  readonly ledger?: string | undefined;
+  readonly isDryRun: boolean;
 }
 
-/** Opens a ledger: for each time that it is read, because a backup can be read once. */
-type OpenLedger = () => Promise<LaterLedger>;
-
-/** `source` is a backup file, or the address of a store, as the flag --ledger has it. */
-export async function openLater(
-  source: string,
+/**
+ * Restores a backup to a new SQLite file, adds the rows of a later ledger, says which moments can be
+ * reached, lets the store end at the moment, and verifies it again. A dry run stops before that.
+ */
+export async function restoreMoment(
+  file: string,
+  path: string,
   config: Config,
-  flags: Readonly<Record<string, unknown>>,
-  opened: AsyncDisposableStack,
-): Promise<OpenLedger> {
-  if (!/^(?:sqlite|postgres|postgresql):/.test(source)) {
-    return async () => {
-      const { manifest, rowsOf } = await open(source, config);
-      return { name: source, rowsOf, at: manifest.at };
-    };
+  { moment, ledger, isDryRun }: Wanted,
+): Promise<Restored> {
+  const restored = await restoreAndVerify(file, path, config);
+  if (!moment && ledger === undefined && !isDryRun) return restored;
+  const { manifest } = restored;
+  const added = ledger === undefined ? manifest : await addLater(ledger, path, config);
+  const store = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
+  try {
+    const seq = await findRow(store, moment, added, isDryRun ? print : printNote);
+    if (isDryRun) return restored;
+    const nameless = await endAt(path, config.environment, seq);
+    const end = await store.history.readTip();
+    const verification = await verifyAgainst(ledger ? `${file} with ${ledger}` : file, end, store);
+    const at = timeText(end.at);
+    printNote(`the stock is that of ${at}; the rest is as the backup of ${manifest.at} has it`);
+    if (nameless > 0) printWarning(`${counted(nameless, "pet")} got the name 'Pet ID (name lost)'`);
+    const { pets, rows } = verification;
+    const counts = { ...manifest.rows, pets, inventory: pets, ledger: rows };
+    return { ...restored, verification, manifest: { ...manifest, ...end, at, rows: counts } };
+  } finally {
+    await store.close();
   }
-  const store = readConfig(flags, undefined, "ledger");
+}
+
+/** What a later ledger adds: the time up to which everything is known, and what ended it before. */
+interface Added {
+  readonly at?: string | undefined;
+  readonly problem?: string | undefined;
+}
+
+/** The last row up to the moment. Says first which moments can be reached. */
+async function findRow(
+  store: Store,
+  moment: Moment | undefined,
+  { at, problem }: Added,
+  say: (text: string) => void,
+): Promise<number> {
+  const tip = await store.history.readTip();
+  const [first] = await store.inventory.ledgerAfter(0, 1);
+  const knownAt = Math.max(tip.at, at === undefined ? 0 : Date.parse(at));
+  const times = [first?.at ?? knownAt, knownAt].map(timeText).join(" to ");
+  say(`rows 0 to ${tip.seq} can be reached, ${times}${problem ? `; ${problem}` : ""}`);
+  if (!moment) return tip.seq;
+  if ("time" in moment && moment.time > knownAt) {
+    throw new ServiceError("invalid_request", `${moment.text} is later than what can be reached`);
+  }
+  const [found] = await resolveMoments(store, systemClock, [moment]);
+  return found!.seq;
+}
+
+function timeText(at: number): string {
+  return new Date(at).toISOString();
+}
+
+async function addLater(source: string, path: string, config: Config): Promise<Added> {
+  const add = (name: string, rowsOf: RowsOf) =>
+    addLaterRows(path, config.environment, name, rowsOf);
+  if (!/^(?:sqlite|postgres|postgresql):/.test(source)) {
+    const { manifest, rowsOf } = await open(source, config);
+    const problem = await add(source, rowsOf);
+    return { problem, at: problem === undefined ? manifest.at : undefined };
+  }
+  const store = readConfig({ env: config.environment, ledger: source }, undefined, "ledger");
   const name = sqlitePath(store) ?? "the other database";
-  const rowsOf = asFarAsReadable(name, opened.use(await openRows(store)).rowsOf);
-  return async () => ({ name, rowsOf });
+  return { problem: await readTables(store, (rowsOf) => add(name, asFarAsReadable(name, rowsOf))) };
 }
 
 /** A damaged store may have tables of which only some rows can be read. */
 function asFarAsReadable(name: string, rowsOf: RowsOf): RowsOf {
-  const warned = new Set<string>();
   return async function* (table) {
     try {
       yield* rowsOf(table);
     } catch (error) {
-      if (warned.has(table)) return;
-      warned.add(table);
       const reason = (error as Error).message;
       printWarning(`${name}: the table ${table} cannot be read to its end: ${reason}`);
     }
   };
-}
-
-/**
- * Opens a backup as of a moment, or of the last one that can be reached. Reads its whole ledger first,
- * which tells that, and the stock at the moment. Nothing is written.
- */
-export async function openAt(
-  file: string,
-  config: Config,
-  moment: Moment | undefined,
-  openLedger: OpenLedger | undefined,
-): Promise<BackupAt> {
-  const ledger = await openLedger?.();
-  const backup = await open(file, config);
-  const reach = await readReach(file, backup, ledger, moment);
-  const name = ledger ? `${file} with ${ledger.name}` : file;
-  const isBeyond =
-    moment && ("seq" in moment ? moment.seq > reach.last.seq : moment.time > reach.knownAt);
-  if (isBeyond) {
-    const problem = `cannot reach ${"seq" in moment ? `row ${moment.seq}` : moment.text}`;
-    throw new ServiceError("invalid_request", `${problem}: ${reachText(name, reach)}`);
-  }
-  const { manifest, rowsOf } = await open(file, config);
-  const later = (await openLedger?.())?.rowsOf ?? noRows;
-  const { seq, hash, at } = reach.until;
-  const found = rowsUntil(rowsOf, later, manifest.seq, reach);
-  const rows: Record<string, number> = { ledger: seq };
-  const manifestAt: Manifest = { ...manifest, seq, hash, at: new Date(at).toISOString(), rows };
-  return {
-    ...{ name, reach, manifest: manifestAt, backupAt: manifest.at },
-    undescribed: found.undescribed,
-    async *rowsOf(table) {
-      rows[table] = 0;
-      for await (const batch of found.rowsOf(table)) {
-        rows[table] += batch.length;
-        yield batch;
-      }
-    },
-  };
-}
-
-async function* noRows(): AsyncGenerator<never> {}
-
-/** Which moments can be reached, and what is in the way of later ones. */
-export function reachText(name: string, { firstAt, last, knownAt, problem }: Reach): string {
-  const [from, to] = [firstAt ?? knownAt, knownAt].map((at) => new Date(at).toISOString());
-  const end = problem === undefined ? "" : `; ${problem}`;
-  return `${name} reaches rows 0 to ${last.seq}, which is every moment from ${from} to ${to}${end}`;
 }

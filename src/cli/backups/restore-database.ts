@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { countAllRows, type Manifest } from "../../backup/manifest.ts";
-import type { Backup } from "../../backup/reader.ts";
 import type { Config } from "../../config.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
@@ -11,7 +10,7 @@ import { beginChange, endChange } from "../interruption.ts";
 import { countingRows, createProgress } from "../progress.ts";
 import { printCreated } from "../store-command.ts";
 import { printFaults, verifyWithProgress } from "../verify.ts";
-import { restoreAndVerify } from "./restored-store.ts";
+import type { RestoreTo } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
 
 /**
@@ -20,20 +19,19 @@ import { inScratchFolder } from "./scratch.ts";
  * undefined if that finds faults.
  */
 export async function restoreToDatabase(
-  file: string,
+  restore: RestoreTo,
   config: Config,
   scratchParent: string,
-  opened?: Backup,
 ): Promise<Manifest | undefined> {
   await assertEmpty(config);
   return inScratchFolder(scratchParent, async (folder) => {
     const path = join(folder, scratchStore);
-    const { manifest } = await restoreAndVerify(file, path, config, undefined, opened);
-    await using stores = new AsyncDisposableStack();
+    const { manifest } = await restore(path);
+    await using opened = new AsyncDisposableStack();
     const source = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
-    stores.defer(() => source.close());
+    opened.defer(() => source.close());
     const target = await openStore(config, systemClock, printCreated);
-    stores.defer(() => target.close());
+    opened.defer(() => target.close());
     beginChange();
     await copy(source, target, countAllRows(manifest));
     endChange();

@@ -25,20 +25,22 @@ export interface Restored {
   };
 }
 
+/** Restores a backup to a new SQLite file and checks it. */
+export type RestoreTo = (path: string) => Promise<Restored>;
+
 /**
  * Restores a backup to a new SQLite file and checks everything: the checksum of the backup, the rows
  * of each table, the whole store as `petstore verify` does, and the end of the ledger against the
- * manifest. With `opened`, a backup that was opened before, `file` only names it.
+ * manifest.
  */
 export async function restoreAndVerify(
   file: string,
   path: string,
   config: Config,
   readDisk?: ReadDisk,
-  opened?: Backup,
 ): Promise<Restored> {
   const start = performance.now();
-  const backup = opened ?? (await open(file, config));
+  const backup = await open(file, config);
   const checked = performance.now();
   const store = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
   try {
@@ -97,9 +99,10 @@ function withFileName(file: string, error: unknown): unknown {
   return damagedBackup(file, `the store does not accept a row (${(error as Error).message})`);
 }
 
-async function verifyAgainst(
+/** Verifies a store in which the backup is, and that its ledger ends there. */
+export async function verifyAgainst(
   file: string,
-  { seq, hash }: Manifest,
+  { seq, hash }: Pick<Manifest, "seq" | "hash">,
   store: Store,
 ): Promise<Verification> {
   const found = await store.transfer.snapshot((snapshot) => verifyWithProgress(snapshot));
