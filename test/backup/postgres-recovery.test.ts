@@ -30,8 +30,7 @@ async function recoverTo(makeBase: MakeBase, target: "time" | "lsn"): Promise<vo
     },
   });
   const database = await server.freshDatabase();
-  const readHead = (url: string) =>
-    withStoreAt(url, async ({ inventory }) => inventory.readHead());
+  const readHead = (url: string) => withStoreAt(url, async ({ inventory }) => inventory.readHead());
   await importPets(database, '{"petId":1,"name":"one","quantity":1}');
   const folder = makeDataFolder();
   await makeBase(server, folder);
@@ -40,7 +39,8 @@ async function recoverTo(makeBase: MakeBase, target: "time" | "lsn"): Promise<vo
   let moment: string;
   {
     await using sql = new SQL(server.url(), { max: 1 });
-    const [row] = await sql`SELECT pg_current_wal_lsn()::text AS lsn, clock_timestamp()::text AS time`;
+    const [row] =
+      await sql`SELECT pg_current_wal_lsn()::text AS lsn, clock_timestamp()::text AS time`;
     moment = row[target];
     // What must not come back.
     await importPets(database, '{"petId":1,"name":"one","quantity":3}');

@@ -40,7 +40,7 @@ async function apply(service: TestService, key: string, operator: string, one: S
   if (one === "restart") return service.restart();
   if (one === "undo") {
     const { seq } = await service.store.history.readTip();
-    
+
     return service.call("POST", `~/admin/changes/${seq}/undo`, { key: operator, body: "{}" });
   }
   if ("create" in one) {
@@ -236,9 +236,15 @@ test("a forged, gapped, earlier or foreign ledger is refused with the row, and n
   expect((await restore(early, "--ledger", bad, "--dry-run")).out).toContain("row 5 of");
   const foreign = `sqlite:${place.path("foreign.db")}`;
   for (const id of [1, 2, 3, 4]) await importPets(foreign, `{"petId":${id},"name":"other"}`);
-  await refused("its row 3 differs from that of the backup", "--ledger", foreign, "--until", "4");
+  await refused(
+    "does not continue the backup: it does not have row 3",
+    "--ledger",
+    foreign,
+    "--until",
+    "4",
+  );
   const shorter = await restore(late, "--ledger", early, "--dry-run");
-  expect(shorter.out).toContain(`${early} ends at row 3`);
+  expectUsageError(shorter, `${early} does not continue the backup: it does not have row 6`);
   await refused("is later than what can be reached", "--until", "2099-01-01T00:00:00Z");
   await refused("--until must be", "--until", "yesterday");
   await refused("cannot open the store", "--ledger", "sqlite:nowhere.db");

@@ -1,7 +1,6 @@
 import { type Config, readConfig } from "../../config.ts";
-import { type Moment, resolveMoments } from "../../domain/ledger/moments.ts";
+import { type Moment, type ResolvedMoment, resolveMoments } from "../../domain/ledger/moments.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import type { Store } from "../../domain/store.ts";
 import type { RowsOf } from "../../domain/verification/store.ts";
 import { systemClock } from "../../engines.ts";
 import { print, printNote, printWarning } from "../../output.ts";
@@ -36,12 +35,23 @@ export async function restoreMoment(
   const added = ledger === undefined ? manifest : await addLater(ledger, path, config);
   const store = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
   try {
-    const seq = await findRow(store, moment, added, isDryRun ? print : printNote);
+    const last = await store.history.readTip();
+    const [first = last] = await store.inventory.ledgerAfter(0, 1);
+    const knownAt = Math.max(last.at, added.at === undefined ? 0 : Date.parse(added.at));
+    const times = [first.at, knownAt].map((time) => new Date(time).toISOString()).join(" to ");
+    const reason = added.problem === undefined ? "" : `; ${added.problem}`;
+    (isDryRun ? print : printNote)(`rows 0 to ${last.seq} can be reached, ${times}${reason}`);
     if (isDryRun) return restored;
+    if (moment && "time" in moment && moment.time > knownAt) {
+      throw new ServiceError("invalid_request", `${moment.text} is later than what can be reached`);
+    }
+    const wanted = moment ?? { text: "the last row", seq: last.seq };
+    const [{ seq }] = (await resolveMoments(store, systemClock, [wanted])) as [ResolvedMoment];
     const nameless = await endAt(path, config.environment, seq);
     const end = await store.history.readTip();
-    const verification = await verifyAgainst(ledger ? `${file} with ${ledger}` : file, end, store);
-    const at = timeText(end.at);
+    const name = ledger === undefined ? file : `${file} with its later ledger`;
+    const verification = await verifyAgainst(name, end, store);
+    const at = new Date(end.at).toISOString();
     printNote(`the stock is that of ${at}; the rest is as the backup of ${manifest.at} has it`);
     if (nameless > 0) printWarning(`${counted(nameless, "pet")} got the name 'Pet ID (name lost)'`);
     const { pets, rows } = verification;
@@ -52,35 +62,8 @@ export async function restoreMoment(
   }
 }
 
-/** What a later ledger adds: the time up to which everything is known, and what ended it before. */
-interface Added {
-  readonly at?: string | undefined;
-  readonly problem?: string | undefined;
-}
-
-/** The last row up to the moment. Says first which moments can be reached. */
-async function findRow(
-  store: Store,
-  moment: Moment | undefined,
-  { at, problem }: Added,
-  say: (text: string) => void,
-): Promise<number> {
-  const tip = await store.history.readTip();
-  const [first] = await store.inventory.ledgerAfter(0, 1);
-  const knownAt = Math.max(tip.at, at === undefined ? 0 : Date.parse(at));
-  const times = [first?.at ?? knownAt, knownAt].map(timeText).join(" to ");
-  say(`rows 0 to ${tip.seq} can be reached, ${times}${problem ? `; ${problem}` : ""}`);
-  if (!moment) return tip.seq;
-  if ("time" in moment && moment.time > knownAt) {
-    throw new ServiceError("invalid_request", `${moment.text} is later than what can be reached`);
-  }
-  const [found] = await resolveMoments(store, systemClock, [moment]);
-  return found!.seq;
-}
-
-function timeText(at: number): string {
-  return new Date(at).toISOString();
-}
+/** The time up to which a later ledger is complete, if that is known, and what ended it before. */
+type Added = Partial<Record<"at" | "problem", string | undefined>>;
 
 async function addLater(source: string, path: string, config: Config): Promise<Added> {
   const add = (name: string, rowsOf: RowsOf) =>

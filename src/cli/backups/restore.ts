@@ -31,19 +31,17 @@ export const restoreCommand = command({
     json,
     until: {
       placeholder: "MOMENT",
-      description:
-        "Restore the stock as of this ledger row or time, such as 2026-11-16T09:30:00Z. Default: the last one.",
+      description: "Ledger row or time to end at. Default: the last.",
     },
     ledger: {
       placeholder: "SOURCE",
-      description:
-        "Later ledger that continues the backup: another backup, or a store that still reads, sqlite:PATH or postgres://HOST/NAME.",
+      description: "Later ledger: a backup, or a store that still reads.",
     },
     "dry-run": { description: "Show which moments can be reached, and restore nothing." },
     scratch: {
       placeholder: "FOLDER",
       description:
-        "Folder in which the backup is verified first. PostgreSQL and --dry-run only. Default: the folder of FILE.",
+        "Folder in which the backup is verified first. PostgreSQL only. Default: the folder of FILE.",
     },
   },
   async run({ flags, operands: [file], settings }) {

@@ -1,4 +1,4 @@
-import type { Database, SQLQueryBindings } from "bun:sqlite";
+import type { SQLQueryBindings } from "bun:sqlite";
 import type { Environment } from "../../domain/keys/keys.ts";
 import { hashText } from "../../domain/ledger/chain.ts";
 import { recordBytes, unpackKeys } from "../../domain/ledger/idempotency.ts";
@@ -26,61 +26,52 @@ export function addLaterRows(
   name: string,
   rowsOf: RowsOf,
 ): Promise<string | undefined> {
-  return useConnection(openForWriting(path, environment, 0), (own) => addRows(own, name, rowsOf));
-}
+  return useConnection(openForWriting(path, environment, 0), async (database) => {
+    database.run("BEGIN IMMEDIATE");
+    database.run(withoutOwnEpoch);
+    const start = toTip(database.query(`SELECT ${tipColumns} FROM head`).values()[0]!);
+    const known = new Set<unknown>(database.query("SELECT id FROM keys").values().flat());
+    const newKeys = new Set<unknown>();
+    let { seq, hash } = start;
+    let isJoined = seq === 0;
+    let problem: string | undefined;
 
-async function addRows(
-  database: Database,
-  name: string,
-  rowsOf: RowsOf,
-): Promise<string | undefined> {
-  database.run("BEGIN IMMEDIATE");
-  database.run(withoutOwnEpoch);
-  const start = toTip(database.query(`SELECT ${tipColumns} FROM head`).values()[0]!);
-  const known = new Set<unknown>(database.query("SELECT id FROM keys").values().flat());
-  const used = new Set<unknown>();
-  let { seq, hash } = start;
-  let lastRead = 0;
-  let problem: string | undefined;
-
-  function continues(row: StoredRow): boolean {
-    lastRead = Number(row[0]);
-    const own = row[12] instanceof Uint8Array && Buffer.from(row[12]).toString("hex");
-    if (lastRead === start.seq && own && own !== start.hash) {
-      const fork = `its row ${start.seq} differs from that of the backup`;
-      throw new ServiceError("invalid_request", `${name} does not continue the ledger: ${fork}`);
+    function continues(row: StoredRow): boolean {
+      const own = row[12] instanceof Uint8Array && Buffer.from(row[12]).toString("hex");
+      if (Number(row[0]) === start.seq) isJoined = own === start.hash;
+      // To the end in any case: a database closes its cursor only there.
+      if (Number(row[0]) <= start.seq || problem !== undefined) return false;
+      const next = hashText(hash, storedText(row));
+      if (Number(row[0]) !== seq + 1) problem = `row ${seq + 1} of ${name} is missing`;
+      else if (own !== next) problem = `row ${row[0]} of ${name} does not continue row ${seq}`;
+      if (problem !== undefined) return false;
+      if (!known.has(row[8])) newKeys.add(row[8]);
+      [seq, hash] = [seq + 1, next];
+      return true;
     }
-    // To the end in any case: a database closes its cursor only there.
-    if (lastRead <= start.seq || problem !== undefined) return false;
-    const expected = hashText(hash, storedText(row));
-    if (lastRead !== seq + 1) problem = `row ${seq + 1} of ${name} is missing`;
-    else if (own !== expected) problem = `row ${lastRead} of ${name} does not continue row ${seq}`;
-    else {
-      if (!known.has(row[8])) used.add(row[8]);
-      [seq, hash] = [lastRead, expected];
-    }
-    return problem === undefined;
-  }
 
-  const wanted: Record<string, (row: StoredRow) => boolean> = {
-    pets: () => true,
-    ledger: continues,
-    remembered_keys: (row) => Number(row[0]) > start.seq,
-    keys: ([id]) => used.has(id),
-    secrets: ([, id]) => used.has(id),
-    epochs: ([, , from]) => Number(from) >= start.seq,
-  };
-  for (const table of tables.filter((one) => one.name in wanted)) {
-    const insert = database.query(insertInto(table).replace("INSERT", "INSERT OR IGNORE"));
-    for await (const batch of rowsOf(table.name)) {
-      for (const row of batch.filter(wanted[table.name]!)) {
-        insert.run(...(row as SQLQueryBindings[]));
+    const wanted: Record<string, (row: StoredRow) => boolean> = {
+      pets: () => true,
+      ledger: continues,
+      remembered_keys: (row) => Number(row[0]) > start.seq,
+      keys: ([id]) => newKeys.has(id),
+      secrets: ([, id]) => newKeys.has(id),
+      epochs: ([, , from]) => Number(from) >= start.seq,
+    };
+    for (const table of tables.filter((one) => one.name in wanted)) {
+      const insert = database.query(insertInto(table).replace("INSERT", "INSERT OR IGNORE"));
+      for await (const batch of rowsOf(table.name)) {
+        const rows = batch.filter(wanted[table.name]!);
+        for (const row of rows) insert.run(...(row as SQLQueryBindings[]));
       }
     }
-  }
-  database.run(setHeadFromLedger);
-  database.run("COMMIT");
-  return lastRead < start.seq ? `${name} ends at row ${lastRead}` : problem;
+    if (!isJoined) {
+      const missing = `it does not have row ${start.seq} with the hash ${start.hash}`;
+      throw new ServiceError("invalid_request", `${name} does not continue the backup: ${missing}`);
+    }
+    database.run(`${setHeadFromLedger}; COMMIT`);
+    return problem;
+  });
 }
 
 /** Removes the rows after `seq`, and makes everything that follows from the ledger again. */
@@ -113,15 +104,11 @@ export function endAt(path: string, environment: Environment, seq: number): Prom
   return useConnection(openForWriting(path, environment, 0), async (database) => {
     const first = (sql: string) => database.query(sql).values()[0];
     const [trigger] = first("SELECT sql FROM sqlite_schema WHERE name = 'ledger_rows_remain'")!;
-    database.run("BEGIN IMMEDIATE");
-    database.run(afterRow(seq));
-    database.run(trigger as string);
+    database.run(`BEGIN IMMEDIATE; ${afterRow(seq)}; ${trigger}`);
     const nameless = database.query(addNamelessPets).values().length;
     database.run("INSERT INTO inventory (pet_id, quantity, status, version) SELECT * FROM stock");
     // The last commit may have keys of requests that are no longer whole. They may be sent again.
-    const last = first(
-      `SELECT ${rememberedColumns} FROM remembered_keys ORDER BY seq DESC LIMIT 1`,
-    );
+    const last = first(`SELECT ${rememberedColumns} FROM remembered_keys ORDER BY 1 DESC LIMIT 1`);
     const isWhole = ({ firstSeq = 0, rows = 0 }) => firstSeq + rows - 1 <= seq;
     const whole = last ? unpackKeys(toStoredKeys(last)).filter(isWhole).length : 0;
     database.run(`UPDATE remembered_keys SET records = substr(records, 1, ${whole * recordBytes})
