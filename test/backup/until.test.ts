@@ -56,8 +56,7 @@ async function apply(service: TestService, key: string, operator: string, one: S
 
 /** What follows from the ledger up to a row, in either store. */
 async function derivedAt(store: Store, seq: number) {
-  const { epoch } = await store.inventory.readHead();
-  const entries = await readInventory({ ...store, epoch } as never, seq);
+  const entries = await readInventory(store, seq);
   const rows = (await store.inventory.ledgerAfter(0, 1_000)).slice(0, seq);
   const stored = await store.transfer.snapshot(async ({ rowsOf }) =>
     (await Array.fromAsync(rowsOf("remembered_keys"))).flat(),
@@ -237,15 +236,15 @@ test("a forged, gapped, earlier or foreign ledger is refused with the row, and n
   const foreign = `sqlite:${place.path("foreign.db")}`;
   for (const id of [1, 2, 3, 4]) await importPets(foreign, `{"petId":${id},"name":"other"}`);
   await refused(
-    "does not continue the backup: it does not have row 3",
+    "does not have the last row of the backup, 3:",
     "--ledger",
     foreign,
     "--until",
     "4",
   );
   const shorter = await restore(late, "--ledger", early, "--dry-run");
-  expectUsageError(shorter, `${early} does not continue the backup: it does not have row 6`);
-  await refused("is later than what can be reached", "--until", "2099-01-01T00:00:00Z");
+  expectUsageError(shorter, `${early} does not have the last row of the backup, 6:`);
+  await refused("2099-01-01T00:00:00Z cannot be reached", "--until", "2099-01-01T00:00:00Z");
   await refused("--until must be", "--until", "yesterday");
   await refused("cannot open the store", "--ledger", "sqlite:nowhere.db");
   await refused("no such file", "--ledger", "nowhere.petstore");
@@ -271,7 +270,7 @@ test("a damaged file gives its ledger, and is not changed", async () => {
   const path = fresh("db");
   const restored = await restore(early, "--ledger", `sqlite:${broken}`, ...into(path));
   expect(restored.code).toBe(0);
-  expect(restored.err).toContain("the table pets cannot be read to its end");
+  expect(restored.err).toContain("pets cannot be read to its end");
   expect(restored.err).toContain("1 pet got the name");
   expect(await verifyStore(`sqlite:${path}`)).toMatchObject({ rows: 6, faultCount: 0 });
   expect(readFileSync(broken).equals(bytes)).toBe(true);

@@ -1,5 +1,5 @@
 import { type Config, readConfig } from "../../config.ts";
-import { type Moment, type ResolvedMoment, resolveMoments } from "../../domain/ledger/moments.ts";
+import { type Moment, resolveMoments } from "../../domain/ledger/moments.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { RowsOf } from "../../domain/verification/store.ts";
 import { systemClock } from "../../engines.ts";
@@ -9,6 +9,7 @@ import { sqlitePath } from "../../store-file.ts";
 import { openStore, readTables } from "../../stores.ts";
 import { counted } from "../paragraphs.ts";
 import { open, type Restored, restoreAndVerify, verifyAgainst } from "./restored-store.ts";
+import { whileRoom } from "./room.ts";
 
 /** What the flags of `restore` ask for. */
 export interface Wanted {
@@ -32,22 +33,20 @@ export async function restoreMoment(
   const restored = await restoreAndVerify(file, path, config);
   if (!moment && ledger === undefined && !isDryRun) return restored;
   const { manifest } = restored;
-  const added = ledger === undefined ? manifest : await addLater(ledger, path, config);
+  const added: Added = ledger === undefined ? manifest : await addLater(ledger, path, config);
   const store = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
   try {
     const last = await store.history.readTip();
     const [first = last] = await store.inventory.ledgerAfter(0, 1);
     const knownAt = Math.max(last.at, added.at === undefined ? 0 : Date.parse(added.at));
     const times = [first.at, knownAt].map((time) => new Date(time).toISOString()).join(" to ");
-    const reason = added.problem === undefined ? "" : `; ${added.problem}`;
-    (isDryRun ? print : printNote)(`rows 0 to ${last.seq} can be reached, ${times}${reason}`);
+    const reached = [`rows 0 to ${last.seq} can be reached, ${times}`, added.problem ?? []].flat();
+    (isDryRun ? print : printNote)(reached.join("; "));
     if (isDryRun) return restored;
-    if (moment && "time" in moment && moment.time > knownAt) {
-      throw new ServiceError("invalid_request", `${moment.text} is later than what can be reached`);
-    }
-    const wanted = moment ?? { text: "the last row", seq: last.seq };
-    const [{ seq }] = (await resolveMoments(store, systemClock, [wanted])) as [ResolvedMoment];
-    const nameless = await endAt(path, config.environment, seq);
+    const isLater = moment && "time" in moment && moment.time > knownAt;
+    if (isLater) throw new ServiceError("invalid_request", `${moment.text} cannot be reached`);
+    const [found = last] = moment ? await resolveMoments(store, systemClock, [moment]) : [];
+    const nameless = await endAt(path, config.environment, found.seq);
     const end = await store.history.readTip();
     const name = ledger === undefined ? file : `${file} with its later ledger`;
     const verification = await verifyAgainst(name, end, store);
@@ -67,7 +66,7 @@ type Added = Partial<Record<"at" | "problem", string | undefined>>;
 
 async function addLater(source: string, path: string, config: Config): Promise<Added> {
   const add = (name: string, rowsOf: RowsOf) =>
-    addLaterRows(path, config.environment, name, rowsOf);
+    addLaterRows(path, config.environment, name, whileRoom(rowsOf, path));
   if (!/^(?:sqlite|postgres|postgresql):/.test(source)) {
     const { manifest, rowsOf } = await open(source, config);
     const problem = await add(source, rowsOf);
@@ -84,8 +83,7 @@ function asFarAsReadable(name: string, rowsOf: RowsOf): RowsOf {
     try {
       yield* rowsOf(table);
     } catch (error) {
-      const reason = (error as Error).message;
-      printWarning(`${name}: the table ${table} cannot be read to its end: ${reason}`);
+      printWarning(`${name}: ${table} cannot be read to its end: ${(error as Error).message}`);
     }
   };
 }

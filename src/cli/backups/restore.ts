@@ -29,14 +29,8 @@ export const restoreCommand = command({
   operands: backupFile,
   flags: {
     json,
-    until: {
-      placeholder: "MOMENT",
-      description: "Ledger row or time to end at. Default: the last.",
-    },
-    ledger: {
-      placeholder: "SOURCE",
-      description: "Later ledger: a backup, or a store that still reads.",
-    },
+    until: { placeholder: "MOMENT", description: "Ledger row or time. Default: the last one." },
+    ledger: { placeholder: "SOURCE", description: "Later ledger: a backup, or a database." },
     "dry-run": { description: "Show which moments can be reached, and restore nothing." },
     scratch: {
       placeholder: "FOLDER",
@@ -84,7 +78,7 @@ function printSummary(
   const content = `${counted(rows.pets!, "pet")}, ${counted(rows.ledger!, "ledger row")} and ${counted(rows.keys!, "key")}`;
   print(`Restored and verified ${content} from ${file} in ${elapsedText(ms)}.`);
   print(`They are in ${path ?? "the database"}. The ledger ends at ${seq}:${hash}`);
-  print(`The backup is from ${at}, ${age} ago. Later updates are not in it.`);
+  print(`It has every update up to ${at}, ${age} ago, and no later ones.`);
   // The address may have a password. Without one, `serve` would create a new SQLite file.
   const database = path === undefined ? "ADDRESS, with the same address" : `sqlite:${path}`;
   print(`Next: petstore serve --env ${environment} --database ${database}`);

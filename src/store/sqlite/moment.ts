@@ -27,8 +27,7 @@ export function addLaterRows(
   rowsOf: RowsOf,
 ): Promise<string | undefined> {
   return useConnection(openForWriting(path, environment, 0), async (database) => {
-    database.run("BEGIN IMMEDIATE");
-    database.run(withoutOwnEpoch);
+    database.run(`BEGIN IMMEDIATE; ${withoutOwnEpoch}`);
     const start = toTip(database.query(`SELECT ${tipColumns} FROM head`).values()[0]!);
     const known = new Set<unknown>(database.query("SELECT id FROM keys").values().flat());
     const newKeys = new Set<unknown>();
@@ -65,10 +64,8 @@ export function addLaterRows(
         for (const row of rows) insert.run(...(row as SQLQueryBindings[]));
       }
     }
-    if (!isJoined) {
-      const missing = `it does not have row ${start.seq} with the hash ${start.hash}`;
-      throw new ServiceError("invalid_request", `${name} does not continue the backup: ${missing}`);
-    }
+    const lacking = `${name} does not have the last row of the backup, ${start.seq}:${start.hash}`;
+    if (!isJoined) throw new ServiceError("invalid_request", lacking);
     database.run(`${setHeadFromLedger}; COMMIT`);
     return problem;
   });
