@@ -220,7 +220,7 @@ test("a forged, gapped, earlier or foreign ledger is refused with the row, and n
   const dry = await restore(early, "--ledger", bad, "--dry-run");
   expect(dry.out).toContain("rows 0 to 4 can be reached");
   expect(dry.out).toContain(forged);
-  await refused("The ledger has no row 5", "--ledger", bad, "--until", "5");
+  await refused(`cannot reach 5: rows 0 to 4 can be reached`, "--ledger", bad, "--until", "5");
   // Rows before it are good.
   const good = fresh("db");
   expect((await restore(early, "--ledger", bad, "--until", "4", ...into(good))).code).toBe(0);
@@ -244,7 +244,11 @@ test("a forged, gapped, earlier or foreign ledger is refused with the row, and n
   );
   const shorter = await restore(late, "--ledger", early, "--dry-run");
   expectUsageError(shorter, `${early} does not have the last row of the backup, 6:`);
-  await refused("2099-01-01T00:00:00Z cannot be reached", "--until", "2099-01-01T00:00:00Z");
+  await refused(
+    "cannot reach 2099-01-01T00:00:00Z: rows 0 to 3",
+    "--until",
+    "2099-01-01T00:00:00Z",
+  );
   await refused("--until must be", "--until", "yesterday");
   await refused("cannot open the store", "--ledger", "sqlite:nowhere.db");
   await refused("no such file", "--ledger", "nowhere.petstore");

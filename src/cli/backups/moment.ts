@@ -40,11 +40,13 @@ export async function restoreMoment(
     const [first = last] = await store.inventory.ledgerAfter(0, 1);
     const knownAt = Math.max(last.at, added.at === undefined ? 0 : Date.parse(added.at));
     const times = [first.at, knownAt].map((time) => new Date(time).toISOString()).join(" to ");
-    const reached = [`rows 0 to ${last.seq} can be reached, ${times}`, added.problem ?? []].flat();
-    (isDryRun ? print : printNote)(reached.join("; "));
+    const all = `rows 0 to ${last.seq} can be reached, ${times}`;
+    const reach = added.problem === undefined ? all : `${all}; ${added.problem}`;
+    const isBeyond = moment && ("seq" in moment ? moment.seq > last.seq : moment.time > knownAt);
+    if (isBeyond)
+      throw new ServiceError("invalid_request", `cannot reach ${moment.text}: ${reach}`);
+    (isDryRun ? print : printNote)(reach);
     if (isDryRun) return restored;
-    const isLater = moment && "time" in moment && moment.time > knownAt;
-    if (isLater) throw new ServiceError("invalid_request", `${moment.text} cannot be reached`);
     const [found = last] = moment ? await resolveMoments(store, systemClock, [moment]) : [];
     const nameless = await endAt(path, config.environment, found.seq);
     const end = await store.history.readTip();
