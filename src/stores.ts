@@ -108,10 +108,7 @@ export async function assertStoreFile(config: Config): Promise<void> {
  * Runs `work` on the tables of a store as of one moment. A file may be damaged: nothing in it is repaired,
  * migrated or otherwise changed.
  */
-export async function readTables<T>(
-  config: Config,
-  work: (rowsOf: RowsOf) => Promise<T>,
-): Promise<T> {
+export async function readRows<T>(config: Config, work: (rows: RowsOf) => Promise<T>): Promise<T> {
   const path = sqlitePath(config);
   if (path === undefined) {
     const store = await openExistingStore(config, systemClock);

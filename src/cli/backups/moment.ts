@@ -6,7 +6,7 @@ import { systemClock } from "../../engines.ts";
 import { print, printNote, printWarning } from "../../output.ts";
 import { addLaterRows, endAt } from "../../store/sqlite/moment.ts";
 import { sqlitePath } from "../../store-file.ts";
-import { openStore, readTables } from "../../stores.ts";
+import { openStore, readRows } from "../../stores.ts";
 import { counted } from "../paragraphs.ts";
 import { open, type Restored, restoreAndVerify, verifyAgainst } from "./restored-store.ts";
 import { whileRoom } from "./room.ts";
@@ -38,13 +38,12 @@ export async function restoreMoment(
   try {
     const last = await store.history.readTip();
     const [first = last] = await store.inventory.ledgerAfter(0, 1);
-    const knownAt = Math.max(last.at, added.at === undefined ? 0 : Date.parse(added.at));
+    const knownAt = Math.max(last.at, Date.parse(added.at ?? manifest.at));
     const times = [first.at, knownAt].map((time) => new Date(time).toISOString()).join(" to ");
     const all = `rows 0 to ${last.seq} can be reached, ${times}`;
     const reach = added.problem === undefined ? all : `${all}; ${added.problem}`;
-    const isBeyond = moment && ("seq" in moment ? moment.seq > last.seq : moment.time > knownAt);
-    if (isBeyond)
-      throw new ServiceError("invalid_request", `cannot reach ${moment.text}: ${reach}`);
+    const beyond = moment && ("seq" in moment ? moment.seq > last.seq : moment.time > knownAt);
+    if (beyond) throw new ServiceError("invalid_request", `cannot reach ${moment.text}: ${reach}`);
     (isDryRun ? print : printNote)(reach);
     if (isDryRun) return restored;
     const [found = last] = moment ? await resolveMoments(store, systemClock, [moment]) : [];
@@ -55,9 +54,8 @@ export async function restoreMoment(
     const at = new Date(end.at).toISOString();
     printNote(`the stock is that of ${at}; the rest is as the backup of ${manifest.at} has it`);
     if (nameless > 0) printWarning(`${counted(nameless, "pet")} got the name 'Pet ID (name lost)'`);
-    const { pets, rows } = verification;
-    const counts = { ...manifest.rows, pets, inventory: pets, ledger: rows };
-    return { ...restored, verification, manifest: { ...manifest, ...end, at, rows: counts } };
+    const rows = { ...manifest.rows, pets: verification.pets, ledger: verification.rows };
+    return { ...restored, verification, manifest: { ...manifest, ...end, at, rows } };
   } finally {
     await store.close();
   }
@@ -76,7 +74,7 @@ async function addLater(source: string, path: string, config: Config): Promise<A
   }
   const store = readConfig({ env: config.environment, ledger: source }, undefined, "ledger");
   const name = sqlitePath(store) ?? "the other database";
-  return { problem: await readTables(store, (rowsOf) => add(name, asFarAsReadable(name, rowsOf))) };
+  return { problem: await readRows(store, (rowsOf) => add(name, asFarAsReadable(name, rowsOf))) };
 }
 
 /** A damaged store may have tables of which only some rows can be read. */
