@@ -26,7 +26,7 @@ async function recoverTo(makeBase: MakeBase, target: "time" | "lsn"): Promise<vo
     settings: {
       wal_level: "replica",
       archive_mode: "on",
-      archive_command: `test ! -f ${archive}/%f && cp %p ${archive}/%f`,
+      archive_command: `test ! -f ${archive}/%f && cp %p ${archive}/part && mv ${archive}/part ${archive}/%f`,
     },
   });
   const database = await server.freshDatabase();

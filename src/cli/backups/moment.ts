@@ -52,7 +52,9 @@ export async function restoreMoment(
     const name = ledger === undefined ? file : `${file} with its later ledger`;
     const verification = await verifyAgainst(name, end, store);
     const at = new Date(end.at).toISOString();
-    printNote(`the stock is that of ${at}; the rest is as the backup of ${manifest.at} has it`);
+    printNote(
+      `the stock is that of row ${end.seq}; the rest is as the backup of ${manifest.at} has it`,
+    );
     if (nameless > 0) printWarning(`${counted(nameless, "pet")} got the name 'Pet ID (name lost)'`);
     const rows = { ...manifest.rows, pets: verification.pets, ledger: verification.rows };
     return { ...restored, verification, manifest: { ...manifest, ...end, at, rows } };
