@@ -108,9 +108,9 @@ export function endAt(path: string, environment: Environment, seq: number): Prom
     const last = first(`SELECT ${rememberedColumns} FROM remembered_keys ORDER BY 1 DESC LIMIT 1`);
     const isWhole = ({ firstSeq = 0, rows = 0 }) => firstSeq + rows - 1 <= seq;
     const whole = last ? unpackKeys(toStoredKeys(last)).filter(isWhole).length : 0;
-    database.run(`UPDATE remembered_keys SET records = substr(records, 1, ${whole * recordBytes})
-      WHERE seq = (SELECT max(seq) FROM remembered_keys);
-      DELETE FROM remembered_keys WHERE length(records) = 0; ${setHeadFromLedger}; COMMIT`);
+    const cut = `UPDATE remembered_keys SET records = substr(records, 1, ${whole * recordBytes})`;
+    database.run(`${whole === 0 ? "DELETE FROM remembered_keys" : cut}
+      WHERE seq = (SELECT max(seq) FROM remembered_keys); ${setHeadFromLedger}; COMMIT`);
     return nameless;
   });
 }
