@@ -2,9 +2,12 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
+import { isInHistory } from "../../src/domain/ledger/epochs.ts";
 import { unpackKeys } from "../../src/domain/ledger/idempotency.ts";
 import type { Store } from "../../src/domain/store.ts";
+import type { Webhook } from "../../src/domain/webhooks/webhook.ts";
 import { issueOperator } from "../support/admin/operators.ts";
+import { anEntry } from "../support/audit.ts";
 import { readParts, writeParts } from "../support/backup-files.ts";
 import { until } from "../support/instances/fleet.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
@@ -12,8 +15,10 @@ import { openWorkspace } from "../support/process.ts";
 import { runs } from "../support/properties/runs.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
 import { readInventory } from "../support/snapshots.ts";
-import { importPets, verifyStore, withStoreAt } from "../support/stocking.ts";
+import { createKey, importPets, verifyStore, withStoreAt } from "../support/stocking.ts";
+import { setUnit } from "../support/units.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
+import { webhookNamed } from "../support/webhooks.ts";
 
 const place = openWorkspace();
 afterAll(() => place.leave());
@@ -199,6 +204,38 @@ test("a pet that was removed before the backup has its stock and a name that say
   await withStoreAt(`sqlite:${path}`, async ({ catalogue }) => {
     const [pet] = await catalogue.petsAfter(null, 1);
     expect(pet).toMatchObject({ petId: 7n, name: "Pet 7 (name lost)", quantity: 4 });
+  });
+});
+
+test("a key that is newer than the backup comes with its rows, and a webhook continues with the moment", async () => {
+  const database = `sqlite:${place.path("keys.db")}`;
+  await importPets(database, '{"petId":1,"name":"one"}');
+  const [older, newer] = [fresh("petstore"), fresh("petstore")];
+  await place.json("backup", older, "--database", database);
+  const [used, unused] = [
+    await createKey(database, { name: "till", plan: "pro" }),
+    await createKey(database, { name: "unused", plan: "pro" }),
+  ];
+  await withStoreAt(database, async ({ inventory, webhooks }) => {
+    await inventory.commit([setUnit(1n, 5, { keyId: used.id, requestId: "req_1" })]);
+    const cursor = { epoch: "later", seq: 2 };
+    await webhooks.addWebhook(webhookNamed("wh_ahead", { cursor }), anEntry);
+  });
+  await place.json("backup", newer, "--database", database);
+  const [joined, cut] = [fresh("db"), fresh("db")];
+  expect((await restore(older, "--ledger", newer, ...into(joined))).code).toBe(0);
+  await withStoreAt(`sqlite:${joined}`, async ({ keys, inventory }) => {
+    expect((await keys.listKeys()).map(({ id }) => id)).toEqual([used.id]);
+    expect(await inventory.entriesAfter(null, 9)).toMatchObject([{ quantity: 5, version: 2 }]);
+  });
+  expect((await restore(newer, "--until", "1", ...into(cut))).code).toBe(0);
+  await withStoreAt(`sqlite:${cut}`, async ({ keys, inventory, webhooks }) => {
+    const ids = (await keys.listKeys()).map(({ id }) => id);
+    expect(ids.toSorted()).toEqual([used.id, unused.id].toSorted());
+    const [{ cursor }] = (await webhooks.listWebhooks()) as [Webhook];
+    const epochs = await inventory.listEpochs();
+    expect(isInHistory(epochs, 1, cursor)).toBe(true);
+    expect(cursor.seq).toBe(1);
   });
 });
 
