@@ -91,8 +91,8 @@ test.skipIf(tools === undefined)(
         expect([await child.exited, await new Response(child.stderr).text()]).toEqual([0, ""]);
       };
       const data = join(folder, "data");
-      await run("pg_basebackup", "-d", server.url(), "-D", data, "-c", "fast", "-X", "none");
-      await run("pg_verifybackup", "--no-parse-wal", "--quiet", data);
+      await run("pg_basebackup", "-d", server.url(), "-D", data, "-c", "fast", "-X", "stream");
+      await run("pg_verifybackup", "--quiet", data);
     }, "time"),
   60_000,
 );
