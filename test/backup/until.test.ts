@@ -169,6 +169,8 @@ test("the command says what it can reach, and ends at the moment on both engines
     expect(restored.err).toContain("rows 0 to 6 can be reached");
     expect(restored.err).toContain("the rest is as the backup of");
     expect(await verifyStore(database)).toMatchObject({ rows: 5, entries: 3, faultCount: 0 });
+    const asLedger = await restore(early, "--ledger", database, "--dry-run");
+    expect(asLedger.out).toStartWith("rows 0 to 5 can be reached");
     await withStoreAt(database, async ({ inventory, catalogue }) => {
       // The name of a pet is that of the backup, or of the later ledger if only that has the pet.
       const pets = await catalogue.petsAfter(null, 9);
