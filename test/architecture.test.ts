@@ -182,6 +182,8 @@ test("the search for circles names each one", () => {
 const ofOneEngine: Record<string, string> = {
   "overlapping-commits.ts": "SQLite commits one transaction at a time",
   "plain-updates.ts": "SQLite has no round trips to save",
+  "moment.ts":
+    "a backup is moved to a moment in a scratch file, and copied to PostgreSQL from there",
   "ports.ts": "PostgreSQL has no thread between reading and writing, so each file makes its port",
 };
 

@@ -18,7 +18,7 @@ import { type BackupTable, endLine, missingValues, parseRow, tablesFor } from ".
 /** A backup whose checksum is right. */
 export interface Backup {
   readonly manifest: Manifest;
-  /** Reads the tables. They must be read once, completely, and in the order of the file. */
+  /** Reads the tables. Each can be read once, completely, and in the order of the file. */
   readonly rowsOf: RowsOf;
 }
 
@@ -162,16 +162,16 @@ function rowsFrom(
     }
   }
 
-  return (name) => {
-    if (!inFile.some(({ target }) => target === name)) return noRows();
-    const table = inFile[tablesRead];
-    if (table?.target !== name) throw new Error(`the next table is ${table?.target}, not ${name}`);
-    return readTable(table);
+  return async function* (name) {
+    const at = inFile.findIndex(({ target }) => target === name);
+    // A table that did not exist when the backup was made.
+    if (at < 0) return;
+    if (tablesRead > at) throw new Error(`table ${name} was read before`);
+    // Tables that nobody wants are checked too.
+    while (tablesRead < at) for await (const _ of readTable(inFile[tablesRead]!));
+    yield* readTable(inFile[at]!);
   };
 }
-
-/** A table that did not exist when the backup was made. */
-async function* noRows(): AsyncGenerator<readonly StoredRow[]> {}
 
 function isTableLine(line: string | undefined, name: string): boolean {
   return line?.startsWith(`{"table":${JSON.stringify(name)},`) === true;

@@ -45,7 +45,8 @@ export const diffCommand = storeCommand({
   },
 });
 
-function readMoment(operand: string, text: string): Moment {
+/** `operand` is the operand or the flag that names the moment. */
+export function readMoment(operand: string, text: string): Moment {
   const moment = parseMoment(text);
   if (moment) return moment;
   throw new ServiceError("invalid_request", `${operand} ${momentRule}, not '${text}'`);

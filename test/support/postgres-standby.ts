@@ -42,17 +42,23 @@ export async function startStandby(
   ) as Standby;
 }
 
-/**
- * The package has no pg_basebackup, so the low-level backup functions make the copy. The slot is
- * created first and keeps every part of the WAL that the copy will need.
- */
+/** Copies the primary. The slot is created first and keeps every part of the WAL that the copy will need. */
 async function copyRunningCluster(primary: PostgresServer, folder: string, slot: string) {
+  await using sql = new SQL(primary.url(), { max: 1 });
+  await sql`SELECT pg_create_physical_replication_slot(${slot}, true)`;
+  await copyBase(primary, folder, "standby.signal");
+}
+
+/**
+ * The package has no pg_basebackup, so the low-level backup functions make the copy. `signal` is the file
+ * that says what the copy does when it is started.
+ */
+export async function copyBase(primary: PostgresServer, folder: string, signal: string) {
   const data = join(folder, "data");
   await using pool = new SQL(primary.url(), { max: 1 });
   // Both backup calls must come from one session.
   using sql = await pool.reserve();
-  await sql`SELECT pg_create_physical_replication_slot(${slot}, true)`;
-  await sql`SELECT pg_backup_start(${slot}, fast => true)`;
+  await sql`SELECT pg_backup_start(${signal}, fast => true)`;
   const copy = Bun.spawn(["cp", "-R", join(primary.folder, "data"), data], {
     cwd: folder,
     stderr: "ignore",
@@ -69,7 +75,7 @@ async function copyRunningCluster(primary: PostgresServer, folder: string, slot:
   }
   for (const [file, text] of [
     ["backup_label", stop.labelfile],
-    ["standby.signal", ""],
+    [signal, ""],
   ]) {
     writeFileSync(join(data, file), text);
     giveToServer(join(data, file));

@@ -10,7 +10,7 @@ import { beginChange, endChange } from "../interruption.ts";
 import { countingRows, createProgress } from "../progress.ts";
 import { printCreated } from "../store-command.ts";
 import { printFaults, verifyWithProgress } from "../verify.ts";
-import { restoreAndVerify } from "./restored-store.ts";
+import type { RestoreTo } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
 
 /**
@@ -19,14 +19,14 @@ import { inScratchFolder } from "./scratch.ts";
  * undefined if that finds faults.
  */
 export async function restoreToDatabase(
-  file: string,
+  restore: RestoreTo,
   config: Config,
   scratchParent: string,
 ): Promise<Manifest | undefined> {
   await assertEmpty(config);
   return inScratchFolder(scratchParent, async (folder) => {
     const path = join(folder, scratchStore);
-    const { manifest } = await restoreAndVerify(file, path, config);
+    const { manifest } = await restore(path);
     await using opened = new AsyncDisposableStack();
     const source = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
     opened.defer(() => source.close());

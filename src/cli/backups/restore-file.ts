@@ -2,7 +2,6 @@ import { existsSync, lstatSync } from "node:fs";
 import { link, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Manifest } from "../../backup/manifest.ts";
-import type { Config } from "../../config.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { reasonOf } from "../../file-errors.ts";
 import { createFolder, flush, flushFolder, scratchStore } from "../../folders.ts";
@@ -10,20 +9,20 @@ import { filesOf } from "../../store/sqlite/engine/files.ts";
 import { isServed } from "../../store/sqlite/engine/serving-lock.ts";
 import { beginChange } from "../interruption.ts";
 import { printCreated } from "../store-command.ts";
-import { restoreAndVerify } from "./restored-store.ts";
+import type { RestoreTo } from "./restored-store.ts";
 import { inScratchFolder } from "./scratch.ts";
 
 /**
  * Restores a backup to a SQLite file that does not exist. The scratch folder is beside the file, so
  * that the verified file only gets another name.
  */
-export async function restoreToFile(file: string, config: Config, path: string): Promise<Manifest> {
+export async function restoreToFile(restore: RestoreTo, path: string): Promise<Manifest> {
   assertFree(path);
   const parent = dirname(path);
   makeFolder(parent);
   return inScratchFolder(parent, async (folder) => {
     const scratch = join(folder, scratchStore);
-    const { manifest } = await restoreAndVerify(file, scratch, config);
+    const { manifest } = await restore(scratch);
     const { wal } = filesOf(scratch);
     // Closing the last connection moves the whole log into the file, unless the disk is full.
     if (existsSync(wal)) {

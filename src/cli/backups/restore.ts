@@ -1,13 +1,18 @@
+import { join } from "node:path";
 import type { Manifest } from "../../backup/manifest.ts";
 import { readConfig } from "../../config.ts";
 import { systemClock } from "../../engines.ts";
+import { scratchStore } from "../../folders.ts";
 import { print, printError } from "../../output.ts";
 import { sqlitePath } from "../../store-file.ts";
 import { command, json } from "../command.ts";
 import { counted, elapsedText } from "../paragraphs.ts";
+import { readMoment } from "../snapshot.ts";
+import { restoreMoment } from "./moment.ts";
 import { restoreToDatabase } from "./restore-database.ts";
 import { restoreToFile } from "./restore-file.ts";
-import { backupFile, backupSettings, scratchParentOf } from "./scratch.ts";
+import type { RestoreTo } from "./restored-store.ts";
+import { backupFile, backupSettings, inScratchFolder, scratchParentOf } from "./scratch.ts";
 
 /**
  * Restores a backup to a place where there is no store. The backup is first restored to a scratch
@@ -18,12 +23,15 @@ export const restoreCommand = command({
   summary: "Verifies a backup and makes it the store. Never replaces an existing store.",
   examples: [
     "petstore restore monday.petstore",
-    "petstore restore monday.petstore --database postgres://localhost/petstore",
+    "petstore restore monday.petstore --until 2026-11-16T09:30:00Z --ledger sqlite:broken.db",
   ],
   changes: true,
   operands: backupFile,
   flags: {
     json,
+    until: { placeholder: "MOMENT", description: "Ledger row or time. Default: the last one." },
+    ledger: { placeholder: "SOURCE", description: "Later ledger: a backup, or a database." },
+    "dry-run": { description: "Show which moments can be reached, and restore nothing." },
     scratch: {
       placeholder: "FOLDER",
       description:
@@ -35,10 +43,18 @@ export const restoreCommand = command({
     const config = readConfig(settings);
     const startedMs = performance.now();
     const path = sqlitePath(config);
+    const { until, ledger, scratch = scratchParentOf(file), "dry-run": isDryRun } = flags;
+    const moment = until === undefined ? undefined : readMoment("--until", until);
+    const restore: RestoreTo = (to) =>
+      restoreMoment(file, to, config, { moment, ledger, isDryRun });
+    if (isDryRun) {
+      await inScratchFolder(scratch, (folder) => restore(join(folder, scratchStore)));
+      return 0;
+    }
     const manifest =
       path === undefined
-        ? await restoreToDatabase(file, config, flags.scratch ?? scratchParentOf(file))
-        : await restoreToFile(file, config, path);
+        ? await restoreToDatabase(restore, config, scratch)
+        : await restoreToFile(restore, path);
     if (!manifest) {
       printError("the restored database has faults; do not serve it");
       return 1;
@@ -63,7 +79,7 @@ function printSummary(
   const content = `${counted(rows.pets!, "pet")}, ${counted(rows.ledger!, "ledger row")} and ${counted(rows.keys!, "key")}`;
   print(`Restored and verified ${content} from ${file} in ${elapsedText(ms)}.`);
   print(`They are in ${path ?? "the database"}. The ledger ends at ${seq}:${hash}`);
-  print(`The backup is from ${at}, ${age} ago. Later updates are not in it.`);
+  print(`It has every update up to ${at}, ${age} ago, and no later ones.`);
   // The address may have a password. Without one, `serve` would create a new SQLite file.
   const database = path === undefined ? "ADDRESS, with the same address" : `sqlite:${path}`;
   print(`Next: petstore serve --env ${environment} --database ${database}`);

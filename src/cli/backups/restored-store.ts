@@ -26,6 +26,9 @@ export interface Restored {
   };
 }
 
+/** Restores a backup to a new SQLite file and checks it. */
+export type RestoreTo = (path: string) => Promise<Restored>;
+
 /**
  * Restores a backup to a new SQLite file and checks everything: the checksum of the backup, the rows
  * of each table, the whole store as `petstore verify` does, and the end of the ledger against the
@@ -65,7 +68,8 @@ function withFolderName(folder: string, error: unknown): unknown {
   return new ServiceError("unavailable", `cannot write to ${folder}: ${reason}`);
 }
 
-async function open(file: string, config: Config): Promise<Backup> {
+/** Opens a backup and shows the progress of its checksum. */
+export async function open(file: string, config: Config): Promise<Backup> {
   using opened = new DisposableStack();
   let progress: Progress | undefined;
   try {
@@ -96,9 +100,10 @@ function withFileName(file: string, error: unknown): unknown {
   return damagedBackup(file, `the store does not accept a row (${(error as Error).message})`);
 }
 
-async function verifyAgainst(
+/** Verifies a store in which the backup is, and that its ledger ends there. */
+export async function verifyAgainst(
   file: string,
-  { seq, hash }: Manifest,
+  { seq, hash }: Pick<Manifest, "seq" | "hash">,
   store: Store,
 ): Promise<Verification> {
   const found = await store.transfer.snapshot((snapshot) => verifyWithProgress(snapshot));

@@ -33,7 +33,7 @@ export async function createChainCheck(
 
   /** Hashes a row. After a fault either hash of the row before it may be the right one. */
   function follow(row: StoredRow, expected: string | undefined): void {
-    const text = textOf(row);
+    const text = storedText(row);
     const found = hashText(stored, text);
     hash = found === expected || hash === stored ? found : hashText(hash, text);
   }
@@ -95,7 +95,7 @@ export async function createChainCheck(
 }
 
 /** The text of a row with its values as they are stored, so that no change is converted away. */
-function textOf(row: StoredRow): string {
+export function storedText(row: StoredRow): string {
   const [seq, petId, before, after, statusBefore, statusAfter, , ...others] = row;
   const fields = [seq, petId, before, statusBefore, after, statusAfter, ...others.slice(0, 5)];
   return `[${fields.map(fieldText).join()}]`;

@@ -21,7 +21,7 @@ export async function* batchesOf(database: Database, sql: string): AsyncGenerato
 }
 
 /** The last row has no hash if it is older than the chain, which then ends in the table `chain`. */
-const setHeadFromLedger = `UPDATE head SET seq = (SELECT coalesce(max(seq), 0) FROM ledger),
+export const setHeadFromLedger = `UPDATE head SET seq = (SELECT coalesce(max(seq), 0) FROM ledger),
   at = (SELECT coalesce(max(at), 0) FROM ledger), keys_version = keys_version + 1,
   hash = coalesce((SELECT CASE WHEN hash IS NOT NULL THEN lower(hex(hash)) END FROM ledger
     ORDER BY seq DESC LIMIT 1), (SELECT hash FROM chain))`;
@@ -50,6 +50,6 @@ export async function importTables(database: Database, rowsOf: RowsOf): Promise<
   }
 }
 
-function insertInto({ name, columns }: Table): string {
+export function insertInto({ name, columns }: Table): string {
   return `INSERT INTO ${name} (${columns}) VALUES (${placeholders(columns)})`;
 }

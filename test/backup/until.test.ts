@@ -1,0 +1,337 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import fc from "fast-check";
+import { isInHistory } from "../../src/domain/ledger/epochs.ts";
+import { unpackKeys } from "../../src/domain/ledger/idempotency.ts";
+import type { Store } from "../../src/domain/store.ts";
+import type { Webhook } from "../../src/domain/webhooks/webhook.ts";
+import { issueOperator } from "../support/admin/operators.ts";
+import { anEntry } from "../support/audit.ts";
+import { readParts, writeParts } from "../support/backup-files.ts";
+import { until } from "../support/instances/fleet.ts";
+import { migratedDatabase } from "../support/postgres-template.ts";
+import { openWorkspace } from "../support/process.ts";
+import { runs } from "../support/properties/runs.ts";
+import { engines, startTestService, type TestService } from "../support/service.ts";
+import { readInventory } from "../support/snapshots.ts";
+import { createKey, importPets, verifyStore, withStoreAt } from "../support/stocking.ts";
+import { setUnit } from "../support/units.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
+import { webhookNamed } from "../support/webhooks.ts";
+
+const place = openWorkspace();
+afterAll(() => place.leave());
+let made = 0;
+const fresh = (ending: string) => place.path(`${++made}.${ending}`);
+
+const petId = fc.constantFrom("1", "2", "9007199254740993", "-9223372036854775808");
+const step = fc.oneof(
+  { weight: 5, arbitrary: fc.array(fc.nat(99), { minLength: 1, maxLength: 3 }) },
+  { weight: 2, arbitrary: fc.record({ create: petId }) },
+  { weight: 2, arbitrary: fc.record({ remove: petId }) },
+  { weight: 1, arbitrary: fc.constant("undo" as const) },
+  { weight: 1, arbitrary: fc.constant("restart" as const) },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+async function apply(service: TestService, key: string, operator: string, one: Step) {
+  service.clock.advance(1_000);
+  if (one === "restart") return service.restart();
+  if (one === "undo") {
+    const { seq } = await service.store.history.readTip();
+
+    return service.call("POST", `~/admin/changes/${seq}/undo`, { key: operator, body: "{}" });
+  }
+  if ("create" in one) {
+    const body = `{"petId":${one.create},"name":"Pet ${one.create}","quantity":3,"status":"available"}`;
+    return service.call("POST", "~/admin/pets", { key: operator, body });
+  }
+  if ("remove" in one)
+    return service.call("DELETE", `~/admin/pets/${one.remove}`, { key: operator });
+  const entries = await service.store.inventory.entriesAfter(null, 100);
+  const changes = entries
+    .slice(0, one.length)
+    .map((entry, at) => `{"petId":${entry.petId},"quantity":${one[at]}}`);
+  const headers = { "Idempotency-Key": `batch-${++made}` };
+  const body = `{"changes":[${changes}]}`;
+  return service.call("POST", "/changes", { key, headers, body });
+}
+
+/** What follows from the ledger up to a row, in either store. */
+async function derivedAt(store: Store, seq: number) {
+  const entries = await readInventory(store, seq);
+  const rows = (await store.inventory.ledgerAfter(0, 1_000)).slice(0, seq);
+  const stored = await store.transfer.snapshot(async ({ rowsOf }) =>
+    (await Array.fromAsync(rowsOf("remembered_keys"))).flat(),
+  );
+  const keys = stored.flatMap(([first, at, records]) =>
+    unpackKeys({ seq: Number(first), at: Number(at), records: records as Uint8Array }),
+  );
+  const epochs = (await store.inventory.listEpochs()).filter(({ fromSeq }) => fromSeq < seq);
+  return {
+    ...{ entries, rows, epochs },
+    keys: keys.filter(({ firstSeq, rows: count }) => firstSeq + count - 1 <= seq),
+  };
+}
+
+for (const engine of engines) {
+  test(`${engine}: a restore to every moment has what the store had then, from one backup or from two`, async () => {
+    let [rows, keys] = [0, 0];
+    const history = fc.array(step, { minLength: 6, maxLength: 10 });
+    await fc.assert(
+      fc.asyncProperty(history, history, async (before, after) => {
+        const service = await startTestService(engine);
+        try {
+          const { text: key } = await service.issueKey();
+          const { text: operator } = await issueOperator(service);
+          await service.addPets({ petId: 1n }, { petId: 2n });
+          const [first, second] = [fresh("petstore"), fresh("petstore")];
+          for (const one of before) await apply(service, key, operator, one);
+          await place.json("backup", first, "--database", service.databaseUrl);
+          for (const one of after) await apply(service, key, operator, one);
+          await place.json("backup", second, "--database", service.databaseUrl);
+          const { seq: end } = await service.store.history.readTip();
+          rows += end;
+          keys += (await derivedAt(service.store, end)).keys.length;
+          for (let seq = 0; seq <= end; seq++) {
+            const source = seq % 2 === 0 ? [second] : [first, "--ledger", second];
+            const database = `sqlite:${fresh("db")}`;
+            await place.json("restore", ...source, "--until", `${seq}`, "--database", database);
+            const sound = { rows: seq, seq, faultCount: 0 };
+            expect(await verifyStore(database)).toMatchObject(sound);
+            await withStoreAt(database, async (store) => {
+              expect(await derivedAt(store, seq)).toEqual(await derivedAt(service.store, seq));
+              const entries = await store.inventory.entriesAfter(null, 100);
+              expect(entries).toEqual((await derivedAt(service.store, seq)).entries);
+              for (const { petId: id } of entries) {
+                const lastRemoval = (await service.store.inventory.ledgerAfter(0, 1_000))
+                  .slice(0, seq)
+                  .findLast((row) => row.petId === id && row.after === null)?.seq;
+                expect(await store.history.findRemoval(id)).toBe(lastRemoval);
+              }
+            });
+          }
+        } finally {
+          await service.stop();
+        }
+      }),
+      runs(2),
+    );
+    expect(rows).toBeGreaterThan(25);
+    expect(keys).toBeGreaterThan(8);
+  }, 120_000);
+}
+
+/** A store with a backup after its first rows, and one after its last: rows 1 to 3, and up to 6. */
+const early = place.path("early.petstore");
+const late = place.path("late.petstore");
+const live = place.path("live.db");
+const times: number[] = [];
+beforeAll(async () => {
+  const database = `sqlite:${live}`;
+  await importPets(
+    database,
+    '{"petId":1,"name":"one","barcode":"111"}',
+    '{"petId":2,"name":"two"}',
+  );
+  await importPets(database, '{"petId":1,"name":"one","quantity":5}');
+  await place.json("backup", early, "--database", database);
+  await importPets(database, '{"petId":3,"name":"three","quantity":3}');
+  await importPets(database, '{"petId":2,"name":"second","quantity":7}');
+  await importPets(database, '{"petId":1,"name":"one","quantity":9}');
+  await place.json("backup", late, "--database", database);
+  await withStoreAt(database, async ({ inventory }) => {
+    for (const { at } of await inventory.ledgerAfter(0, 9)) times.push(at);
+  });
+});
+
+const restore = (...words: string[]) => place.runHere(["restore", ...words]);
+const into = (path: string) => ["--database", `sqlite:${path}`];
+
+test("the command says what it can reach, and ends at the moment on both engines, in a new epoch", async () => {
+  const dry = await restore(late, "--dry-run");
+  expect(dry).toMatchObject({ code: 0, err: "" });
+  const first = new Date(times[0]!).toISOString();
+  expect(dry.out).toStartWith(`rows 0 to 6 can be reached, ${first} to `);
+  expect((await restore(early, "--dry-run")).out).toStartWith("rows 0 to 3 can be reached");
+  const joined = await restore(early, "--ledger", late, "--dry-run");
+  expect(joined.out).toStartWith("rows 0 to 6 can be reached");
+  expect(readdirSync(place.folder).filter((name) => name.includes("scratch"))).toEqual([]);
+  const epochs = await withStoreAt(`sqlite:${live}`, async ({ inventory }) =>
+    inventory.listEpochs(),
+  );
+  for (const database of [`sqlite:${fresh("db")}`, await migratedDatabase()]) {
+    const time = new Date(times[4]!).toISOString();
+    const words = [early, "--ledger", `sqlite:${live}`, "--until", time, "--database", database];
+    const restored = await restore(...words);
+    expect(restored.code).toBe(0);
+    expect(restored.err).toContain("rows 0 to 6 can be reached");
+    expect(restored.err).toContain("the rest is as the backup of");
+    expect(await verifyStore(database)).toMatchObject({ rows: 5, entries: 3, faultCount: 0 });
+    const asLedger = await restore(early, "--ledger", database, "--dry-run");
+    expect(asLedger.out).toStartWith("rows 0 to 5 can be reached");
+    await withStoreAt(database, async ({ inventory, catalogue }) => {
+      // The name of a pet is that of the backup, or of the later ledger if only that has the pet.
+      const pets = await catalogue.petsAfter(null, 9);
+      const shown = pets.map(({ name, quantity }) => [name, quantity]);
+      expect(shown).toEqual([
+        ["one", 5],
+        ["two", 7],
+        ["three", 3],
+      ]);
+      const { epoch } = await inventory.readHead();
+      expect(epochs.map((one) => one.epoch)).not.toContain(epoch);
+    });
+  }
+});
+
+test("a pet that was removed before the backup has its stock and a name that says so", async () => {
+  const database = `sqlite:${place.path("removed.db")}`;
+  await importPets(database, '{"petId":7,"name":"seven","quantity":4}', '{"petId":8,"name":"8"}');
+  await withStoreAt(database, ({ catalogue }) =>
+    catalogue.removePet(7n, undefined, {
+      cause: "undo",
+      keyId: null,
+      requestId: null,
+      reason: null,
+    }),
+  );
+  const file = fresh("petstore");
+  await place.json("backup", file, "--database", database);
+  const path = fresh("db");
+  const restored = await restore(file, "--until", "2", ...into(path));
+  expect(restored).toMatchObject({ code: 0 });
+  expect(restored.err).toContain("1 pet got the name 'Pet ID (name lost)'");
+  await withStoreAt(`sqlite:${path}`, async ({ catalogue }) => {
+    const [pet] = await catalogue.petsAfter(null, 1);
+    expect(pet).toMatchObject({ petId: 7n, name: "Pet 7 (name lost)", quantity: 4 });
+  });
+});
+
+test("a key that is newer than the backup comes with its rows, and a webhook continues with the moment", async () => {
+  const database = `sqlite:${place.path("keys.db")}`;
+  await importPets(database, '{"petId":1,"name":"one"}');
+  const [older, newer] = [fresh("petstore"), fresh("petstore")];
+  await place.json("backup", older, "--database", database);
+  const [used, unused] = [
+    await createKey(database, { name: "till", plan: "pro" }),
+    await createKey(database, { name: "unused", plan: "pro" }),
+  ];
+  await withStoreAt(database, async ({ inventory, webhooks }) => {
+    await inventory.commit([setUnit(1n, 5, { keyId: used.id, requestId: "req_1" })]);
+    const cursor = { epoch: "later", seq: 2 };
+    await webhooks.addWebhook(webhookNamed("wh_ahead", { cursor }), anEntry);
+  });
+  await place.json("backup", newer, "--database", database);
+  const [joined, cut] = [fresh("db"), fresh("db")];
+  expect((await restore(older, "--ledger", newer, ...into(joined))).code).toBe(0);
+  await withStoreAt(`sqlite:${joined}`, async ({ keys, inventory }) => {
+    expect((await keys.listKeys()).map(({ id }) => id)).toEqual([used.id]);
+    expect(await inventory.entriesAfter(null, 9)).toMatchObject([{ quantity: 5, version: 2 }]);
+  });
+  expect((await restore(newer, "--until", "1", ...into(cut))).code).toBe(0);
+  await withStoreAt(`sqlite:${cut}`, async ({ keys, inventory, webhooks }) => {
+    const ids = (await keys.listKeys()).map(({ id }) => id);
+    expect(ids.toSorted()).toEqual([used.id, unused.id].toSorted());
+    const [{ cursor }] = (await webhooks.listWebhooks()) as [Webhook];
+    const epochs = await inventory.listEpochs();
+    expect(isInHistory(epochs, 1, cursor)).toBe(true);
+    expect(cursor.seq).toBe(1);
+  });
+});
+
+test("a forged, gapped, earlier or foreign ledger is refused with the row, and nothing is restored", async () => {
+  const bad = place.path("bad.petstore");
+  const path = fresh("db");
+  const refused = async (message: string, ...words: string[]) => {
+    expectUsageError(await restore(early, ...words, ...into(path)), message);
+    expect(existsSync(path)).toBe(false);
+  };
+  const change = (edit: (lines: string[], at: number) => void) => {
+    const parts = readParts(late);
+    edit(
+      parts.lines,
+      parts.lines.findIndex((line) => line.startsWith('{"table":"ledger"')),
+    );
+    const rows = { ...(parts.manifest.rows as object), ledger: countLedger(parts.lines) };
+    writeParts(bad, { ...parts, manifest: { ...parts.manifest, rows } });
+  };
+  change((lines, at) => {
+    lines[at + 5] = lines[at + 5]!.replace(",7,", ",8,");
+  });
+  const forged = `row 5 of ${bad} does not continue row 4`;
+  const dry = await restore(early, "--ledger", bad, "--dry-run");
+  expect(dry.out).toContain("rows 0 to 4 can be reached");
+  expect(dry.out).toContain(forged);
+  await refused(`cannot reach 5: rows 0 to 4 can be reached`, "--ledger", bad, "--until", "5");
+  // Rows before it are good.
+  const good = fresh("db");
+  expect((await restore(early, "--ledger", bad, "--until", "4", ...into(good))).code).toBe(0);
+  change((lines, at) => {
+    lines.splice(at + 5, 1);
+    const end = lines.findIndex((line) => line.startsWith('{"end":"ledger"'));
+    lines[end] = '{"end":"ledger","rows":5}';
+  });
+  expect((await restore(early, "--ledger", bad, "--dry-run")).out).toContain(
+    `rows 0 to 4 can be reached`,
+  );
+  expect((await restore(early, "--ledger", bad, "--dry-run")).out).toContain("row 5 of");
+  const foreign = `sqlite:${place.path("foreign.db")}`;
+  for (const id of [1, 2, 3, 4]) await importPets(foreign, `{"petId":${id},"name":"other"}`);
+  await refused(
+    "does not have the last row of the backup, 3:",
+    "--ledger",
+    foreign,
+    "--until",
+    "4",
+  );
+  const shorter = await restore(late, "--ledger", early, "--dry-run");
+  expectUsageError(shorter, `${early} does not have the last row of the backup, 6:`);
+  await refused(
+    "cannot reach 2099-01-01T00:00:00Z: rows 0 to 3",
+    "--until",
+    "2099-01-01T00:00:00Z",
+  );
+  await refused("--until must be", "--until", "yesterday");
+  await refused("cannot open the store", "--ledger", "sqlite:nowhere.db");
+  await refused("no such file", "--ledger", "nowhere.petstore");
+});
+
+function countLedger(lines: readonly string[]): number {
+  const from = lines.findIndex((line) => line.startsWith('{"table":"ledger"'));
+  return lines.findIndex((line) => line.startsWith('{"end":"ledger"')) - from - 1;
+}
+
+test("a damaged file gives its ledger, and is not changed", async () => {
+  const broken = place.path("broken.db");
+  copyFileSync(live, broken);
+  using database = new Database(broken, { readonly: true });
+  const { rootpage } = database
+    .query("SELECT rootpage FROM sqlite_schema WHERE name = 'pets'")
+    .get() as { rootpage: number };
+  const { page_size: size } = database.query("PRAGMA page_size").get() as { page_size: number };
+  database.close();
+  const bytes = readFileSync(broken);
+  bytes.fill(0xff, (rootpage - 1) * size, rootpage * size);
+  writeFileSync(broken, bytes);
+  const path = fresh("db");
+  const restored = await restore(early, "--ledger", `sqlite:${broken}`, ...into(path));
+  expect(restored.code).toBe(0);
+  expect(restored.err).toContain("pets cannot be read to its end");
+  expect(restored.err).toContain("1 pet got the name");
+  expect(await verifyStore(`sqlite:${path}`)).toMatchObject({ rows: 6, faultCount: 0 });
+  expect(readFileSync(broken).equals(bytes)).toBe(true);
+});
+
+test("a restore to a moment that is killed leaves no store", async () => {
+  const path = place.path("killed/store.db");
+  const words = ["restore", late, "--until", "4", ...into(path)];
+  const running = place.start(words);
+  const scratch = () => existsSync(place.path("killed")) && readdirSync(place.path("killed"));
+  await until(() => scratch() && readdirSync(place.path("killed")).length > 0, 20_000, "scratch");
+  running.kill("SIGKILL");
+  await running.exited;
+  expect(existsSync(path)).toBe(false);
+  expect((await place.runHere(words)).code).toBe(0);
+});
