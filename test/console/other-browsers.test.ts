@@ -15,7 +15,7 @@ for (const type of otherBrowsers) {
     `the work of a day (needs ${name})`,
     async () => {
       const run = Bun.spawn([process.execPath, "test", "--timeout", "300000", ...flows], {
-        env: { ...process.env, PETSTORE_TEST_BROWSER: name },
+        env: { ...process.env, TEST_BROWSER: name },
         stdout: "inherit",
         stderr: "inherit",
       });

@@ -14,7 +14,7 @@ import {
   showView,
 } from "../support/console.ts";
 import { program } from "../support/program.ts";
-import { startTestService, type TestService } from "../support/service.ts";
+import { consoleEngine, startTestService, type TestService } from "../support/service.ts";
 
 // What the page shows depends on the role and not on the engine. test/admin/roles.test.ts has both.
 let service: TestService;
@@ -22,7 +22,12 @@ let backupFolder: string;
 let opened: ConsolePage;
 beforeAll(async () => {
   backupFolder = mkdtempSync(join(tmpdir(), "petstore-backups-"));
-  service = await startTestService("sqlite", { "backup-folder": backupFolder }, {}, { program });
+  service = await startTestService(
+    consoleEngine,
+    { "backup-folder": backupFolder },
+    {},
+    { program },
+  );
 });
 afterEach(() => opened.context.close());
 afterAll(async () => {

@@ -13,11 +13,11 @@ import {
   tooWide,
 } from "../support/console.ts";
 import { program } from "../support/program.ts";
-import { engines, startTestService, type TestService } from "../support/service.ts";
+import { consoleEngine, startTestService, type TestService } from "../support/service.ts";
 
 afterAll(closeBrowser);
 
-describe.each(engines)("Activity on %s", (engine) => {
+describe.each([consoleEngine])("Activity on %s", (engine) => {
   let service: TestService;
   let opened: ConsolePage;
   let page: Page;

@@ -1,5 +1,5 @@
 // Starts a real browser for the tests of the pages and of the client: Chromium or, if
-// PETSTORE_TEST_BROWSER says so, Firefox or WebKit (test/console/other-browsers.test.ts).
+// TEST_BROWSER says so, Firefox or WebKit (test/console/other-browsers.test.ts).
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import sparticuz from "@sparticuz/chromium";
@@ -21,7 +21,7 @@ let started: Promise<Browser> | undefined;
 
 /** Browsers that no npm package brings. */
 export const otherBrowsers = [firefox, webkit];
-const chosen = otherBrowsers.find((type) => type.name() === process.env.PETSTORE_TEST_BROWSER);
+const chosen = otherBrowsers.find((type) => type.name() === process.env.TEST_BROWSER);
 
 /** Firefox has no sizes of phones, only small windows. */
 const supported =

@@ -22,6 +22,13 @@ import { fetchTrust } from "./tls.ts";
 export const engines = ["sqlite", "postgres"] as const;
 export type Engine = (typeof engines)[number];
 
+/**
+ * The engine below the console. The operator API behind the views is tested on both, and
+ * test/console/postgres.endurance.ts runs the views on the second one.
+ */
+export const consoleEngine: Engine =
+  process.env.TEST_ENGINE === "postgres" ? "postgres" : "sqlite";
+
 export interface TestResponse {
   readonly status: number;
   readonly headers: Headers;
