@@ -7,7 +7,7 @@ import { runHere } from "./support/commands.ts";
 import { until } from "./support/instances/fleet.ts";
 import { program } from "./support/program.ts";
 import { expectCommonHeaders, expectError, expectUnchanged } from "./support/responses.ts";
-import { engines, startTestService, type TestService } from "./support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "./support/service.ts";
 
 const large = 9_007_199_254_740_993n;
 const revisions = ["2026-07-28", "2025-11-25"] as const;
@@ -45,7 +45,7 @@ const reading = ["list_stock", "get_stock"];
 const past = ["stock_history", "list_changes", "stock_at", "compare_stock"];
 const changing = ["change_stock", "undo_session"];
 
-describe.each(engines)("an assistant on %s", (engine) => {
+describe.each([surfaceEngine])("an assistant on %s", (engine) => {
   let service: TestService;
   let key: { id: string; text: string };
   beforeAll(async () => {

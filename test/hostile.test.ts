@@ -5,12 +5,12 @@ import {
   expectUnchanged,
   limitsOf,
 } from "./support/responses.ts";
-import { engines, startTestService, type TestService } from "./support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "./support/service.ts";
 import { connectRaw, type RawClient } from "./support/socket.ts";
 
 const update = '{"quantity":4}';
 
-describe.each(engines)("a hostile client on %s", (engine) => {
+describe.each([surfaceEngine])("a hostile client on %s", (engine) => {
   let service: TestService;
   let key: string;
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { StockTable } from "../../src/console/stock/table.ts";
 import { closeBrowser } from "../support/browser.ts";
 import { type ConsolePage, expectNoComplaints, openConsole, showView } from "../support/console.ts";
-import { consoleEngine, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { rowOf } from "../support/stock-view.ts";
 
 /** A pet is found by its barcode, wherever one is scanned or typed. */
@@ -13,7 +13,7 @@ let opened: ConsolePage;
 let page: Page;
 
 beforeAll(async () => {
-  service = await startTestService(consoleEngine);
+  service = await startTestService(surfaceEngine);
   await service.addPets(
     { petId: 1n, name: "Rex", barcode: "4006381333931", lowStockAt: 3 },
     { petId: 2n, name: "Luna", barcode: "KOI 0042" },

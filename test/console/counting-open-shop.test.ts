@@ -4,12 +4,12 @@ import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import { createRunningClock } from "../support/clock.ts";
 import { consoleUrl, fitsWidth, openConsole } from "../support/console.ts";
-import { consoleEngine, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { rowOf, shows, toldBy } from "../support/stock-view.ts";
 
 afterAll(closeBrowser);
 
-describe.each([consoleEngine])("while the shop is open, on %s", (engine) => {
+describe.each([surfaceEngine])("while the shop is open, on %s", (engine) => {
   let shop: TestService;
   let key: string;
   beforeAll(async () => {

@@ -11,7 +11,7 @@ import {
   fitsWidth,
   openConsole,
 } from "../support/console.ts";
-import { consoleEngine, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { changeQuantity, lastLedgerRows, rowOf, shows, toldBy } from "../support/stock-view.ts";
 
 /** Counting with a scanner: whatever is not plainly a count is not recorded before somebody looks. */
@@ -23,7 +23,7 @@ let till: string;
 const refusals: RegExp[] = [];
 
 beforeAll(async () => {
-  service = await startTestService(consoleEngine);
+  service = await startTestService(surfaceEngine);
   till = (await service.issueKey({ name: "Till 2" })).text;
   await service.addPets(
     { petId: 1n, name: "Rex", quantity: 38 },

@@ -16,7 +16,7 @@ import {
   showView,
   tooWide,
 } from "../support/console.ts";
-import { consoleEngine, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { changeQuantity, lastLedgerRows, quantityOf, rowOf, shows } from "../support/stock-view.ts";
 
 afterAll(closeBrowser);
@@ -24,7 +24,7 @@ afterAll(closeBrowser);
 /** A number as on a package. The ids of these pets are as long as barcodes. */
 const codes = ["4006381333931", "4006381333948", "9007199254740993"];
 
-describe.each([consoleEngine])("a delivery on %s", (engine) => {
+describe.each([surfaceEngine])("a delivery on %s", (engine) => {
   let service: TestService;
   let opened: ConsolePage;
   let page: Page;

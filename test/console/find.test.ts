@@ -12,7 +12,7 @@ import {
 } from "../support/console.ts";
 import { pdfPages } from "../support/pdf-text.ts";
 import { program } from "../support/program.ts";
-import { consoleEngine, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { rowOf } from "../support/stock-view.ts";
 
 const categories = ["Dogs", "Bêtes à poil", null];
@@ -40,7 +40,7 @@ let opened: ConsolePage;
 let page: Page;
 
 beforeAll(async () => {
-  service = await startTestService(consoleEngine, {}, {}, { program });
+  service = await startTestService(surfaceEngine, {}, {}, { program });
   await service.addPets(...numbered, ...awkward);
   opened = await openConsole(service, "/stock", { colorScheme: "dark" });
   page = opened.page;

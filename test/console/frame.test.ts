@@ -13,11 +13,11 @@ import {
   openConsole,
   visitConsole,
 } from "../support/console.ts";
-import { consoleEngine, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
 let service: TestService;
 beforeAll(async () => {
-  service = await startTestService(consoleEngine);
+  service = await startTestService(surfaceEngine);
   await service.addPets({ petId: 7n, name: "Rex", quantity: 3 });
 });
 afterAll(async () => {

@@ -10,7 +10,7 @@ import {
   openConsole,
 } from "../support/console.ts";
 import { program } from "../support/program.ts";
-import { consoleEngine, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
 const wideId = "9223372036854775807";
 const markup = `<img src=x onerror="document.title='stolen'">`;
@@ -21,7 +21,7 @@ let page: Page;
 let key: string;
 
 beforeAll(async () => {
-  service = await startTestService(consoleEngine, {}, {}, { program });
+  service = await startTestService(surfaceEngine, {}, {}, { program });
   key = (await service.issueKey()).text;
   await service.addPets(
     { petId: 1n, name: "Rex", quantity: 10 },

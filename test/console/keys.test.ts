@@ -11,13 +11,13 @@ import {
   openConsole,
   showView,
 } from "../support/console.ts";
-import { consoleEngine, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
 afterAll(closeBrowser);
 
 const hostileName = `<img src=x onerror="document.title='stolen'"> \u202e🐢 ${"x".repeat(120)}`;
 
-describe.each([consoleEngine])("the keys of a store on %s", (engine) => {
+describe.each([surfaceEngine])("the keys of a store on %s", (engine) => {
   let service: TestService;
   let opened: ConsolePage;
   let page: Page;

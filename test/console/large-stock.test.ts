@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { closeBrowser } from "../support/browser.ts";
 import { type ConsolePage, expectNoComplaints, openConsole } from "../support/console.ts";
-import { consoleEngine, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { changeQuantity, rowOf, shows } from "../support/stock-view.ts";
 
 const size = 100_000;
@@ -12,7 +12,7 @@ let opened: ConsolePage;
 let page: Page;
 
 beforeAll(async () => {
-  service = await startTestService(consoleEngine);
+  service = await startTestService(surfaceEngine);
   await service.addPets(
     ...Array.from({ length: size }, (_, index) => ({
       petId: BigInt(index + 1),

@@ -9,7 +9,7 @@ import {
   openConsole,
   showView,
 } from "../support/console.ts";
-import { consoleEngine, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
 const wideId = "9223372036854775807";
 const markup = `<img src=x onerror="document.title='stolen'">`;
@@ -22,7 +22,7 @@ let till: { id: string; text: string };
 let shop: { id: string; text: string };
 
 beforeAll(async () => {
-  service = await startTestService(consoleEngine);
+  service = await startTestService(surfaceEngine);
   service.clock.set(startedAt);
   till = await service.issueKey({ name: `Till ${markup}` });
   shop = await service.issueKey({ name: "Web shop" });

@@ -10,7 +10,7 @@ import {
   phone,
 } from "../support/console.ts";
 import { until } from "../support/instances/fleet.ts";
-import { consoleEngine, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { changeQuantity, rowOf, shows } from "../support/stock-view.ts";
 
 let service: TestService;
@@ -18,7 +18,7 @@ let opened: ConsolePage;
 let page: Page;
 let till: string;
 beforeAll(async () => {
-  service = await startTestService(consoleEngine, { "low-stock-at": "3" });
+  service = await startTestService(surfaceEngine, { "low-stock-at": "3" });
   till = (await service.issueKey({ name: "Till" })).text;
   await service.addPets(
     { petId: 1n, name: "Guppy", quantity: 58 },

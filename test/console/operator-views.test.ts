@@ -15,7 +15,7 @@ import {
 } from "../support/console.ts";
 import { until } from "../support/instances/fleet.ts";
 import { program } from "../support/program.ts";
-import { consoleEngine, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { answer, confirm, type Receiver, startReceiver } from "../support/webhooks/receiver.ts";
 
 const parent = mkdtempSync(join(tmpdir(), "petstore-backups-"));
@@ -34,7 +34,7 @@ beforeAll(async () => {
     ...{ timeoutMs: 3_000, leaseMs: 30_000, leaseLeftMinMs: 20_000 },
     ...{ renewEveryMs: 50, renewLocallyEveryMs: 50 },
   };
-  service = await startTestService(consoleEngine, flags, { webhooks }, { program });
+  service = await startTestService(surfaceEngine, flags, { webhooks }, { program });
   await service.addPets({ petId: 1n, quantity: 10 });
   receiver = await startReceiver();
   opened = await openConsole(service, "/webhooks");

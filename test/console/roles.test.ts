@@ -14,7 +14,7 @@ import {
   showView,
 } from "../support/console.ts";
 import { program } from "../support/program.ts";
-import { consoleEngine, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
 // What the page shows depends on the role and not on the engine. test/admin/roles.test.ts has both.
 let service: TestService;
@@ -23,7 +23,7 @@ let opened: ConsolePage;
 beforeAll(async () => {
   backupFolder = mkdtempSync(join(tmpdir(), "petstore-backups-"));
   service = await startTestService(
-    consoleEngine,
+    surfaceEngine,
     { "backup-folder": backupFolder },
     {},
     { program },

@@ -12,12 +12,12 @@ import {
   phone,
 } from "../support/console.ts";
 import { findFreePort } from "../support/ports.ts";
-import { consoleEngine, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { changeQuantity, lastLedgerRows, rowOf, shows } from "../support/stock-view.ts";
 
 afterAll(closeBrowser);
 
-describe.each([consoleEngine])("work with the stock on %s", (engine) => {
+describe.each([surfaceEngine])("work with the stock on %s", (engine) => {
   let service: TestService;
   let opened: ConsolePage;
   let page: Page;

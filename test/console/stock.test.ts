@@ -5,7 +5,7 @@ import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import { runHere } from "../support/commands.ts";
 import { type ConsolePage, expectNoComplaints, openConsole } from "../support/console.ts";
-import { consoleEngine, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import {
   changeQuantity,
   focused,
@@ -20,7 +20,7 @@ const markup = `<img src=x onerror="document.title='stolen'">`;
 
 afterAll(closeBrowser);
 
-describe.each([consoleEngine])("the Stock view on %s", (engine) => {
+describe.each([surfaceEngine])("the Stock view on %s", (engine) => {
   let service: TestService;
   let opened: ConsolePage;
   let page: Page;

@@ -13,11 +13,11 @@ import {
   tooWide,
 } from "../support/console.ts";
 import { program } from "../support/program.ts";
-import { consoleEngine, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
 afterAll(closeBrowser);
 
-describe.each([consoleEngine])("Activity on %s", (engine) => {
+describe.each([surfaceEngine])("Activity on %s", (engine) => {
   let service: TestService;
   let opened: ConsolePage;
   let page: Page;

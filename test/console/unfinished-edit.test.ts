@@ -11,7 +11,7 @@ import {
   openConsole,
   showView,
 } from "../support/console.ts";
-import { consoleEngine, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import {
   changeQuantity,
   lastLedgerRows,
@@ -35,7 +35,7 @@ const hasFocus = (one: Locator) => one.evaluate((element) => element === documen
 const notice = () => page.locator(".unfinished-edit");
 
 beforeAll(async () => {
-  service = await startTestService(consoleEngine);
+  service = await startTestService(surfaceEngine);
   till = (await service.issueKey({ name: "Till 2" })).text;
   const pets = Array.from({ length: 14 }, (_, index) => ({
     petId: BigInt(index + 1),

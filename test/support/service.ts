@@ -23,11 +23,10 @@ export const engines = ["sqlite", "postgres"] as const;
 export type Engine = (typeof engines)[number];
 
 /**
- * The engine below the console. The operator API behind the views is tested on both, and
- * test/console/postgres.endurance.ts runs the views on the second one.
+ * The engine for tests of what lies above the store, such as the console: one, because the operations
+ * behind it are tested on both. test/second-engine.endurance.ts runs these tests on the other.
  */
-export const consoleEngine: Engine =
-  process.env.TEST_ENGINE === "postgres" ? "postgres" : "sqlite";
+export const surfaceEngine: Engine = process.env.TEST_ENGINE === "postgres" ? "postgres" : "sqlite";
 
 export interface TestResponse {
   readonly status: number;
