@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { verify } from "../src/domain/verification/verify.ts";
 import { expectError, expectUnchanged } from "./support/responses.ts";
 import {
-  engines,
   startTestService,
+  surfaceEngine,
   type TestResponse,
   type TestService,
 } from "./support/service.ts";
@@ -20,7 +20,7 @@ function ignoreReset(error: unknown): undefined {
   if ((error as { code?: string }).code !== "ECONNRESET") throw error;
 }
 
-describe.each(engines)("hostile writes on %s", (engine) => {
+describe.each([surfaceEngine])("hostile writes on %s", (engine) => {
   let service: TestService;
   let key: string;
   beforeAll(async () => {

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { issueOperator } from "./support/admin/operators.ts";
 import { until } from "./support/instances/fleet.ts";
 import { sampleOf, scrape } from "./support/metrics.ts";
-import { engines, startTestService, type TestService } from "./support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "./support/service.ts";
 
 const wideId = 9223372036854775807n;
 
-describe.each(engines)("low stock on %s", (engine) => {
+describe.each([surfaceEngine])("low stock on %s", (engine) => {
   let service: TestService;
   let operator: string;
   let key: string;

@@ -13,12 +13,12 @@ import {
 } from "./support/responses.ts";
 import {
   type CallOptions,
-  engines,
   startTestService,
+  surfaceEngine,
   type TestService,
 } from "./support/service.ts";
 
-describe.each(engines)("operations on %s", (engine) => {
+describe.each([surfaceEngine])("operations on %s", (engine) => {
   let service: TestService;
   let goodKey: string;
   beforeAll(async () => {

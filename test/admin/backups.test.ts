@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { issueOperator } from "../support/admin/operators.ts";
 import { program } from "../support/program.ts";
 import { expectError } from "../support/responses.ts";
-import { engines, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
-describe.each(engines)("backups on %s", (engine) => {
+describe.each([surfaceEngine])("backups on %s", (engine) => {
   let parent: string;
   let folder: string;
   let service: TestService;

@@ -3,12 +3,12 @@ import { petRows } from "../../src/domain/catalogue/imports.ts";
 import { formats } from "../../src/files/formats.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { runHere } from "../support/commands.ts";
-import { engines, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
 /** More than a page of an export has. */
 const many = Array.from({ length: 600 }, (_, at) => ({ petId: BigInt(1_000 + at) }));
 
-describe.each(engines)("exports on %s", (engine) => {
+describe.each([surfaceEngine])("exports on %s", (engine) => {
   let service: TestService;
   let key: string;
   beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { issueOperator, ownPage, signIn } from "../support/admin/operators.ts";
-import { engines, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
-describe.each(engines)("the feed of operators on %s", (engine) => {
+describe.each([surfaceEngine])("the feed of operators on %s", (engine) => {
   let service: TestService;
   let ada: { id: string; text: string };
   beforeAll(async () => {

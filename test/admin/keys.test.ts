@@ -3,7 +3,7 @@ import { SQL } from "bun";
 import { issueOperator } from "../support/admin/operators.ts";
 import { until } from "../support/instances/fleet.ts";
 import { expectError } from "../support/responses.ts";
-import { engines, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
 interface KeyJson {
   readonly id: string;
@@ -11,7 +11,7 @@ interface KeyJson {
   readonly [field: string]: unknown;
 }
 
-describe.each(engines)("keys in the operator API on %s", (engine) => {
+describe.each([surfaceEngine])("keys in the operator API on %s", (engine) => {
   let service: TestService;
   let operator: { id: string; text: string };
   beforeAll(async () => {

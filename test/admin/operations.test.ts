@@ -14,13 +14,13 @@ import { program } from "../support/program.ts";
 import { expectCommonHeaders, expectError, expectUnchanged } from "../support/responses.ts";
 import {
   type CallOptions,
-  engines,
   startTestService,
+  surfaceEngine,
   type TestResponse,
   type TestService,
 } from "../support/service.ts";
 
-describe.each(engines)("operations of the operator API on %s", (engine) => {
+describe.each([surfaceEngine])("operations of the operator API on %s", (engine) => {
   let backupFolder: string;
   let service: TestService;
   let operator: string;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { PetStatus } from "../../src/domain/ledger/inventory.ts";
 import { issueOperator } from "../support/admin/operators.ts";
-import { engines, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
 interface ServiceJson {
   readonly stock: Record<PetStatus, { entries: number; quantity: number }>;
@@ -12,7 +12,7 @@ interface ServiceJson {
 
 const minuteMs = 60_000;
 
-describe.each(engines)("the state of the service on %s", (engine) => {
+describe.each([surfaceEngine])("the state of the service on %s", (engine) => {
   let service: TestService;
   let operator: string;
   let key: { id: string; text: string };

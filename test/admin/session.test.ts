@@ -5,11 +5,11 @@ import { changeKey, revokeKey, rotateKey } from "../../src/domain/keys/lifecycle
 import { cookieIn, issueOperator, ownPage, signIn } from "../support/admin/operators.ts";
 import { until } from "../support/instances/fleet.ts";
 import { expectError } from "../support/responses.ts";
-import { engines, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
 const twelveHoursMs = 12 * 60 * 60 * 1_000;
 
-describe.each(engines)("sessions on %s", (engine) => {
+describe.each([surfaceEngine])("sessions on %s", (engine) => {
   let service: TestService;
   let operator: { id: string; text: string };
   beforeAll(async () => {

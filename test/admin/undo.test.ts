@@ -3,14 +3,14 @@ import { issueOperator } from "../support/admin/operators.ts";
 import { createTestClock } from "../support/clock.ts";
 import { program } from "../support/program.ts";
 import { expectError } from "../support/responses.ts";
-import { engines, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
 interface Undone {
   readonly asOf: number;
   readonly pets: readonly object[];
 }
 
-describe.each(engines)("an undo of several changes on %s", (engine) => {
+describe.each([surfaceEngine])("an undo of several changes on %s", (engine) => {
   let service: TestService;
   let operator: string;
   let till: { id: string; text: string };

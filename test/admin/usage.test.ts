@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { issueOperator } from "../support/admin/operators.ts";
-import { engines, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
 interface Usage {
   readonly step: string;
@@ -21,7 +21,7 @@ async function read(service: TestService, operator: string, path: string): Promi
   return (await service.call("GET", `~/admin${path}`, { key: operator })).json as Usage;
 }
 
-describe.each(engines)("usage on %s", (engine) => {
+describe.each([surfaceEngine])("usage on %s", (engine) => {
   test("counts admitted and refused requests per minute and day, at once and after a restart", async () => {
     const service = await startTestService(engine);
     try {

@@ -3,7 +3,7 @@ import { readConfig } from "../../src/config.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { until } from "../support/instances/fleet.ts";
 import { expectError } from "../support/responses.ts";
-import { engines, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
 interface Shown {
   readonly id: string;
@@ -15,7 +15,7 @@ interface Shown {
   readonly attempts: readonly { readonly error: string; readonly firstSeq: number }[];
 }
 
-describe.each(engines)("webhooks on %s", (engine) => {
+describe.each([surfaceEngine])("webhooks on %s", (engine) => {
   let service: TestService;
   let operator: { id: string; text: string };
   beforeAll(async () => {

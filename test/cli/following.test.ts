@@ -4,7 +4,7 @@ import { openSlowProxy } from "../support/instances/slow-network.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { openWorkspace, petstore, type Started } from "../support/process.ts";
-import { call, engines, startTestService } from "../support/service.ts";
+import { call, startTestService, surfaceEngine } from "../support/service.ts";
 import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.ts";
 
 /** The numbers of the rows that a command with --json has printed so far. */
@@ -19,7 +19,7 @@ function seqsOf(follower: Started): number[] {
 const upTo = (seq: number, from = 1) =>
   Array.from({ length: seq - from + 1 }, (_, at) => from + at);
 
-for (const engine of engines) {
+for (const engine of [surfaceEngine]) {
   // What does not depend on the engine runs on one.
   describe(`ledger --follow on ${engine}`, () => {
     let place: StoreWorkspace;

@@ -10,7 +10,7 @@ import {
   signalUntilEnd,
   type Workspace,
 } from "../support/process.ts";
-import { engines } from "../support/service.ts";
+import { surfaceEngine } from "../support/service.ts";
 import { openStoreWorkspace } from "../support/workspaces.ts";
 
 /** Starts a script in which $0 is petstore. */
@@ -19,7 +19,7 @@ const start = (place: Workspace, script: string) =>
 
 const pet = '{"petId":%.0f,"name":"x","photoUrls":["https://petstore.example/photos/x.jpg"]}';
 
-for (const engine of engines) {
+for (const engine of [surfaceEngine]) {
   describe(`a signal on ${engine}`, async () => {
     const place = await openStoreWorkspace(engine);
     afterAll(() => place.leave());

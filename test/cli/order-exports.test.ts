@@ -6,7 +6,7 @@ import type { OrderRecord } from "../../src/domain/catalogue/orders.ts";
 import { systemClock } from "../../src/engines.ts";
 import { formats } from "../../src/files/formats.ts";
 import { openStore } from "../../src/stores.ts";
-import { engines } from "../support/service.ts";
+import { surfaceEngine } from "../support/service.ts";
 import { openStoreWorkspace } from "../support/workspaces.ts";
 
 const least = -(2n ** 63n);
@@ -27,7 +27,7 @@ async function* once<T>(value: T): AsyncGenerator<T> {
   yield value;
 }
 
-for (const engine of engines) {
+for (const engine of [surfaceEngine]) {
   describe(`orders export on ${engine}`, async () => {
     const place = await openStoreWorkspace(engine);
     afterAll(() => place.leave());

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { engines, startTestService } from "../support/service.ts";
+import { startTestService, surfaceEngine } from "../support/service.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
 import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.ts";
 
 const largest = "9223372036854775807";
 
-for (const engine of engines) {
+for (const engine of [surfaceEngine]) {
   // What does not depend on the engine runs on one.
   describe(`on ${engine}`, () => {
     let place: StoreWorkspace;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import type { Ran } from "../support/process.ts";
-import { engines, startTestService } from "../support/service.ts";
+import { startTestService, surfaceEngine } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
 import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.ts";
@@ -16,7 +16,7 @@ function expectRefused(ran: Ran, pattern: RegExp): void {
   expect(ran).toMatchObject({ code: 1, out: "" });
 }
 
-for (const engine of engines) {
+for (const engine of [surfaceEngine]) {
   // What does not depend on the engine runs on one.
   describe(`undo on ${engine}`, () => {
     let place: StoreWorkspace;

@@ -3,10 +3,10 @@ import { openFeed } from "../support/feed.ts";
 import { upTo } from "../support/history.ts";
 import { until } from "../support/instances/fleet.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
-import { engines, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { connectRaw } from "../support/socket.ts";
 
-describe.each(engines)("the feed on %s", (engine) => {
+describe.each([surfaceEngine])("the feed on %s", (engine) => {
   let place: Workspace;
   let service: TestService;
   let key: string;

@@ -5,7 +5,7 @@ import { metrics } from "../../src/metrics/table.ts";
 import { anEntry } from "../support/audit.ts";
 import { until } from "../support/instances/fleet.ts";
 import { type Exposition, sampleOf, scrape } from "../support/metrics.ts";
-import { engines, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { webhookNamed } from "../support/webhooks.ts";
 
 const patienceMs = 5_000;
@@ -26,7 +26,7 @@ async function untilValue(service: TestService, series: string, wanted: number):
   await until(async () => (await read()) === wanted, patienceMs, `${series} ${wanted}`);
 }
 
-describe.each(engines)("on %s", (engine) => {
+describe.each([surfaceEngine])("on %s", (engine) => {
   let service: TestService;
   let key: string;
   let before: Exposition;

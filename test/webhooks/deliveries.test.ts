@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { byCommand } from "../../src/domain/audit/audit.ts";
 import { pauseWebhook, replayWebhook, resumeWebhook } from "../../src/domain/webhooks/lifecycle.ts";
 import { anEntry } from "../support/audit.ts";
-import { engines } from "../support/service.ts";
+import { surfaceEngine } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
 import {
   answer,
@@ -15,7 +15,7 @@ import { range, startWebhookService, type WebhookService } from "../support/webh
 
 const hourMs = 3_600_000;
 
-describe.each(engines)("deliveries on %s", (engine) => {
+describe.each([surfaceEngine])("deliveries on %s", (engine) => {
   let service: WebhookService;
   let receivers: Receiver[] = [];
   let elsewhere: Receiver;

@@ -8,7 +8,7 @@ import type { WebhookAttempt } from "../../src/domain/webhooks/webhook.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { documentText, parseDocument } from "../support/contract/document.ts";
 import { expectError } from "../support/responses.ts";
-import { engines } from "../support/service.ts";
+import { surfaceEngine } from "../support/service.ts";
 import { answer, confirm, type Receiver, startReceiver } from "../support/webhooks/receiver.ts";
 import { startWebhookService, type WebhookService } from "../support/webhooks/service.ts";
 import { webhookNamed } from "../support/webhooks.ts";
@@ -22,7 +22,7 @@ const isDescribed = (body: string) => {
   return ajv.getSchema(`api#/${place}`)!(JSON.parse(body));
 };
 
-describe.each(engines)("a message that an operator asks for, on %s", (engine) => {
+describe.each([surfaceEngine])("a message that an operator asks for, on %s", (engine) => {
   let service: WebhookService;
   let receiver: Receiver;
   let operator: string;
