@@ -63,6 +63,7 @@ const exceptions: Record<string, string> = {
   "src/domain/commits/commits.ts": "rejects promises",
   "src/domain/inventory/follower.ts":
     "rejections are caught; the next request meets the same failure",
+  "src/compose/child.ts": "ends a process, which catches",
   "src/compose/imports.ts": "resolves a promise",
   "src/http/feed/stream.ts": "ends a stream, which only removes it from collections",
   "src/http/server/server.ts": "resolves a promise",

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
-import type { Page } from "playwright-core";
 import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import {
@@ -29,37 +28,43 @@ afterAll(async () => {
   await place.leave();
 });
 
-/** The card on a page that was loaded after everything that has happened. */
-async function cardShows(page: Page, text: string): Promise<void> {
-  await until(
-    async () => {
-      await page.reload();
-      const card = page.locator(".card", { hasText: "Continuous copy" });
-      await card.waitFor();
-      return (await card.innerText()).includes(text);
-    },
-    10_000,
-    `the text ${text}`,
-  );
+/** Waits until the last check of the copy has this error, or null. */
+async function untilChecked({ page }: ConsolePage, error: string | null): Promise<void> {
+  const lastError = () =>
+    page.evaluate(async () => {
+      const { replica } = await (await fetch("/admin/backups")).json();
+      return replica.startedAt === null ? "none" : replica.error;
+    });
+  await until(async () => (await lastError()) === error, 10_000, `the result ${error}`);
 }
+
+/** The card on a page that is loaded now. */
+async function cardShows({ page }: ConsolePage, text: string, exact = false): Promise<void> {
+  await page.reload();
+  await page.locator(".card", { hasText: "Continuous copy" }).getByText(text, { exact }).waitFor();
+}
+
+const failure = "the command ended with exit code 1";
 
 test("the view of backups shows whether the continuous copy is current, also on a phone", async () => {
   opened = await openConsole(services[0]!, "/backups", phone);
   const { page } = opened;
-  await cardShows(page, "the command ended with exit code 1");
+  await untilChecked(opened, failure);
+  await cardShows(opened, failure);
   await page.getByText("Unknown", { exact: true }).waitFor();
   expect(await seriousFindings(page)).toEqual([]);
   expect(await fitsWidth(page)).toBe(true);
   writeFileSync(current, "");
-  await cardShows(page, "Current");
+  await untilChecked(opened, null);
+  await cardShows(opened, "Current", true);
   rmSync(current);
-  await cardShows(page, "the command ended with exit code 1");
+  await untilChecked(opened, failure);
+  await cardShows(opened, failure);
   await page.goto(page.url().replace("/backups", ""));
   await page.getByText("The continuous copy is not current: the command ended").waitFor();
   expectNoComplaints(opened, services[0]!);
 });
 
 test("without a check the view says so", async () => {
-  const { page } = await openConsole(services[1]!, "/backups");
-  await cardShows(page, "--replica-check is not set.");
+  await cardShows(await openConsole(services[1]!, "/backups"), "--replica-check is not set.");
 });
