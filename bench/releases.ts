@@ -16,6 +16,7 @@ const commits: Record<string, string> = {
   "0.11.0": "ac51f69d4f07aff02156abb2a7eda9f46cce2285",
   "0.12.0": "52b39c3312eb22beeee426542ba43b3a9cbda852",
   "0.13.0": "2ef28f67a73a97616bedde89d3d4d125a10701ee",
+  "0.14.0": "28935fa7ad42dea72ea91a6fa2e348b3bd411a52",
 };
 
 export const releases: readonly string[] = Object.keys(commits);
