@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { openBucket } from "../../src/backup/bucket.ts";
 import { readConfig } from "../../src/config.ts";
@@ -246,12 +246,15 @@ test("doctor compares encrypted backups in a bucket with the store, or says why 
   const key = ["--backup-key-file", keyFile];
   const file = "s3://backups/shop/production-20261115T100000Z.petstore";
   await place.json("backup", file, "--database", database, ...key);
-  const examine = async (...words: string[]) => {
+  const checkNamed = async (name: string, ...words: string[]) => {
     const flags = ["--database", database, "--backup-folder", "s3://backups/shop", "--json"];
     const { out } = await place.runHere(["doctor", ...flags, ...words]);
     expect(out).not.toContain(storage.variables.AWS_SECRET_ACCESS_KEY);
     const { checks } = JSON.parse(out) as { checks: Record<string, string>[] };
-    const { result, found } = checks.find(({ name }) => name === "backup")!;
+    return checks.findLast((check) => check.name === name)!;
+  };
+  const examine = async (...words: string[]) => {
+    const { result, found } = await checkNamed("backup", ...words);
     return `${result}: ${found}`;
   };
   expect(await examine(...key)).toMatch(/^ok: the last one is/);
@@ -259,6 +262,20 @@ test("doctor compares encrypted backups in a bucket with the store, or says why 
   storage.fault = () => ({ status: 404, code: "NoSuchBucket" });
   const absent = "problem: cannot list s3://backups/shop/: there is no such bucket";
   expect(await examine(...key)).toBe(absent);
+  const lost = await checkNamed("store", ...key, "--database", `${database}-lost`);
+  expect(lost).toMatchObject({ result: "problem" });
+  expect(lost.advice).toEndWith(
+    " Whether it has backups is not known: cannot list s3://backups/shop/: there is no such bucket.",
+  );
+  expect(await checkNamed("backup key", ...key)).toMatchObject({
+    result: "ok",
+    found: expect.stringMatching(/^backups are encrypted with the key [0-9a-f]{16}$/),
+  });
+  chmodSync(keyFile, 0o640);
+  expect(await checkNamed("backup key", ...key)).toMatchObject({
+    result: "warning",
+    advice: `Run chmod 600 ${keyFile}.`,
+  });
 });
 
 /** A real server, where one is installed. */

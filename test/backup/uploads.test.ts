@@ -165,9 +165,17 @@ describe("an upload", () => {
     expect(await list("s3://other/shop")).toMatch(
       /^cannot list s3:\/\/other\/shop\/: there is no such bucket$/,
     );
-    for (const address of ["s3://", "s3://backups//a", "s3://backups/../a", "s3://a?b/c"]) {
-      expect(await list(address)).toBe(`${address} is not s3://BUCKET/PREFIX`);
+    const wrong = ["s3://", "S3://backups", "s3://backups//a", "s3://backups/../a", "s3://a?b/c"];
+    for (const address of [...wrong, "s3://TESTKEY:hidden@backups"]) {
+      expect(await list(address)).toBe(
+        "a bucket is s3://BUCKET/PREFIX, and a backup s3://BUCKET/PREFIX/NAME",
+      );
     }
+    const before = storage.requests.length;
+    for (const name of [".", ".."]) {
+      await expect(open().exists(name)).rejects.toThrow(/: no file can have this name$/);
+    }
+    expect(storage.requests.length).toBe(before);
     expect(await list("s3://backups", { AWS_ACCESS_KEY_ID: "" })).toMatch(
       / needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY$/,
     );
@@ -183,7 +191,13 @@ describe("an upload", () => {
     expect(await list("s3://backups", { AWS_REGION: "us-east-1" })).toMatch(
       /is in another region; set AWS_REGION$/,
     );
-    expect(await list("s3://backups", { S3_ENDPOINT: "storage:9000" })).toMatch(/must be https:/);
+    const { host } = new URL(storage.endpoint);
+    for (const endpoint of ["storage:9000", `http://a:b@${host}`, `http://${host}?a`]) {
+      const refused = await list("s3://backups", { S3_ENDPOINT: endpoint });
+      expect(refused).toMatch(/must be https:.*, with no password$/);
+    }
+    // A line feed at the end, as in a file of variables.
+    expect(await list("s3://backups", { S3_ACCESS_KEY_ID: "TESTKEY\r\n" })).toBe("");
     expect(await list("s3://backups", nowhere)).toMatch(
       /no connection to 127\.0\.0\.1:\d+ \(ECONNREFUSED\)$/,
     );
