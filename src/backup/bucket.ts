@@ -66,7 +66,7 @@ export function openBucket(address: string, access: ObjectAccess, how: Patience)
           if (range[1] < start) return Buffer.alloc(0);
           const { body } = await send({ task: "read", method: "GET", name, range });
           if (body.length === range[1] - start + 1) return body;
-          throw new PlaceError(`cannot read ${root}${name}: the server sends another range`);
+          throw new PlaceError(`cannot read ${root}${name}: it was changed while it was read`);
         },
         [Symbol.asyncDispose]: async () => {},
       };

@@ -38,6 +38,7 @@ const passing = /^(SlowDown|InternalError|RequestTimeout|XAmzContentSHA256Mismat
 const problems: Readonly<Record<string, string>> = {
   NoSuchBucket: "there is no such bucket",
   NoSuchKey: "no such file",
+  InvalidRange: "it was changed while it was read",
   InvalidAccessKeyId: "the access key is not known there",
   SignatureDoesNotMatch: "the secret access key is wrong",
   ExpiredToken: "the credentials have expired",
@@ -59,19 +60,18 @@ export function requestsTo(bucket: string, start: string, access: ObjectAccess, 
 
   /** Returns a text if it fails for a reason that may pass. */
   async function attempt(request: ObjectRequest): Promise<ObjectResponse | string> {
-    const { method, name, query = {}, range, body = new Uint8Array(), expected } = request;
+    const { method, name, query = {}, range, body = null, expected } = request;
     // It would be taken for another folder.
     if (name === "." || name === "..") throw failureOf(request, "no file can have this name");
     const path = (isInHost ? "" : `${bucket}/`) + (name === undefined ? "" : start + name);
     const search = Object.entries(query).map((pair) => pair.map(encode).join("="));
     const url = new URL(`${base}/${path.split("/").map(encode).join("/")}`);
     url.search = search.sort().join("&");
-    const headers = sign(method, url, body, access, Date.now());
+    const headers = sign(method, url, body ?? new Uint8Array(), access, Date.now());
     if (range) headers.range = `bytes=${range.join("-")}`;
-    const content = body.length > 0 ? body : null;
-    const init = { method, headers, redirect: "manual", body: content } as const;
+    const init = { method, headers, redirect: "manual", body } as const;
     // A part takes minutes on a slow line, and a server that hangs is noticed sooner elsewhere.
-    const bytes = range ? range[1] - range[0] : body.length;
+    const bytes = range ? range[1] - range[0] : (body?.length ?? 0);
     const timeoutMs = Math.ceil(how.timeoutMs * (1 + bytes / slowBytes));
     let response: Response;
     let received: Buffer;
