@@ -33,7 +33,11 @@ export async function listBackups(
   const toBackup = ({ name, bytes }: (typeof files)[number]) => {
     return { name, bytes, createdAt: parseTime(timePattern.exec(name)![1]!) };
   };
-  return files.map(toBackup).reverse();
+  // Somebody may have made a name with a time that does not exist.
+  return files
+    .map(toBackup)
+    .filter((file) => file.createdAt > 0)
+    .reverse();
 }
 
 /** The time in a name, such as 20261116T014015Z. */

@@ -166,6 +166,7 @@ test("a schedule keeps backups in a bucket, and a failure is in the log, the met
   const bounds = { backupEveryMs: 1_000, metricsReadEveryMs: 50, objectAccess: accessOf() };
   storage.objects.set("shop/staging-20200101T000000Z.petstore", Buffer.from(""));
   storage.objects.set("shop/deeper/production-20200101T000000Z.petstore", Buffer.from(""));
+  storage.objects.set("shop/production-20261399T250000Z.petstore", Buffer.from(""));
   const foreign = [...storage.objects.keys()];
   const service = await startTestService("sqlite", flags, bounds, { program, clock });
   try {
