@@ -116,7 +116,7 @@ export function readClientVariables({ API_KEY, WEBHOOK_SECRET }: Variables = pro
  * read those. A name with S3 overrides one with AWS, as in Bun.
  */
 function readObjectAccess(variables: Variables): ObjectAccess {
-  const first = (...names: string[]) => names.map((name) => variables[name]).find(Boolean) ?? "";
+  const first = (...all: string[]) => all.map((one) => variables[one]?.trim()).find(Boolean) ?? "";
   const region = first("S3_REGION", "AWS_REGION", "AWS_DEFAULT_REGION") || "us-east-1";
   const endpoint = first("S3_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT");
   return Object.freeze({

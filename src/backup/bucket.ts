@@ -17,7 +17,7 @@ export const patient: Patience = { attempts: 4, timeoutMs: 60_000, pauseMs: 1_00
 export const impatient: Patience = { attempts: 2, timeoutMs: 4_000, pauseMs: 500 };
 
 export function isBucketAddress(address: string): boolean {
-  return address.startsWith("s3:");
+  return /^s3:/i.test(address);
 }
 
 /** Opens `s3://bucket/prefix`. Nothing is sent before the first use. */
@@ -46,7 +46,8 @@ export function openBucket(address: string, access: ObjectAccess, how: Patience)
         found.push({ name, bytes, uploadId });
       }
       const next = textIn(xml, "NextContinuationToken");
-      if (next === undefined) return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+      if (next === undefined || next === page["continuation-token"])
+        return found.sort((a, b) => (a.name < b.name ? -1 : 1));
       page = { ...query, "continuation-token": next };
     }
   }
@@ -65,7 +66,7 @@ export function openBucket(address: string, access: ObjectAccess, how: Patience)
           if (range[1] < start) return Buffer.alloc(0);
           const { body } = await send({ task: "read", method: "GET", name, range });
           if (body.length === range[1] - start + 1) return body;
-          throw new PlaceError(`cannot read ${root}${name}: the server sends another range`);
+          throw new PlaceError(`cannot read ${root}${name}: it was changed while it was read`);
         },
         [Symbol.asyncDispose]: async () => {},
       };
@@ -143,7 +144,8 @@ export async function upload<T>(
     await place.remove(name);
     throw new PlaceError(`cannot write ${address}: the server has not stored all of it`);
   } catch (error) {
-    await abort(send, name, uploadId);
+    // The command has waited long enough.
+    await abort(requestsTo(bucket, prefix, access, impatient), name, uploadId);
     throw error;
   }
 }
@@ -152,14 +154,16 @@ function parseAddress(address: string, access: ObjectAccess) {
   const [, bucket, path = ""] =
     /^s3:\/\/([A-Za-z0-9][\w.-]{1,61}[A-Za-z0-9])(\/.*?)?\/*$/s.exec(address) ?? [];
   if (bucket === undefined || /\/(\/|\.\.?(\/|$))/.test(path)) {
-    throw new PlaceError(`${address} is not s3://BUCKET/PREFIX`);
+    // What was given is not shown: it may have a password.
+    throw new PlaceError("a bucket is s3://BUCKET/PREFIX, and a backup s3://BUCKET/PREFIX/NAME");
   }
   const { endpoint, accessKeyId, secretAccessKey } = access;
   if (accessKeyId === "" || secretAccessKey === "") {
     throw new PlaceError(`${address} needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`);
   }
-  if (!/^https?:/.test(endpoint) || !URL.canParse(endpoint.replace("{bucket}", bucket))) {
-    throw new PlaceError("the address of the object storage must be https://… or http://…");
+  const url = URL.parse(endpoint.replace("{bucket}", bucket));
+  if (!url || !/^https?:/.test(endpoint) || url.username + url.password + url.search + url.hash) {
+    throw new PlaceError("the object storage must be https://… or http://…, with no password");
   }
   return { bucket, prefix: path === "" ? "" : `${path.slice(1)}/` };
 }

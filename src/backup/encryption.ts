@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { reasonOf } from "../file-errors.ts";
 import { damagedBackup, newerFormat } from "./manifest.ts";
 import { type BackupBytes, PlaceError } from "./place.ts";
@@ -32,9 +32,10 @@ export interface BackupKey {
  */
 export function readKeyFile(file: string): readonly BackupKey[] {
   if (file === "") return [];
-  let text: string;
+  let text = "";
   try {
-    text = readFileSync(file, "utf8");
+    // Others can be endless, or make the process wait. Some editors put a mark at the start.
+    if (statSync(file).isFile()) text = readFileSync(file, "utf8").trim();
   } catch (error) {
     throw new PlaceError(`cannot read the key file ${file}: ${reasonOf(error)}`);
   }
@@ -117,8 +118,8 @@ export async function decrypting(
   /** Throws if the chunk is not exactly what was written at this position. */
   function decrypt(chunk: Buffer, index: number): Buffer {
     const decipher = createDecipheriv(...parametersOf(index, index === last)).setAAD(header);
-    decipher.setAuthTag(chunk.subarray(-tagBytes));
     try {
+      decipher.setAuthTag(chunk.subarray(-tagBytes));
       return Buffer.concat([decipher.update(chunk.subarray(0, -tagBytes)), decipher.final()]);
     } catch {
       throw damagedBackup(address, "its encrypted content was changed or cut off");
@@ -127,6 +128,7 @@ export async function decrypting(
 
   return {
     size,
+    isEncrypted: true,
     async read(start, length) {
       const end = Math.min(start + length, size);
       const first = Math.floor(start / chunkBytes);

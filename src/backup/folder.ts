@@ -1,6 +1,6 @@
 import type { BackupFile } from "../domain/operations/backups.ts";
 import { clockErrorMsMax } from "../domain/operations/maintenance.ts";
-import type { BackupPlace } from "./place.ts";
+import type { BackupPlace, PlacedFile } from "./place.ts";
 
 /** The place with the backups that the service makes. Several environments may share it. */
 export interface BackupFolder {
@@ -30,15 +30,16 @@ export async function listBackups(
   filesMax: number,
 ): Promise<readonly BackupFile[]> {
   const files = await place.list(`${environment}-`, timePattern, filesMax);
-  const toBackup = ({ name, bytes }: (typeof files)[number]) => {
-    return { name, bytes, createdAt: parseTime(timePattern.exec(name)![1]!) };
-  };
-  return files.map(toBackup).reverse();
+  const toBackup = ({ name, bytes }: PlacedFile) => ({ name, bytes, createdAt: timeOf(name) });
+  // Somebody may have made a name with a time that does not exist.
+  const backups = files.map(toBackup).filter(({ createdAt }) => createdAt > 0);
+  return backups.reverse();
 }
 
-/** The time in a name, such as 20261116T014015Z. */
-function parseTime(text: string): number {
-  return Date.parse(text.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, "$1-$2-$3T$4:$5:$6Z"));
+/** The time in the name of a backup. */
+function timeOf(name: string): number {
+  const pattern = /^.*-(....)(..)(..)T(..)(..)(..)Z\.petstore$/;
+  return Date.parse(name.replace(pattern, "$1-$2-$3T$4:$5:$6Z"));
 }
 
 /**

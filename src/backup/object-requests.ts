@@ -29,12 +29,16 @@ type ObjectResponse = { headers: Headers; body: Buffer; code: string | undefined
 
 export type SendRequest = (request: ObjectRequest) => Promise<ObjectResponse>;
 
+/** A request that sends or asks for this many bytes has twice the time. */
+const slowBytes = 4 * 1024 * 1024;
+
 /** Errors that the next attempt may not meet. */
 const passing = /^(SlowDown|InternalError|RequestTimeout|XAmzContentSHA256Mismatch)$/;
 
 const problems: Readonly<Record<string, string>> = {
   NoSuchBucket: "there is no such bucket",
   NoSuchKey: "no such file",
+  InvalidRange: "it was changed while it was read",
   InvalidAccessKeyId: "the access key is not known there",
   SignatureDoesNotMatch: "the secret access key is wrong",
   ExpiredToken: "the credentials have expired",
@@ -56,19 +60,23 @@ export function requestsTo(bucket: string, start: string, access: ObjectAccess, 
 
   /** Returns a text if it fails for a reason that may pass. */
   async function attempt(request: ObjectRequest): Promise<ObjectResponse | string> {
-    const { method, name, query = {}, range, body = new Uint8Array(), expected } = request;
+    const { method, name, query = {}, range, body = null, expected } = request;
+    // It would be taken for another folder.
+    if (name === "." || name === "..") throw failureOf(request, "no file can have this name");
     const path = (isInHost ? "" : `${bucket}/`) + (name === undefined ? "" : start + name);
     const search = Object.entries(query).map((pair) => pair.map(encode).join("="));
     const url = new URL(`${base}/${path.split("/").map(encode).join("/")}`);
     url.search = search.sort().join("&");
-    const headers = sign(method, url, body, access, Date.now());
+    const headers = sign(method, url, body ?? new Uint8Array(), access, Date.now());
     if (range) headers.range = `bytes=${range.join("-")}`;
-    const content = body.length > 0 ? body : null;
-    const init = { method, headers, redirect: "manual", body: content } as const;
+    const init = { method, headers, redirect: "manual", body } as const;
+    // A part takes minutes on a slow line, and a server that hangs is noticed sooner elsewhere.
+    const bytes = range ? range[1] - range[0] : (body?.length ?? 0);
+    const timeoutMs = Math.ceil(how.timeoutMs * (1 + bytes / slowBytes));
     let response: Response;
     let received: Buffer;
     try {
-      response = await fetch(url, { ...init, signal: AbortSignal.timeout(how.timeoutMs) });
+      response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) });
       received = Buffer.from(await response.arrayBuffer());
     } catch (error) {
       const { name: kind, code = kind } = error as NodeJS.ErrnoException;

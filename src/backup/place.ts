@@ -4,6 +4,7 @@ import { ServiceError } from "../domain/running/errors.ts";
 /** The bytes of a backup, as its writer made them. */
 export interface BackupBytes extends AsyncDisposable {
   readonly size: number;
+  readonly isEncrypted?: true;
   /** Returns fewer bytes at the end. */
   read(start: number, length: number): Promise<Buffer>;
 }

@@ -18,6 +18,7 @@ import { type BackupTable, endLine, missingValues, parseRow, tablesFor } from ".
 /** A backup whose checksum is right. */
 export interface Backup {
   readonly manifest: Manifest;
+  readonly isEncrypted: boolean;
   /** Reads the tables. Each can be read once, completely, and in the order of the file. */
   readonly rowsOf: RowsOf;
 }
@@ -36,7 +37,7 @@ export async function openBackup(
 ): Promise<Backup> {
   const { address: file } = source;
   return withEnds(source, async (bytes, line) => {
-    const { size } = bytes;
+    const { size, isEncrypted = false } = bytes;
     const { manifest, checksum } = parseManifest(file, line);
     if (firstLine.length + manifest.bytes + 1 + Buffer.byteLength(line) !== size) {
       throw damagedBackup(file, "its size differs from the size in its manifest");
@@ -53,7 +54,7 @@ export async function openBackup(
     if (Object.keys(manifest.rows).join() !== inFile.map(({ name }) => name).join()) {
       throw otherTables(file, manifest);
     }
-    return { manifest, rowsOf: rowsFrom(source, manifest, inFile) };
+    return { manifest, isEncrypted, rowsOf: rowsFrom(source, manifest, inFile) };
   });
 }
 

@@ -13,6 +13,7 @@ import { hasOwnBackups } from "../creation.ts";
 import { type BackupView, backupMsMax, startBackups } from "../domain/operations/backups.ts";
 import { watchReplica } from "../domain/operations/replica.ts";
 import { every, inBackground, whileAvailable } from "../domain/running/background.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { failureOf, runCommand, runShell, withoutProgram } from "./child.ts";
 import type { ServiceOptions } from "./options.ts";
@@ -41,7 +42,7 @@ export function openBackups(
   const folder = { place, environment };
   const variables = childVariables(config);
   let ahead: readonly string[] | undefined;
-  let listed: Awaited<ReturnType<BackupView["listFiles"]>> = [];
+  let listed: Awaited<ReturnType<BackupView["listFiles"]>> | undefined;
 
   /** Looks for backups that have ledger rows which the store does not have. */
   async function compare(): Promise<readonly string[]> {
@@ -78,8 +79,9 @@ export function openBackups(
   /** While a bucket cannot be reached, what it had before. The next backup says what is wrong. */
   async function listFiles() {
     listed = await listBackups(folder, filesListedMax).catch((error) => {
-      if (error instanceof PlaceError) return listed;
-      throw error;
+      if (!(error instanceof PlaceError)) throw error;
+      if (listed) return listed;
+      throw new ServiceError("unavailable", `The backups cannot be listed now: ${error.message}.`);
     });
     return listed;
   }

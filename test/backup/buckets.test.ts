@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { openBucket } from "../../src/backup/bucket.ts";
 import { readConfig } from "../../src/config.ts";
@@ -166,11 +166,22 @@ test("a schedule keeps backups in a bucket, and a failure is in the log, the met
   const bounds = { backupEveryMs: 1_000, metricsReadEveryMs: 50, objectAccess: accessOf() };
   storage.objects.set("shop/staging-20200101T000000Z.petstore", Buffer.from(""));
   storage.objects.set("shop/deeper/production-20200101T000000Z.petstore", Buffer.from(""));
+  storage.objects.set("shop/production-20261399T250000Z.petstore", Buffer.from(""));
   const foreign = [...storage.objects.keys()];
   const service = await startTestService("sqlite", flags, bounds, { program, clock });
   try {
     const eventsOf = (event: string) =>
       service.logged.filter((line) => line.includes(`"${event}"`));
+    const { text: key } = await issueOperator(service);
+    // What was never listed is not shown as an empty list.
+    storage.fault = ({ key: name }) =>
+      name === "" ? { status: 404, code: "NoSuchBucket" } : undefined;
+    const unknown = "cannot list s3://backups/shop/: there is no such bucket.";
+    expect(await service.call("GET", "~/admin/backups", { key })).toMatchObject({
+      status: 503,
+      json: { message: `The backups cannot be listed now: ${unknown}` },
+    });
+    storage.fault = () => undefined;
     for (let count = 1; count <= 4; count++) {
       await until(() => eventsOf("backup made").length === count, 30_000, "a backup");
       clock.advance(10_000);
@@ -183,7 +194,6 @@ test("a schedule keeps backups in a bucket, and a failure is in the log, the met
     const objects = [...own.map((name) => `shop/${name}`), ...foreign];
     expect([...storage.objects.keys()].sort()).toEqual(objects.sort());
 
-    const { text: key } = await issueOperator(service);
     const list = async () => {
       const { json } = await service.call("GET", "~/admin/backups", { key });
       return json as { folder: string; files: { name: string }[]; last: { error: string | null } };
@@ -246,12 +256,15 @@ test("doctor compares encrypted backups in a bucket with the store, or says why 
   const key = ["--backup-key-file", keyFile];
   const file = "s3://backups/shop/production-20261115T100000Z.petstore";
   await place.json("backup", file, "--database", database, ...key);
-  const examine = async (...words: string[]) => {
+  const checkNamed = async (name: string, ...words: string[]) => {
     const flags = ["--database", database, "--backup-folder", "s3://backups/shop", "--json"];
     const { out } = await place.runHere(["doctor", ...flags, ...words]);
     expect(out).not.toContain(storage.variables.AWS_SECRET_ACCESS_KEY);
     const { checks } = JSON.parse(out) as { checks: Record<string, string>[] };
-    const { result, found } = checks.find(({ name }) => name === "backup")!;
+    return checks.findLast((check) => check.name === name);
+  };
+  const examine = async (...words: string[]) => {
+    const { result, found } = (await checkNamed("backup", ...words))!;
     return `${result}: ${found}`;
   };
   expect(await examine(...key)).toMatch(/^ok: the last one is/);
@@ -259,6 +272,17 @@ test("doctor compares encrypted backups in a bucket with the store, or says why 
   storage.fault = () => ({ status: 404, code: "NoSuchBucket" });
   const absent = "problem: cannot list s3://backups/shop/: there is no such bucket";
   expect(await examine(...key)).toBe(absent);
+  const lost = await checkNamed("store", ...key, "--database", `${database}-lost`);
+  expect(lost).toMatchObject({ result: "problem" });
+  expect(lost!.advice).toEndWith(
+    " Whether it has backups is not known: cannot list s3://backups/shop/: there is no such bucket.",
+  );
+  expect(await checkNamed("backup key", ...key)).toBeUndefined();
+  chmodSync(keyFile, 0o640);
+  expect(await checkNamed("backup key", ...key)).toMatchObject({
+    result: "warning",
+    advice: `Run chmod 600 ${keyFile}.`,
+  });
 });
 
 /** A real server, where one is installed. */

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import {
   type BackupKey,
   decrypting,
@@ -158,6 +159,13 @@ test("an encrypted backup is restored only with its key, and a drill proves that
   );
   const empty = keyFile("empty.key", "# nothing");
   expect(await refused(file, "--backup-key-file", empty)).toContain("empty.key is invalid");
+  // Neither is read: one would never end.
+  const [pipe, folder] = [place.path("pipe.key"), place.path("folder.key")];
+  execFileSync("mkfifo", [pipe]);
+  mkdirSync(folder);
+  for (const key of [pipe, folder]) {
+    expect(await refused(file, "--backup-key-file", key)).toContain(`${key} is invalid`);
+  }
   const drill = await place.runHere(["drill", file, "--database", database]);
   expect(drill).toMatchObject({
     code: 1,
@@ -165,6 +173,19 @@ test("an encrypted backup is restored only with its key, and a drill proves that
   });
 
   const target = `sqlite:${place.path("restored.db")}`;
-  const words = ["restore", file, "--database", target, "--backup-key-file", keys];
+  // As some editors write it.
+  const marked = keyFile("marked.key", `\ufeff${older}\r`);
+  const words = ["restore", file, "--database", target, "--backup-key-file", marked];
   expect(await place.json(...words)).toMatchObject({ seq: 1 });
+
+  // Somebody may have put it in the place of an encrypted one.
+  const plain = place.path("plain.petstore");
+  await place.json("backup", plain, "--database", database);
+  const told = await place.runHere(["drill", plain, ...settings, keys]);
+  expect(told).toMatchObject({
+    code: 0,
+    err: expect.stringContaining(`${plain} is not encrypted`),
+  });
+  const silent = await place.runHere(["drill", plain, "--database", database]);
+  expect(silent.err).not.toContain("is not encrypted");
 });

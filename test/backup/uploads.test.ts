@@ -150,6 +150,22 @@ describe("an upload", () => {
     expect(storage.objects.size + storage.uploads.size).toBe(0);
   });
 
+  test("that changes while it is read is noticed, and a list without an end is ended", async () => {
+    await send(randomBytes(1_000));
+    const bytes = await open().open("one.petstore");
+    for (const size of [999, 10]) {
+      const shorter = storage.objects.get("shop/one.petstore")!.subarray(0, size);
+      storage.objects.set("shop/one.petstore", shorter);
+      await expect(bytes.read(500, 500)).rejects.toThrow(/: it was changed while it was read$/);
+    }
+    const page =
+      "<Contents><Key>a</Key></Contents><NextContinuationToken>b</NextContinuationToken>";
+    using server = Bun.serve({ port: 0, fetch: () => new Response(page) });
+    const access = accessOf({ ...storage.variables, S3_ENDPOINT: server.url.origin });
+    const listed = await openBucket("s3://backups", access, quick).list("", /./, 9);
+    expect(listed.map(({ name }) => name)).toEqual(["a", "a"]);
+  });
+
   test("needs an address, credentials and a server that fit", async () => {
     const list = (address: string, variables: Record<string, string> = {}) => {
       const bucket = () =>
@@ -165,9 +181,17 @@ describe("an upload", () => {
     expect(await list("s3://other/shop")).toMatch(
       /^cannot list s3:\/\/other\/shop\/: there is no such bucket$/,
     );
-    for (const address of ["s3://", "s3://backups//a", "s3://backups/../a", "s3://a?b/c"]) {
-      expect(await list(address)).toBe(`${address} is not s3://BUCKET/PREFIX`);
+    const wrong = ["s3://", "S3://backups", "s3://backups//a", "s3://backups/../a", "s3://a?b/c"];
+    for (const address of [...wrong, "s3://TESTKEY:hidden@backups"]) {
+      expect(await list(address)).toBe(
+        "a bucket is s3://BUCKET/PREFIX, and a backup s3://BUCKET/PREFIX/NAME",
+      );
     }
+    const before = storage.requests.length;
+    for (const name of [".", ".."]) {
+      await expect(open().exists(name)).rejects.toThrow(/: no file can have this name$/);
+    }
+    expect(storage.requests.length).toBe(before);
     expect(await list("s3://backups", { AWS_ACCESS_KEY_ID: "" })).toMatch(
       / needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY$/,
     );
@@ -183,7 +207,13 @@ describe("an upload", () => {
     expect(await list("s3://backups", { AWS_REGION: "us-east-1" })).toMatch(
       /is in another region; set AWS_REGION$/,
     );
-    expect(await list("s3://backups", { S3_ENDPOINT: "storage:9000" })).toMatch(/must be https:/);
+    const { host } = new URL(storage.endpoint);
+    for (const endpoint of ["storage:9000", `http://a:b@${host}`, `http://${host}?a`]) {
+      const refused = await list("s3://backups", { S3_ENDPOINT: endpoint });
+      expect(refused).toMatch(/must be https:.*, with no password$/);
+    }
+    // A line feed at the end, as in a file of variables.
+    expect(await list("s3://backups", { S3_ACCESS_KEY_ID: "TESTKEY\r\n" })).toBe("");
     expect(await list("s3://backups", nowhere)).toMatch(
       /no connection to 127\.0\.0\.1:\d+ \(ECONNREFUSED\)$/,
     );

@@ -8,6 +8,7 @@ import type { Store } from "../../domain/store.ts";
 import type { Verification } from "../../domain/verification/verify.ts";
 import { systemClock } from "../../engines.ts";
 import { reasonOf } from "../../file-errors.ts";
+import { printWarning } from "../../output.ts";
 import { openStore } from "../../stores.ts";
 import { counted } from "../paragraphs.ts";
 import { countingRows, createProgress, type Progress } from "../progress.ts";
@@ -73,10 +74,12 @@ export async function open(file: string, config: Config): Promise<Backup> {
   using opened = new DisposableStack();
   let progress: Progress | undefined;
   try {
-    return await openBackup(sourceOf(file, config), config.environment, (bytes, total) => {
+    const backup = await openBackup(sourceOf(file, config), config.environment, (bytes, total) => {
       progress ??= opened.use(createProgress(`Checking ${file}`, total, { unit: "bytes" }));
       progress.advance(bytes);
     });
+    if (config.backupKeyFile && !backup.isEncrypted) printWarning(`${file} is not encrypted`);
+    return backup;
   } catch (error) {
     throw withFileName(file, error);
   }

@@ -59,7 +59,7 @@ export async function examine(
   const changed = all.filter(({ origin }) => origin !== "default").length;
   const path = sqlitePath(config);
   const isMissing = path !== undefined && !existsSync(path);
-  const newest = await findNewestBackup(config).catch(() => undefined);
+  const newest = await findNewestBackup(config).catch((error: Error) => error);
   const size = path === undefined || isMissing ? 0 : storeBytes(realpathSync(path));
   const valid = `${all.length} settings are valid, ${changed} are not the default`;
   return [
@@ -84,13 +84,15 @@ async function examineStore(config: Config, bounds: Bounds): Promise<readonly Fi
   }
 }
 
-function storeAdvice(path: string | undefined, newestBackup: string | undefined): string {
+function storeAdvice(path: string | undefined, newest: string | Error | undefined): string {
   const advice =
     path === undefined
       ? "Check --database, the network, and that the server runs and accepts this user."
       : "Check --database and --env, and the current folder: a relative path starts there.";
-  if (newestBackup === undefined) return advice;
-  return `${advice} If the store is lost, run petstore restore ${newestBackup}.`;
+  if (newest === undefined) return advice;
+  return typeof newest === "string"
+    ? `${advice} If the store is lost, run petstore restore ${newest}.`
+    : `${advice} Whether it has backups is not known: ${newest.message}.`;
 }
 
 function scrubbed({ found, ...finding }: Finding): Finding {

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { isBucketAddress } from "../../backup/bucket.ts";
+import { readKeyFile } from "../../backup/encryption.ts";
 import { runShell } from "../../compose/child.ts";
 import type { Config } from "../../config.ts";
 import { checkKeyPair, readKeyPair } from "../../http/tls/key-pair.ts";
@@ -21,6 +22,7 @@ export function machineChecks(
     ["version", "Check the installation.", () => ok(version)],
     ["descriptors", "Run ulimit -n.", () => checkDescriptors(config, bounds)],
     ["certificate", "Check --tls-cert and --tls-key.", () => checkCertificate(config, bounds)],
+    ["backup key", "Check --backup-key-file.", () => checkBackupKey(config)],
     ["backup folder", "Check --backup-folder.", checkFolder],
     ["replica", replicaAdvice, () => checkReplica(config, bounds)],
   ];
@@ -61,11 +63,17 @@ async function checkCertificate(
   } else if (expiresAt <= Date.now() + endingMs) {
     findings.push(warning(`it expires on ${day(expiresAt)}`, renew));
   }
-  if ((statSync(keyFile).mode & 0o077) !== 0) {
-    const found = `other users can read the private key ${keyFile}`;
-    findings.push(warning(found, `Run chmod 600 ${keyFile}.`));
-  }
+  findings.push(...checkPrivacy("private key", keyFile));
   return findings.length > 0 ? findings : [ok(`valid until ${day(expiresAt)}`)];
+}
+
+function checkPrivacy(what: string, file: string): readonly Found[] {
+  if ((statSync(file).mode & 0o077) === 0) return [];
+  return [warning(`other users can read the ${what} ${file}`, `Run chmod 600 ${file}.`)];
+}
+
+function checkBackupKey({ backupKeyFile: file }: Config): readonly Found[] {
+  return readKeyFile(file).length > 0 ? checkPrivacy("key of the backups", file) : [];
 }
 
 const replicaAdvice = "Check the program that makes it, and its log. See docs/litestream.md.";
