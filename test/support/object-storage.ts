@@ -61,8 +61,15 @@ class Refusal extends Error {
 export async function startObjectStorage(bucket = "backups"): Promise<ObjectStorage> {
   const objects = new Map<string, Buffer>();
   const uploads = new Map<string, Upload>();
-  // Headers that belong to an object, such as the time that Litestream gives its files.
+  // When an object was stored, and headers that belong to it. Litestream needs both to restore a time.
+  const storedAt = new WeakMap<Buffer, Date>();
   const metadataOf = new WeakMap<Buffer, Record<string, string>>();
+
+  function store(key: string, object: Buffer, metadata: Record<string, string>): void {
+    objects.set(key, object);
+    storedAt.set(object, new Date());
+    metadataOf.set(object, metadata);
+  }
   const requests: string[] = [];
   let uploadCount = 0;
 
@@ -129,8 +136,7 @@ export async function startObjectStorage(bucket = "backups"): Promise<ObjectStor
     const id = query.get("uploadId");
     if (id !== null) return actOnUpload(method, key, id, query, body);
     if (method === "PUT") {
-      objects.set(key, body);
-      metadataOf.set(body, metadataIn(request));
+      store(key, body, metadataIn(request));
       return { status: 200, headers: { etag: tagOf(body) } };
     }
     if (method === "DELETE") {
@@ -188,9 +194,7 @@ export async function startObjectStorage(bucket = "backups"): Promise<ObjectStor
       if (part.length < partBytesMin || part.length !== parts[0]!.length)
         throw new Refusal(400, "EntityTooSmall");
     }
-    const object = Buffer.concat(parts);
-    objects.set(key, object);
-    metadataOf.set(object, upload.metadata);
+    store(key, Buffer.concat(parts), upload.metadata);
     return { status: 200, text: "<CompleteMultipartUploadResult></CompleteMultipartUploadResult>" };
   }
 
@@ -204,11 +208,12 @@ export async function startObjectStorage(bucket = "backups"): Promise<ObjectStor
       !(query.has("delimiter") && key.slice(prefix.length).includes("/")) &&
       key > after;
     const keys = [...objects.keys()].filter(isListed).sort();
-    const page = keys
-      .slice(0, 2)
-      .map(
-        (key) => `<Contents><Key>${key}</Key><Size>${objects.get(key)!.length}</Size></Contents>`,
-      );
+    const page = keys.slice(0, 2).map((key) => {
+      const object = objects.get(key)!;
+      const at = storedAt.get(object) ?? new Date(0);
+      const time = `<LastModified>${at.toISOString()}</LastModified>`;
+      return `<Contents><Key>${key}</Key>${time}<Size>${object.length}</Size></Contents>`;
+    });
     const isTruncated = keys.length > 2;
     const next = isTruncated ? `<NextContinuationToken>${keys[1]}</NextContinuationToken>` : "";
     return `<ListBucketResult><IsTruncated>${isTruncated}</IsTruncated>${next}${page.join("")}</ListBucketResult>`;
