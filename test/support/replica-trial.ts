@@ -30,6 +30,8 @@ export interface Copier {
 /** Starts to copy the database. */
 export type StartCopier = (place: Workspace, database: string) => Promise<Copier>;
 
+type Bucket = Pick<ObjectStorage, "bucket" | "endpoint" | "objects" | "variables">;
+
 /** Where Litestream copies to: the lines of its configuration, and what `restore` and `save` need. */
 interface Target extends Pick<Copier, "target" | "save"> {
   readonly lines: readonly string[];
@@ -53,7 +55,7 @@ function newFolder(place: Workspace): string {
   return folder;
 }
 
-function prefixIn({ bucket, endpoint, objects, variables }: ObjectStorage, region: string): Target {
+function prefixIn({ bucket, endpoint, objects, variables }: Bucket, region: string): Target {
   return {
     target: "replica",
     lines: [`url: s3://${bucket}/replica`, `endpoint: ${endpoint}`, `region: ${region}`],
@@ -83,7 +85,7 @@ export const startLitestream: StartCopier = (place, database) =>
 
 /** Copies to a bucket. */
 export const startLitestreamIn =
-  (storage: ObjectStorage): StartCopier =>
+  (storage: Bucket): StartCopier =>
   (place, database) =>
     startLitestreamTo(prefixIn(storage, storage.variables.AWS_REGION!), place, database);
 
