@@ -84,9 +84,10 @@ async function openShop() {
     stdin: "pipe",
     stdout: "pipe",
     stderr: "inherit",
+    // With a process group of its own, so that whatever ends the shell also ends all that it has started.
+    detached: true,
   });
-  // Whatever ends the shell, such as a command that fails, leaves none of its programs behind.
-  shell.stdin.write("trap 'kill $(jobs -p) 2> /dev/null' EXIT\n");
+  shell.stdin.write("trap 'kill 0' EXIT\n");
   const output = shell.stdout.getReader();
   const decoder = new TextDecoder();
   let unread = "";
@@ -117,8 +118,11 @@ async function openShop() {
       return text;
     },
     async leave(): Promise<void> {
-      await run("kill $(jobs -p) 2> /dev/null; wait").catch(() => {});
-      shell.kill();
+      try {
+        process.kill(-shell.pid, "SIGKILL");
+      } catch {
+        // All have ended.
+      }
       storage.stop();
       rmSync(home, { recursive: true, force: true });
     },
