@@ -5,7 +5,7 @@ import { type Acknowledged, startUpdates, type Updates } from "./support/backup-
 import { findFreePort } from "./support/ports.ts";
 import { migratedDatabase } from "./support/postgres-template.ts";
 import { openWorkspace, type Started, signalUntilEnd, type Workspace } from "./support/process.ts";
-import { litestreamWindowMs, startLitestreamIn } from "./support/replica-trial.ts";
+import { litestreamWindowMs, startLitestream } from "./support/replica-trial.ts";
 import { type Engine, engines } from "./support/service.ts";
 import { createKey, unlimited } from "./support/stocking.ts";
 
@@ -228,9 +228,7 @@ test.skipIf(!Bun.which("litestream"))(
       const encrypted = ["--backup-key-file", "backup.key"];
       const { key } = await createKey(database, { name: "load", ...unlimited });
       const service = await place.serve(["serve", "--database", database]);
-      const endpoint = variables.AWS_ENDPOINT_URL_S3!;
-      const storage = { bucket: "backups", endpoint, objects: new Map(), variables };
-      const copier = await startLitestreamIn(storage)(place, file);
+      const copier = await startLitestream(place, file);
       const updates = startUpdates(service.baseUrl, key, pairs, writers);
       const target = ["--database", database];
       const plain = await measure(place, "backup", "s3://backups/plain", ...target);

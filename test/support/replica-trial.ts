@@ -30,8 +30,6 @@ export interface Copier {
 /** Starts to copy the database. */
 export type StartCopier = (place: Workspace, database: string) => Promise<Copier>;
 
-type Bucket = Pick<ObjectStorage, "bucket" | "endpoint" | "objects" | "variables">;
-
 /** Where Litestream copies to: the lines of its configuration, and what `restore` and `save` need. */
 interface Target extends Pick<Copier, "target" | "save"> {
   readonly lines: readonly string[];
@@ -55,7 +53,7 @@ function newFolder(place: Workspace): string {
   return folder;
 }
 
-function prefixIn({ bucket, endpoint, objects, variables }: Bucket, region: string): Target {
+function prefixIn({ bucket, endpoint, objects, variables }: ObjectStorage, region: string): Target {
   return {
     target: "replica",
     lines: [`url: s3://${bucket}/replica`, `endpoint: ${endpoint}`, `region: ${region}`],
@@ -85,7 +83,7 @@ export const startLitestream: StartCopier = (place, database) =>
 
 /** Copies to a bucket. */
 export const startLitestreamIn =
-  (storage: Bucket): StartCopier =>
+  (storage: ObjectStorage): StartCopier =>
   (place, database) =>
     startLitestreamTo(prefixIn(storage, storage.variables.AWS_REGION!), place, database);
 
@@ -220,9 +218,10 @@ const saves = 3;
 export async function runReplicaTrial(start: StartCopier, windowMs: number): Promise<number[]> {
   const loaded = await enterLoadedPlace();
   const { place, database } = loaded;
+  let copier: Copier | undefined;
   try {
     const service = await place.serve();
-    const copier = await start(place, database.replace("sqlite:", ""));
+    copier = await start(place, database.replace("sqlite:", ""));
     const acknowledged: Acknowledged[] = [];
     const first = startLoad(loaded, service, acknowledged);
     await grow(acknowledged, 64);
@@ -269,6 +268,7 @@ export async function runReplicaTrial(start: StartCopier, windowMs: number): Pro
     await expectServed(loaded, place.path(`copy-${saves}/restored.db`));
     return lostMs;
   } finally {
+    await copier?.kill();
     await place.leave();
   }
 }
