@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
-import { readFileSync, rmSync, statSync } from "node:fs";
-import { startUpdates, type Updates } from "./support/backup-trial.ts";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Acknowledged, startUpdates, type Updates } from "./support/backup-trial.ts";
+import { findFreePort } from "./support/ports.ts";
 import { migratedDatabase } from "./support/postgres-template.ts";
-import { openWorkspace, type Workspace } from "./support/process.ts";
+import { openWorkspace, type Started, signalUntilEnd, type Workspace } from "./support/process.ts";
+import { litestreamWindowMs, startLitestream } from "./support/replica-trial.ts";
 import { type Engine, engines } from "./support/service.ts";
 import { createKey, unlimited } from "./support/stocking.ts";
 
@@ -13,35 +16,45 @@ const writers = 8;
 const baselineMs = 15_000;
 const rssMbMax = 700;
 
-interface Ended<T> {
-  readonly result: T;
+interface Cost {
   readonly seconds: number;
   readonly cpuSeconds: number;
   readonly peakMb: number;
 }
 
+interface Ended<T> extends Cost {
+  readonly result: T;
+}
+
 /** Runs a command with --json, and measures its time and memory. */
 async function measure<T>(place: Workspace, ...words: string[]): Promise<Ended<T>> {
-  const startedMs = performance.now();
   const running = place.start([...words, "--json"]);
+  const cost = await costOf(running);
+  const line = running
+    .written()
+    .split("\n")
+    .find((text) => text.startsWith("{"))!;
+  return { result: JSON.parse(line), ...cost };
+}
+
+/** Measures a process that was just started, until it ends or `isDone`. */
+async function costOf(running: Started, isDone?: () => Promise<boolean>): Promise<Cost> {
+  const startedMs = performance.now();
   let peakKb = 0;
   let cpuSeconds = 0;
   let isRunning = true;
   const exited = running.exited.finally(() => {
     isRunning = false;
   });
-  while (isRunning) {
+  while (isRunning && !(await isDone?.())) {
     peakKb = Math.max(peakKb, peakOf(running.pid));
     cpuSeconds = Math.max(cpuSeconds, cpuSecondsOf(running.pid));
     await Bun.sleep(20);
   }
-  expect({ code: await exited, written: running.written() }).toMatchObject({ code: 0 });
+  if (!isDone || !isRunning)
+    expect({ code: await exited, written: running.written() }).toMatchObject({ code: 0 });
   const seconds = (performance.now() - startedMs) / 1_000;
-  const line = running
-    .written()
-    .split("\n")
-    .find((text) => text.startsWith("{"))!;
-  return { result: JSON.parse(line), seconds, cpuSeconds, peakMb: Math.round(peakKb / 1024) };
+  return { seconds, cpuSeconds, peakMb: Math.round(peakKb / 1024) };
 }
 
 function peakOf(pid: number): number {
@@ -146,13 +159,7 @@ for (const engine of engines) {
         restoredTo,
       );
       const again = await place.serve(["serve", "--database", restoredTo]);
-      const headers = { Authorization: `Bearer ${key}` };
-      const response = await fetch(`${again.baseUrl}/inventory`, { headers });
-      const entries = (await response.json()) as { petId: number; quantity: number }[];
-      const quantities = new Map(entries.map(({ petId, quantity }) => [petId, quantity]));
-      const isLost = ({ petIds, quantity }: Updates["acknowledged"][number]) =>
-        petIds.some((petId) => (quantities.get(petId) ?? -1) < quantity);
-      const lost = updates.acknowledged.filter(isLost);
+      const lost = await listLost(again.baseUrl, key, updates);
       const lostBefore = lost.filter(({ atMs }) => atMs < startedMs);
       console.log(
         `${engine} to ${target}`,
@@ -166,13 +173,123 @@ for (const engine of engines) {
         }),
       );
       expect(lostBefore).toEqual([]);
-      expect(quantities.size).toBe(2 * pairs);
       again.kill("SIGTERM");
       await again.exited;
     }
     await place.leave();
   }, 1_800_000);
 }
+
+/** The acknowledged updates that a restored service does not have. */
+async function listLost(baseUrl: string, key: string, { acknowledged }: Updates) {
+  const headers = { Authorization: `Bearer ${key}` };
+  const response = await fetch(`${baseUrl}/inventory`, { headers });
+  const entries = (await response.json()) as { petId: number; quantity: number }[];
+  const quantities = new Map(entries.map(({ petId, quantity }) => [petId, quantity]));
+  expect(quantities.size).toBe(2 * pairs);
+  return acknowledged.filter(({ petIds, quantity }) =>
+    petIds.some((petId) => (quantities.get(petId) ?? -1) < quantity),
+  );
+}
+
+/** The object storage of the tests as a process, so that it takes no time from the clients. */
+async function startStorage(place: Workspace): Promise<Record<string, string>> {
+  const code = `import { startObjectStorage } from ${JSON.stringify(resolve("test/support/object-storage.ts"))};
+    console.log(JSON.stringify((await startObjectStorage()).variables));`;
+  const running = place.start(["-e", code], { command: [process.execPath] });
+  await running.wrote("}");
+  return JSON.parse(running.written());
+}
+
+/** Starts the service on a restored file, and returns what it cost and what is lost. */
+async function reopen(place: Workspace, database: string, key: string, updates: Updates) {
+  const port = String(await findFreePort());
+  const service = place.start(["serve", "--port", port, "--database", database]);
+  const isReady = async () =>
+    (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status === 200;
+  const start = await costOf(service, isReady);
+  const lost = await listLost(`http://127.0.0.1:${port}/v1`, key, updates);
+  await signalUntilEnd(service, "SIGTERM");
+  return { start, lost };
+}
+
+test.skipIf(!Bun.which("litestream"))(
+  "a lost machine with 1,000,000 entries is back from a bucket, and from the copy by Litestream (needs litestream)",
+  async () => {
+    const elsewhere = openWorkspace();
+    const variables = await startStorage(elsewhere);
+    const place = openWorkspace(variables);
+    try {
+      const file = place.path("machine/production.db");
+      const database = `sqlite:${file}`;
+      mkdirSync(place.path("machine"));
+      await fill(place, database);
+      writeFileSync(place.path("backup.key"), "7".repeat(64));
+      const encrypted = ["--backup-key-file", "backup.key"];
+      const { key } = await createKey(database, { name: "load", ...unlimited });
+      const service = await place.serve(["serve", "--database", database]);
+      const copier = await startLitestream(place, file);
+      const updates = startUpdates(service.baseUrl, key, pairs, writers);
+      const target = ["--database", database];
+      const plain = await measure(place, "backup", "s3://backups/plain", ...target);
+      const startedMs = Date.now();
+      const address = "s3://backups/encrypted";
+      const sealed = await measure(place, "backup", address, ...target, ...encrypted);
+      await Bun.sleep(baselineMs);
+      service.kill("SIGKILL");
+      const lostMs = Date.now();
+      await copier.kill();
+      await updates.stop().catch(() => {});
+      const secondsOf = (lost: readonly Acknowledged[]) =>
+        lost.reduce((oldest, { atMs }) => Math.max(oldest, (lostMs - atMs) / 1_000), 0);
+      const wipe = () => {
+        rmSync(place.path("machine"), { recursive: true });
+        mkdirSync(place.path("machine"));
+      };
+
+      wipe();
+      const restore = await measure(place, "restore", address, ...target, ...encrypted);
+      const fromBucket = await reopen(place, database, key, updates);
+      console.log(
+        "bucket",
+        JSON.stringify({
+          backup: { plain, encrypted: sealed },
+          restore,
+          start: fromBucket.start,
+          acknowledged: updates.acknowledged.length,
+          lost: fromBucket.lost.length,
+          lostSeconds: secondsOf(fromBucket.lost),
+          backupStartedSecondsBefore: (lostMs - startedMs) / 1_000,
+        }),
+      );
+      expect(fromBucket.lost.filter(({ atMs }) => atMs < startedMs)).toEqual([]);
+      for (const { peakMb } of [plain, sealed]) expect(peakMb).toBeLessThan(rssMbMax);
+
+      wipe();
+      const words = ["restore", "-config", place.path("litestream.yml"), file];
+      const copied = await costOf(place.start(words, { command: ["litestream"] }));
+      const megabytes = statSync(file).size / 1e6;
+      const verify = await measure(place, "verify", ...target);
+      const fromCopy = await reopen(place, database, key, updates);
+      console.log(
+        "litestream",
+        JSON.stringify({
+          restore: copied,
+          megabytes,
+          verify,
+          start: fromCopy.start,
+          lost: fromCopy.lost.length,
+          lostSeconds: secondsOf(fromCopy.lost),
+        }),
+      );
+      expect(secondsOf(fromCopy.lost)).toBeLessThan(litestreamWindowMs / 1_000);
+    } finally {
+      await place.leave();
+      await elsewhere.leave();
+    }
+  },
+  1_800_000,
+);
 
 function stepsOf({ checkMs, loadMs, verifyMs, ageMs }: Record<string, number>) {
   return { checkMs, loadMs, verifyMs, ageMs };

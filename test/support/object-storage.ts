@@ -23,6 +23,12 @@ export type Fault =
   /** Does what was asked and closes the connection instead of the answer. */
   | "lose the answer";
 
+interface Upload {
+  readonly key: string;
+  readonly parts: Map<number, Buffer>;
+  readonly metadata: Record<string, string>;
+}
+
 export interface ObjectStorage {
   readonly bucket: string;
   readonly endpoint: string;
@@ -30,7 +36,7 @@ export interface ObjectStorage {
   readonly variables: Record<string, string>;
   readonly objects: Map<string, Buffer>;
   /** Uploads that were neither completed nor aborted, by their id. */
-  readonly uploads: Map<string, { readonly key: string; readonly parts: Map<number, Buffer> }>;
+  readonly uploads: Map<string, Upload>;
   readonly requests: string[];
   /** Decides which requests fail. */
   fault: (request: StorageRequest) => Fault | undefined;
@@ -54,7 +60,16 @@ class Refusal extends Error {
 
 export async function startObjectStorage(bucket = "backups"): Promise<ObjectStorage> {
   const objects = new Map<string, Buffer>();
-  const uploads = new Map<string, { key: string; parts: Map<number, Buffer> }>();
+  const uploads = new Map<string, Upload>();
+  // When an object was stored, and headers that belong to it. Litestream needs both to restore a time.
+  const storedAt = new WeakMap<Buffer, Date>();
+  const metadataOf = new WeakMap<Buffer, Record<string, string>>();
+
+  function store(key: string, object: Buffer, metadata: Record<string, string>): void {
+    objects.set(key, object);
+    storedAt.set(object, new Date());
+    metadataOf.set(object, metadata);
+  }
   const requests: string[] = [];
   let uploadCount = 0;
 
@@ -112,7 +127,7 @@ export async function startObjectStorage(bucket = "backups"): Promise<ObjectStor
     }
     if (query.has("uploads")) {
       const id = `upload-${++uploadCount}`;
-      uploads.set(id, { key, parts: new Map() });
+      uploads.set(id, { key, parts: new Map(), metadata: metadataIn(request) });
       return {
         status: 200,
         text: `<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`,
@@ -121,7 +136,7 @@ export async function startObjectStorage(bucket = "backups"): Promise<ObjectStor
     const id = query.get("uploadId");
     if (id !== null) return actOnUpload(method, key, id, query, body);
     if (method === "PUT") {
-      objects.set(key, body);
+      store(key, body, metadataIn(request));
       return { status: 200, headers: { etag: tagOf(body) } };
     }
     if (method === "DELETE") {
@@ -130,9 +145,11 @@ export async function startObjectStorage(bucket = "backups"): Promise<ObjectStor
     }
     const object = objects.get(key);
     if (!object) throw new Refusal(404, "NoSuchKey");
-    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "")!;
+    const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? "");
+    if (!range) return { status: 200, bytes: object, headers: metadataOf.get(object) ?? {} };
+    const [, first, last] = range;
     if (Number(first) >= object.length) throw new Refusal(416, "InvalidRange");
-    const bytes = object.subarray(Number(first), Number(last) + 1);
+    const bytes = object.subarray(Number(first), last ? Number(last) + 1 : undefined);
     const end = Number(first) + bytes.length - 1;
     return {
       status: 206,
@@ -177,24 +194,26 @@ export async function startObjectStorage(bucket = "backups"): Promise<ObjectStor
       if (part.length < partBytesMin || part.length !== parts[0]!.length)
         throw new Refusal(400, "EntityTooSmall");
     }
-    objects.set(key, Buffer.concat(parts));
+    store(key, Buffer.concat(parts), upload.metadata);
     return { status: 200, text: "<CompleteMultipartUploadResult></CompleteMultipartUploadResult>" };
   }
 
   /** Pages of two, so that every list has several. */
   function listObjects(query: URLSearchParams): string {
-    if (query.get("list-type") !== "2" || query.get("delimiter") !== "/")
-      throw new Refusal(400, "InvalidArgument");
+    if (query.get("list-type") !== "2") throw new Refusal(400, "InvalidArgument");
     const prefix = query.get("prefix") ?? "";
     const after = query.get("continuation-token") ?? "";
     const isListed = (key: string) =>
-      key.startsWith(prefix) && !key.slice(prefix.length).includes("/") && key > after;
+      key.startsWith(prefix) &&
+      !(query.has("delimiter") && key.slice(prefix.length).includes("/")) &&
+      key > after;
     const keys = [...objects.keys()].filter(isListed).sort();
-    const page = keys
-      .slice(0, 2)
-      .map(
-        (key) => `<Contents><Key>${key}</Key><Size>${objects.get(key)!.length}</Size></Contents>`,
-      );
+    const page = keys.slice(0, 2).map((key) => {
+      const object = objects.get(key)!;
+      const at = storedAt.get(object) ?? new Date(0);
+      const time = `<LastModified>${at.toISOString()}</LastModified>`;
+      return `<Contents><Key>${key}</Key>${time}<Size>${object.length}</Size></Contents>`;
+    });
     const isTruncated = keys.length > 2;
     const next = isTruncated ? `<NextContinuationToken>${keys[1]}</NextContinuationToken>` : "";
     return `<ListBucketResult><IsTruncated>${isTruncated}</IsTruncated>${next}${page.join("")}</ListBucketResult>`;
@@ -237,6 +256,11 @@ function send(response: ServerResponse, status: number, body: string | Buffer, h
   response.writeHead(status, headers);
   response.end(body);
 }
+
+const metadataIn = ({ headers }: IncomingMessage) =>
+  Object.fromEntries(
+    Object.entries(headers).filter(([name]) => name.startsWith("x-amz-meta-")),
+  ) as Record<string, string>;
 
 const tagOf = (bytes: Buffer) => `"${createHash("md5").update(bytes).digest("hex")}"`;
 const sha256 = (data: string | Buffer) => createHash("sha256").update(data).digest("hex");

@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } fro
 import { dirname, join } from "node:path";
 import { type Client, enterLoadedPlace, type LoadedPlace } from "./crashes.ts";
 import { until } from "./instances/fleet.ts";
+import type { ObjectStorage } from "./object-storage.ts";
 import type { Served, Workspace } from "./process.ts";
 import { startTestService } from "./service.ts";
 import { verifyStore, withStoreAt } from "./stocking.ts";
@@ -14,16 +15,57 @@ type Moment = { readonly mark: string } | { readonly time: string } | undefined;
 
 /** A program that copies a store continuously. */
 export interface Copier {
+  /** Where it copies to: a folder, or a prefix in a bucket. */
+  readonly target: string;
   /** Resolves when everything that was stored before is in the copy, with a mark of that state. */
   sync(): Promise<string>;
-  /** Restores the copy in a folder to a file, whose folder is empty. */
-  restore(folder: string, file: string, moment?: Moment): Promise<void>;
+  /** Copies the copy as it is, as if the machine were lost now. Returns where that is. */
+  save(name: string): string;
+  /** Restores a copy to a file, whose folder is empty. */
+  restore(from: string, file: string, moment?: Moment): Promise<void>;
   /** Ends it without notice, like the loss of the machine. */
   kill(): Promise<void>;
 }
 
-/** Starts to copy the database to a folder. */
-export type StartCopier = (place: Workspace, database: string, folder: string) => Promise<Copier>;
+/** Starts to copy the database. */
+export type StartCopier = (place: Workspace, database: string) => Promise<Copier>;
+
+/** Where Litestream copies to: the lines of its configuration, and what `restore` and `save` need. */
+interface Target extends Pick<Copier, "target" | "save"> {
+  readonly lines: readonly string[];
+  readonly env?: Record<string, string>;
+  urlOf(from: string): string;
+}
+
+function folderIn(place: Workspace): Target {
+  const target = newFolder(place);
+  return {
+    target,
+    lines: ["type: file", `path: ${target}`],
+    urlOf: (from) => `file://${from}`,
+    save: (name) => copyOf(target, place.path(name)),
+  };
+}
+
+function newFolder(place: Workspace): string {
+  const folder = place.path("replica");
+  mkdirSync(folder);
+  return folder;
+}
+
+function prefixIn({ bucket, endpoint, objects, variables }: ObjectStorage, region: string): Target {
+  return {
+    target: "replica",
+    lines: [`url: s3://${bucket}/replica`, `endpoint: ${endpoint}`, `region: ${region}`],
+    env: variables,
+    urlOf: (from) => `s3://${bucket}/${from}?endpoint=${endpoint}&region=${region}`,
+    save(name) {
+      for (const [key, object] of [...objects])
+        if (key.startsWith("replica/")) objects.set(key.replace("replica", name), object);
+      return name;
+    },
+  };
+}
 
 /** The command that `--replica-check` gets for the database of a place, as docs/litestream.md has it. */
 export const replicaCheckIn = (place: Workspace, database: string) =>
@@ -32,11 +74,28 @@ export const replicaCheckIn = (place: Workspace, database: string) =>
 /** The control socket of Litestream in a place. */
 const socketIn = (place: Workspace) => place.path("litestream.sock");
 
+/** What docs/litestream.md says is lost at most. */
+export const litestreamWindowMs = 5_000;
+
+/** Copies to a folder. */
+export const startLitestream: StartCopier = (place, database) =>
+  startLitestreamTo(folderIn(place), place, database);
+
+/** Copies to a bucket. */
+export const startLitestreamIn =
+  (storage: ObjectStorage): StartCopier =>
+  (place, database) =>
+    startLitestreamTo(prefixIn(storage, storage.variables.AWS_REGION!), place, database);
+
 /** Litestream 0.5.12 or later: earlier ones print no JSON after a sync. */
-export const startLitestream: StartCopier = async (place, database, folder) => {
+async function startLitestreamTo(
+  { target, lines, env = {}, urlOf, save }: Target,
+  place: Workspace,
+  database: string,
+): Promise<Copier> {
   const socket = socketIn(place);
   const config = place.path("litestream.yml");
-  // The settings of docs/litestream.md, with a folder in the place of a bucket.
+  // The settings of docs/litestream.md.
   writeFileSync(
     config,
     `socket:
@@ -46,13 +105,13 @@ export const startLitestream: StartCopier = async (place, database, folder) => {
 dbs:
   - path: ${database}
     monitor-interval: 1s
+    busy-timeout: 5s
     replica:
-      type: file
-      path: ${folder}
+      ${lines.join("\n      ")}
       sync-interval: 1s
 `,
   );
-  const litestream = { command: ["litestream"] };
+  const litestream = { command: ["litestream"], env };
   const running = place.start(["replicate", "-config", config], litestream);
   const askToSync = () =>
     place.run(
@@ -61,6 +120,8 @@ dbs:
     );
   await until(async () => (await askToSync()).code === 0, 20_000, "the first copy by Litestream");
   return {
+    target,
+    save,
     async sync() {
       const { code, out, err } = await askToSync();
       expect({ code, err: code === 0 ? "" : err }).toEqual({ code: 0, err: "" });
@@ -75,7 +136,7 @@ dbs:
           ? ["-txid", moment.mark]
           : ["-timestamp", moment.time];
       const { code, err, out } = await place.run(
-        ["restore", "-o", file, ...flags, `file://${from}`],
+        ["restore", "-o", file, ...flags, urlOf(from)],
         litestream,
       );
       if (code !== 0) throw new Error(`litestream restore ended with ${code}: ${out}${err}`);
@@ -85,7 +146,7 @@ dbs:
       await running.exited;
     },
   };
-};
+}
 
 const copyEveryMs = 50;
 
@@ -93,7 +154,8 @@ const copyEveryMs = 50;
  * Does to a store what Litestream does, as far as the service can notice: it adds two tables, writes to one
  * of them, and copies whole states. Each copy is a file with its number and its time in the name.
  */
-export const startStandIn: StartCopier = async (_place, path, folder) => {
+export const startStandIn: StartCopier = async (place, path) => {
+  const folder = newFolder(place);
   const database = new Database(path);
   database.run("PRAGMA busy_timeout = 5000");
   database.run("CREATE TABLE IF NOT EXISTS _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)");
@@ -112,6 +174,8 @@ export const startStandIn: StartCopier = async (_place, path, folder) => {
   copy();
   const timer = setInterval(copy, copyEveryMs);
   return {
+    target: folder,
+    save: (name) => copyOf(folder, place.path(name)),
     sync: async () => copy(),
     async restore(from, file, moment) {
       const names = readdirSync(from).filter((name) => name.endsWith(".db"));
@@ -137,27 +201,27 @@ interface Acknowledged {
 
 /** The copy as it was at a moment, and how many of the updates were certainly in it. */
 interface Saved {
-  readonly folder: string;
+  readonly target: string;
   readonly at: number;
   readonly synced: number;
 }
 
-/** How many copies of the copy are made under load. */
+/** How many copies of the copy are made under load, of which each stands for a lost machine. */
 const saves = 3;
 
 /**
  * Serves a store under load, copies its copy at random moments, and kills everything. Every copy must be a
  * sound store with all updates from before the last sync, and all that were acknowledged more than
- * `windowMs` earlier. One moment must be restored exactly, by its mark and by its time.
+ * `windowMs` earlier. One moment must be restored exactly, by its mark and by its time. Returns for each
+ * copy how old the oldest update was that it lacks.
  */
-export async function runReplicaTrial(start: StartCopier, windowMs: number): Promise<void> {
+export async function runReplicaTrial(start: StartCopier, windowMs: number): Promise<number[]> {
   const loaded = await enterLoadedPlace();
   const { place, database } = loaded;
+  let copier: Copier | undefined;
   try {
-    const folder = place.path("replica");
-    mkdirSync(folder);
     const service = await place.serve();
-    const copier = await start(place, database.replace("sqlite:", ""), folder);
+    copier = await start(place, database.replace("sqlite:", ""));
     const acknowledged: Acknowledged[] = [];
     const first = startLoad(loaded, service, acknowledged);
     await grow(acknowledged, 64);
@@ -167,37 +231,54 @@ export async function runReplicaTrial(start: StartCopier, windowMs: number): Pro
     const time = await nextMoment();
 
     const second = startLoad(loaded, service, acknowledged);
-    const saved: Saved[] = [];
-    let synced = 0;
-    for (let at = 0; at < saves; at++) {
-      await grow(acknowledged, 16 + Math.floor(Math.random() * 128));
-      saved.push({ folder: copyOf(folder, place.path(`saved-${at}`)), at: Date.now(), synced });
-      const before = acknowledged.length;
-      await copier.sync();
-      synced = before;
+    await grow(acknowledged, 64);
+    const synced = acknowledged.length;
+    await copier.sync();
+    const saved = [save(copier, "saved-0", synced)];
+    // From here on, no sync helps. The window counts once updates that no sync has copied are older than it.
+    const unsynced = acknowledged.length;
+    await grow(acknowledged, 1);
+    const hasWindow = Number.isFinite(windowMs);
+    if (hasWindow) await passed(acknowledged[unsynced]!.at + windowMs);
+    // Litestream does its work once a second, the stand-in more often.
+    const random = () => passed(Date.now() + Math.random() * (hasWindow ? 1_000 : 100));
+    while (saved.length < saves) {
+      await random();
+      saved.push(save(copier, `saved-${saved.length}`, synced));
     }
-    await grow(acknowledged, 16 + Math.floor(Math.random() * 128));
+    await random();
     service.kill("SIGKILL");
     const lostAt = Date.now();
     await copier.kill();
     await second.stop();
-    saved.push({ folder, at: lostAt, synced });
+    saved.push({ target: copier.target, at: lostAt, synced });
 
+    const lostMs: number[] = [];
     for (const [at, one] of saved.entries()) {
-      const file = await restored(place, copier, one.folder, `copy-${at}`);
-      await expectCopied(file, acknowledged, one, windowMs);
+      const file = await restored(place, copier, one.target, `copy-${at}`);
+      lostMs.push(await expectCopied(file, acknowledged, one, windowMs));
       // A row and its hash from before prove that the ledger was not changed.
       expect(await verifyStore(`sqlite:${file}`, head)).toMatchObject({ faults: [] });
     }
     for (const moment of [{ mark }, { time }]) {
-      const file = await restored(place, copier, folder, Object.keys(moment)[0]!, moment);
+      const file = await restored(place, copier, copier.target, Object.keys(moment)[0]!, moment);
       const { faults, seq, hash } = await verifyStore(`sqlite:${file}`);
       expect({ faults, seq, hash }).toEqual({ faults: [], seq: head.seq, hash: head.hash });
     }
     await expectServed(loaded, place.path(`copy-${saves}/restored.db`));
+    return lostMs;
   } finally {
+    await copier?.kill();
     await place.leave();
   }
+}
+
+const passed = (time: number) => until(() => Date.now() > time, 20_000, "a later time");
+
+/** What was in the copy before the call is in the copy of it. */
+function save(copier: Copier, name: string, synced: number): Saved {
+  const at = Date.now();
+  return { target: copier.save(name), at, synced };
 }
 
 /** A time that is later than everything until now, and earlier than everything from now on. */
@@ -262,21 +343,24 @@ async function restored(
   return file;
 }
 
+/** Returns how old the oldest update was that the copy lacks. */
 async function expectCopied(
   file: string,
   acknowledged: readonly Acknowledged[],
   { at, synced }: Saved,
   windowMs: number,
-): Promise<void> {
-  const needed = acknowledged.filter((one, index) => index < synced || one.at < at - windowMs);
+): Promise<number> {
   const entries = await withStoreAt(`sqlite:${file}`, async ({ inventory }) =>
     inventory.entriesAfter(null, 100),
   );
-  const lost = needed.filter(
+  const lost = acknowledged.filter(
     ({ petId, quantity }) =>
       entries.find((one) => one.petId === BigInt(petId))!.quantity < quantity,
   );
-  expect(lost).toEqual([]);
+  expect(acknowledged.slice(0, synced).filter((one) => lost.includes(one))).toEqual([]);
+  const lostMs = lost.reduce((oldest, one) => Math.max(oldest, at - one.at), 0);
+  expect(lostMs).toBeLessThanOrEqual(windowMs);
+  return lostMs;
 }
 
 /** The restored store takes updates, and no cached list of the lost one passes for its own. */
