@@ -10,9 +10,15 @@ import { importPets, verifyStore, withStoreAt } from "../support/stocking.ts";
 
 /** The recipe for point-in-time recovery in docs/backup.md. */
 
-/** Where packages of version 18 put the tools that the embedded server lacks. */
-const tools = ["/usr/lib/postgresql/18/bin", "/usr/pgsql-18/bin"].find((folder) =>
-  existsSync(join(folder, "pg_basebackup")),
+/** The folder of the tools that the embedded server lacks: in PATH, or where packages of version 18 put them. */
+const tools = [
+  ...(process.env.PATH ?? "").split(":"),
+  "/usr/lib/postgresql/18/bin",
+  "/usr/pgsql-18/bin",
+].find(
+  (folder) =>
+    existsSync(join(folder, "pg_verifybackup")) &&
+    Bun.spawnSync([join(folder, "pg_basebackup"), "--version"]).stdout.includes("PostgreSQL) 18."),
 );
 
 /** Makes a base backup of the server in `folder`, as its folder `data`. */

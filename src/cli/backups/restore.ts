@@ -43,11 +43,10 @@ export const restoreCommand = command({
     const config = readConfig(settings);
     const startedMs = performance.now();
     const path = sqlitePath(config);
-    const { until, ledger, scratch = scratchParentOf(file), "dry-run": isDryRun } = flags;
+    const { until, scratch = scratchParentOf(file) } = flags;
     const moment = until === undefined ? undefined : readMoment("--until", until);
-    const restore: RestoreTo = (to) =>
-      restoreMoment(file, to, config, { moment, ledger, isDryRun });
-    if (isDryRun) {
+    const restore: RestoreTo = (to) => restoreMoment(file, to, config, moment, flags);
+    if (flags["dry-run"]) {
       await inScratchFolder(scratch, (folder) => restore(join(folder, scratchStore)));
       return 0;
     }

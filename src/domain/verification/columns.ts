@@ -181,6 +181,10 @@ export function createRowCheck({ faults }: Tables, table: TableName) {
   };
 }
 
+/** Whether a row of a store has only values that its columns allow. */
+export const isAllowed = (table: string, row: StoredRow): boolean =>
+  columns[table as TableName].every(({ allows }, at) => allows(row[at]));
+
 /** Checks every row of a table, and returns their number. */
 export async function checkRows(
   tables: Tables,
