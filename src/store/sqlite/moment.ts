@@ -63,10 +63,13 @@ export function addLaterRows(
       epochs: ([, , from]) => Number(from) >= start.seq,
     };
     for (const table of tables.filter((one) => one.name in wanted)) {
+      const barcodeAt = table.columns.split(", ").indexOf("barcode");
       const insert = database.query(insertInto(table).replace("INSERT", "INSERT OR IGNORE"));
       for await (const batch of rowsOf(table.name, start.seq)) {
-        const rows = batch.filter(wanted[table.name]!);
-        for (const row of rows) insert.run(...(row as SQLQueryBindings[]));
+        const rows = batch.filter(wanted[table.name]!) as SQLQueryBindings[][];
+        for (const row of rows) insert.run(...row);
+        // Without its barcode, if another pet of the backup has that.
+        for (const row of rows) if (row[barcodeAt]) insert.run(...row.with(barcodeAt, null));
       }
     }
     const lacking = `${name} does not have the last row of the backup, ${start.seq}:${start.hash}`;
