@@ -1,15 +1,22 @@
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { isInHistory } from "../../src/domain/ledger/epochs.ts";
 import type { Webhook } from "../../src/domain/webhooks/webhook.ts";
 import { anEntry } from "../support/audit.ts";
 import { readParts, writeParts } from "../support/backup-files.ts";
 import { until } from "../support/instances/fleet.ts";
+import { startObjectStorage } from "../support/object-storage.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { openWorkspace } from "../support/process.ts";
-import { createKey, importPets, verifyStore, withStoreAt } from "../support/stocking.ts";
-import { setUnit } from "../support/units.ts";
+import { restore as releaseStore } from "../support/release-stores.ts";
+import {
+  createKey,
+  createStore,
+  importPets,
+  verifyStore,
+  withStoreAt,
+} from "../support/stocking.ts";
+import { setUnit, unitOf } from "../support/units.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
 import { webhookNamed } from "../support/webhooks.ts";
 
@@ -198,25 +205,112 @@ function countLedger(lines: readonly string[]): number {
   return lines.findIndex((line) => line.startsWith('{"end":"ledger"')) - from - 1;
 }
 
-test("a damaged file gives its ledger, and is not changed", async () => {
-  const broken = place.path("broken.db");
-  copyFileSync(live, broken);
-  using database = new Database(broken, { readonly: true });
-  const { rootpage } = database
-    .query("SELECT rootpage FROM sqlite_schema WHERE name = 'pets'")
-    .get() as { rootpage: number };
-  const { page_size: size } = database.query("PRAGMA page_size").get() as { page_size: number };
-  database.close();
-  const bytes = readFileSync(broken);
-  bytes.fill(0xff, (rootpage - 1) * size, rootpage * size);
-  writeFileSync(broken, bytes);
+test("moments out of reach get the moments that can be reached, also as JSON", async () => {
+  const dry = await place.json("restore", early, "--ledger", late, "--dry-run");
+  const [from, to] = [times[0]!, times[5]!].map((time) => new Date(time).toISOString());
+  expect(dry).toEqual({ file: early, fromSeq: 1, toSeq: 6, from, to: expect.any(String) });
+  expect(String(dry.to) >= to!).toBe(true);
   const path = fresh("db");
-  const restored = await restore(early, "--ledger", `sqlite:${broken}`, ...into(path));
-  expect(restored.code).toBe(0);
-  expect(restored.err).toContain("pets cannot be read to its end");
-  expect(restored.err).toContain("1 pet got the name");
-  expect(await verifyStore(`sqlite:${path}`)).toMatchObject({ rows: 6, faultCount: 0 });
-  expect(readFileSync(broken).equals(bytes)).toBe(true);
+  for (const moment of ["0", "7", "1969-12-31T23:59:59Z", "2024-02-29", "9999-12-31"]) {
+    const refused = await restore(late, "--until", moment, ...into(path));
+    expectUsageError(refused, `cannot reach ${moment}: rows 1 to 6 can be reached, ${from} to `);
+    expect(refused.err).not.toContain("1970");
+  }
+  expectUsageError(await restore(late, "--until", "2026-02-29", ...into(path)), "--until must be");
+  const empty = fresh("petstore");
+  await createStore(`sqlite:${place.path("empty.db")}`);
+  await place.json("backup", empty, "--database", `sqlite:${place.path("empty.db")}`);
+  expect((await restore(empty, "--dry-run")).out).toBe("the ledger has no rows\n");
+  expectUsageError(
+    await restore(empty, "--until", "1", ...into(path)),
+    "cannot reach 1: the ledger has no rows",
+  );
+  expect(existsSync(path)).toBe(false);
+  // An empty backup continues with any ledger, and a backup with itself.
+  expect((await restore(empty, "--ledger", late, "--dry-run")).out).toStartWith("rows 1 to 6");
+  expect((await restore(late, "--ledger", late, "--dry-run")).out).toStartWith("rows 1 to 6");
+});
+
+test("rows that are older than hashes cannot be the end", async () => {
+  const database = await releaseStore.sqlite("0.3.0", place);
+  const file = fresh("petstore");
+  await place.json("backup", file, "--database", database);
+  const { fromSeq, toSeq } = await place.json("restore", file, "--dry-run");
+  expect(fromSeq).toBeGreaterThan(1);
+  const path = fresh("db");
+  const before = `${Number(fromSeq) - 1}`;
+  const refused = await restore(file, "--until", before, ...into(path));
+  expectUsageError(refused, `cannot reach ${before}: rows ${fromSeq} to ${toSeq} can be reached`);
+  expect((await restore(file, "--until", `${fromSeq}`, ...into(path))).code).toBe(0);
+  expect(await verifyStore(`sqlite:${path}`)).toMatchObject({ seq: fromSeq, faultCount: 0 });
+});
+
+test("a warning says that a batch is restored in part", async () => {
+  const database = `sqlite:${place.path("batch.db")}`;
+  await importPets(database, '{"petId":1,"name":"one"}', '{"petId":2,"name":"two"}');
+  await withStoreAt(database, ({ inventory }) =>
+    inventory.commit([unitOf({ petId: 1n }, { petId: 2n }), setUnit(1n, 5, { requestId: "next" })]),
+  );
+  const file = fresh("petstore");
+  await place.json("backup", file, "--database", database);
+  const warned = async (seq: number) =>
+    (await restore(file, "--until", `${seq}`, ...into(fresh("db")))).err.includes(
+      `warning: row ${seq} is in the middle of a batch, which is restored in part`,
+    );
+  expect([await warned(1), await warned(3)]).toEqual([true, true]);
+  expect([await warned(2), await warned(4), await warned(5)]).toEqual([false, false, false]);
+});
+
+test("the later ledger may be an encrypted backup in a bucket", async () => {
+  const storage = await startObjectStorage();
+  try {
+    writeFileSync(place.path("backup.key"), `${"5a".repeat(32)}\n`, { mode: 0o600 });
+    const key = ["--backup-key-file", place.path("backup.key")];
+    const run = (...words: string[]) => place.runHere(words, { env: storage.variables });
+    const [plain, encrypted] = ["s3://backups/plain.petstore", "s3://backups/encrypted.petstore"];
+    const database = ["--database", `sqlite:${live}`];
+    expect((await run("backup", plain, ...database)).code).toBe(0);
+    expect((await run("backup", encrypted, ...database, ...key)).code).toBe(0);
+    for (const words of [[plain], [plain, ...key], [encrypted, ...key]]) {
+      const path = fresh("db");
+      const until = ["--until", "5", "--ledger", ...words];
+      expect((await run("restore", early, ...until, ...into(path))).code).toBe(0);
+      expect(await verifyStore(`sqlite:${path}`)).toMatchObject({ seq: 5, faultCount: 0 });
+    }
+    const path = fresh("db");
+    for (const words of [[encrypted], ["s3://backups/nothing.petstore"]]) {
+      const refused = await run("restore", early, "--ledger", ...words, ...into(path));
+      expectUsageError(refused, words[0]!);
+    }
+    storage.fault = ({ query, method }) =>
+      method === "GET" && !query.has("list-type")
+        ? { status: 403, code: "AccessDenied" }
+        : undefined;
+    expectUsageError(await run("restore", early, "--ledger", plain, ...into(path)), "AccessDenied");
+    expect(existsSync(path)).toBe(false);
+  } finally {
+    storage.stop();
+  }
+});
+
+test("a pet whose barcode another pet of the backup has comes without it", async () => {
+  const database = `sqlite:${place.path("barcodes.db")}`;
+  await importPets(database, '{"petId":1,"name":"one","barcode":"111"}');
+  const [older, path] = [fresh("petstore"), fresh("db")];
+  await place.json("backup", older, "--database", database);
+  await importPets(database, '{"petId":1,"name":"one","barcode":"222"}');
+  await importPets(database, '{"petId":2,"name":"two","barcode":"111"}');
+  await importPets(database, '{"petId":3,"name":"three","barcode":"333"}');
+  const restored = await restore(older, "--ledger", database, ...into(path));
+  expect(restored).toMatchObject({ code: 0, err: expect.not.stringContaining("name lost") });
+  await withStoreAt(`sqlite:${path}`, async ({ catalogue }) => {
+    const pets = await catalogue.petsAfter(null, 9);
+    expect(pets.map(({ name, barcode }) => [name, barcode])).toEqual([
+      ["one", "111"],
+      ["two", null],
+      ["three", "333"],
+    ]);
+  });
 });
 
 test("a restore to a moment that is killed leaves no store", async () => {

@@ -18,7 +18,7 @@ const withoutOwnEpoch = "DELETE FROM epochs WHERE epoch = (SELECT epoch FROM hea
 /** What the new rows need of the keys that made them, if the other store has it no longer. */
 const addLostKeys = (fromSeq: number) => `
   INSERT INTO keys SELECT key_id, 'Key (lost)', 'free', 1, 1, 'inventory:read', min(at), NULL, min(at)
-    FROM ledger WHERE seq > ${fromSeq} AND key_id NOT IN (SELECT id FROM keys) GROUP BY key_id;
+    FROM ledger WHERE seq > ${fromSeq} AND key_id > '' AND key_id NOT IN (SELECT id FROM keys) GROUP BY 1;
   INSERT INTO secrets SELECT lower(hex(randomblob(32))), id, created_at, NULL FROM keys
     WHERE id NOT IN (SELECT key_id FROM secrets)`;
 
