@@ -248,8 +248,12 @@ test("rows that are older than hashes cannot be the end", async () => {
 test("a warning says that a batch is restored in part", async () => {
   const database = `sqlite:${place.path("batch.db")}`;
   await importPets(database, '{"petId":1,"name":"one"}', '{"petId":2,"name":"two"}');
+  const { id: keyId } = await createKey(database, { name: "till", plan: "pro" });
   await withStoreAt(database, ({ inventory }) =>
-    inventory.commit([unitOf({ petId: 1n }, { petId: 2n }), setUnit(1n, 5, { requestId: "next" })]),
+    inventory.commit([
+      { ...unitOf({ petId: 1n }, { petId: 2n }), keyId },
+      setUnit(1n, 5, { keyId, requestId: "next" }),
+    ]),
   );
   const file = fresh("petstore");
   await place.json("backup", file, "--database", database);
