@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { readConfig } from "../../src/config.ts";
 import { isInHistory } from "../../src/domain/ledger/epochs.ts";
 import type { Webhook } from "../../src/domain/webhooks/webhook.ts";
+import { openStore } from "../../src/stores.ts";
 import { anEntry } from "../support/audit.ts";
 import { readParts, writeParts } from "../support/backup-files.ts";
+import { createTestClock } from "../support/clock.ts";
 import { until } from "../support/instances/fleet.ts";
 import { startObjectStorage } from "../support/object-storage.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
@@ -243,6 +246,25 @@ test("rows that are older than hashes cannot be the end", async () => {
   expectUsageError(refused, `cannot reach ${before}: rows ${fromSeq} to ${toSeq} can be reached`);
   expect((await restore(file, "--until", `${fromSeq}`, ...into(path))).code).toBe(0);
   expect(await verifyStore(`sqlite:${path}`)).toMatchObject({ seq: fromSeq, faultCount: 0 });
+});
+
+test("a backup with a time that no date has is refused", async () => {
+  const database = `sqlite:${place.path("far.db")}`;
+  await importPets(database, '{"petId":1,"name":"one"}');
+  const clock = { ...createTestClock(9e15), elapsedMs: () => 0 };
+  const store = await openStore(readConfig({ database }, {}), clock);
+  await store.inventory.commit([setUnit(1n, 5, { cause: "console" })]);
+  await store.close();
+  const [file, path] = [fresh("petstore"), fresh("db")];
+  await place.json("backup", file, "--database", database);
+  for (const words of [["--until", "2"], ["--dry-run"], ["--until", "2026-11-18"], []]) {
+    const refused = await restore(file, ...words, ...into(path));
+    expectUsageError(
+      refused,
+      "ledger row 2: at is 9000000000000000; expected an integer from 0 to",
+    );
+  }
+  expect(existsSync(path)).toBe(false);
 });
 
 test("a warning says that a batch is restored in part", async () => {

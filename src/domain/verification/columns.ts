@@ -41,7 +41,8 @@ const columns = {
     optional(text("key")),
     optional(text("request")),
     optional(text("reason")),
-    integer("at", 0),
+    // Up to the last millisecond that a date can have.
+    integer("at", 0, 8.64e15),
     optional(column("hash", "32 bytes", (value) => isBytes(value) && value.length === 32)),
   ],
   chain: [integer("id", 1, 1), integer("from_seq", 0), column("hash", digestRule, isDigest)],
