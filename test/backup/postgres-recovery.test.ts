@@ -120,7 +120,7 @@ async function recoverTo(makeBase: MakeBase, target: "time" | "lsn"): Promise<vo
 test.each(["time", "lsn"] as const)(
   "a base backup and the archived log are recovered to a moment, by %s, and the service continues in a new epoch",
   (target) => recoverTo((server, folder) => copyBase(server, folder, "recovery.signal"), target),
-  60_000,
+  180_000,
 );
 
 test.skipIf(tools === undefined)(
@@ -136,5 +136,5 @@ test.skipIf(tools === undefined)(
       await run("pg_basebackup", "-d", server.url(), "-D", data, "-c", "fast", "-X", "stream");
       await run("pg_verifybackup", "--quiet", data);
     }, "time"),
-  60_000,
+  180_000,
 );

@@ -312,7 +312,7 @@ test("the later ledger may be an encrypted backup in a bucket", async () => {
       method === "GET" && !query.has("list-type")
         ? { status: 403, code: "AccessDenied" }
         : undefined;
-    expectUsageError(await run("restore", early, "--ledger", plain, ...into(path)), "AccessDenied");
+    expectUsageError(await run("restore", early, "--ledger", plain, ...into(path)), "lack the right");
     expect(existsSync(path)).toBe(false);
   } finally {
     storage.stop();
