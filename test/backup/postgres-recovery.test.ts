@@ -105,7 +105,9 @@ async function recoverTo(makeBase: MakeBase, target: "time" | "lsn"): Promise<vo
     expect(head.epoch).not.toBe(epoch);
     await importPets(url, '{"petId":1,"name":"one","quantity":4}');
     expect(await verifyStore(url)).toMatchObject({ faultCount: 0, seq: 3 });
-    await isArchived("00000002.history");
+    await using sql = new SQL(url, { max: 1 });
+    const [{ file }] = await sql`SELECT pg_walfile_name(pg_switch_wal()) AS file`;
+    await isArchived(file);
   });
   // A second attempt, to a later moment.
   await recover({ recovery_target_timeline: "current" }, async (url) => {
