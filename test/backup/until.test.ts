@@ -10,7 +10,7 @@ import { createTestClock } from "../support/clock.ts";
 import { until } from "../support/instances/fleet.ts";
 import { startObjectStorage } from "../support/object-storage.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
-import { openWorkspace } from "../support/process.ts";
+import { openWorkspace, petstore } from "../support/process.ts";
 import { restore as releaseStore } from "../support/release-stores.ts";
 import {
   createKey,
@@ -312,7 +312,10 @@ test("the later ledger may be an encrypted backup in a bucket", async () => {
       method === "GET" && !query.has("list-type")
         ? { status: 403, code: "AccessDenied" }
         : undefined;
-    expectUsageError(await run("restore", early, "--ledger", plain, ...into(path)), "lack the right");
+    expectUsageError(
+      await run("restore", early, "--ledger", plain, ...into(path)),
+      "lack the right",
+    );
     expect(existsSync(path)).toBe(false);
   } finally {
     storage.stop();
@@ -337,6 +340,24 @@ test("a pet whose barcode another pet of the backup has comes without it", async
       ["three", "333"],
     ]);
   });
+});
+
+test("a disk that is full while later rows are added is named, and nothing is left", async () => {
+  const file = fresh("petstore");
+  const pets = Array.from({ length: 5_000 }, (_, id) => `{"petId":${id},"name":"pet ${id}"}`);
+  const database = `sqlite:${place.path("many.db")}`;
+  await importPets(database, pets[0]!);
+  await place.json("backup", file, "--database", database);
+  await importPets(database, ...pets);
+  const path = place.path("full/store.db");
+  // Files of at most 700 kB: enough for the backup.
+  const limited = 'trap "" XFSZ; ulimit -S -f 1400; exec "$@"';
+  const words = ["restore", file, "--ledger", database, ...into(path)];
+  const ran = await place.run(words, { command: ["sh", "-c", limited, "sh", petstore] });
+  const named = expect.stringContaining(`cannot write to ${place.path("full")}`);
+  expect(ran).toMatchObject({ code: 2, err: named });
+  expect(readdirSync(place.path("full"))).toEqual([]);
+  expect((await place.run(words)).code).toBe(0);
 });
 
 test("a restore to a moment that is killed leaves no store", async () => {

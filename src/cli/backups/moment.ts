@@ -36,7 +36,6 @@ export async function restoreMoment(
   if (!moment && ledger === undefined && !isDryRun) return restored;
   const { manifest } = restored;
   const added: Added = ledger === undefined ? manifest : await addLater(ledger, path, config);
-  const { problem, at: completeTo = manifest.at } = added;
   const store = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
   try {
     const { seq: toSeq, at: lastAt } = await store.history.readTip();
@@ -44,16 +43,15 @@ export async function restoreMoment(
     // The ledger cannot end among rows of versions before 0.4, which have no hash.
     const fromSeq = Math.max(1, Number(chain[0]![0]![1]));
     const [first = { at: lastAt }] = await store.inventory.ledgerAfter(fromSeq - 1, 1);
-    const knownAt = Math.max(lastAt, Date.parse(completeTo));
+    const knownAt = Math.max(lastAt, Date.parse(added.at ?? manifest.at));
     const [from, to] = [first.at, knownAt].map((time) => new Date(time).toISOString());
     const rows = `rows ${fromSeq} to ${toSeq} can be reached, ${from} to ${to}`;
-    const all = toSeq === 0 ? "the ledger has no rows" : rows;
-    const reach = problem === undefined ? all : `${all}; ${problem}`;
+    const reach = [toSeq ? rows : "the ledger has no rows", added.problem ?? []].flat().join("; ");
     const time = moment && "time" in moment ? moment.time : knownAt;
     const seq = moment && "seq" in moment ? moment.seq : await store.history.seqAt(time);
     if (moment && (time > knownAt || seq < fromSeq || seq > toSeq))
       throw new ServiceError("invalid_request", `cannot reach ${moment.text}: ${reach}`);
-    const json = JSON.stringify({ file, fromSeq, toSeq, from, to, problem });
+    const json = JSON.stringify({ file, fromSeq, toSeq, from, to, problem: added.problem });
     (isDryRun ? print : printNote)(isDryRun && isJson ? json : reach);
     if (isDryRun) return restored;
     const [row, next] = await store.inventory.ledgerAfter(seq - 1, 2);
