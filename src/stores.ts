@@ -5,7 +5,6 @@ import type { Migration, UpgradeCheck } from "./domain/operations/upgrades.ts";
 import type { Clock } from "./domain/running/clock.ts";
 import { ServiceError } from "./domain/running/errors.ts";
 import type { Store } from "./domain/store.ts";
-import type { RowsOf } from "./domain/verification/store.ts";
 import { loadPostgres, loadSqlite, systemClock } from "./engines.ts";
 import { printError } from "./output.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
@@ -102,25 +101,6 @@ export async function assertStoreFile(config: Config): Promise<void> {
   if (path === undefined) return;
   const { assertStore } = await import("./store/sqlite/engine/existence.ts");
   await namingFile(path, async () => assertStore(path));
-}
-
-/**
- * Runs `work` on the tables of a store as of one moment. A file may be damaged: nothing in it is repaired,
- * migrated or otherwise changed.
- */
-export async function readRows<T>(config: Config, work: (rows: RowsOf) => Promise<T>): Promise<T> {
-  const path = sqlitePath(config);
-  if (path === undefined) {
-    const store = await openExistingStore(config, systemClock);
-    return store.transfer.snapshot(({ rowsOf }) => work(rowsOf)).finally(() => store.close());
-  }
-  const { openForReading, useConnection } = await import("./store/sqlite/engine/connection.ts");
-  const { rowsFrom } = await import("./store/sqlite/transfer.ts");
-  const database = await namingFile(path, async () => openForReading(path));
-  return useConnection(database, (own) => {
-    own.run("BEGIN");
-    return work(rowsFrom(own));
-  });
 }
 
 /** Reads what a start would migrate. Changes nothing. */

@@ -101,11 +101,12 @@ export const anyRow = `SELECT EXISTS (SELECT 1 FROM ledger) OR EXISTS (SELECT 1 
   OR EXISTS (SELECT 1 FROM webhooks)`;
 
 /** Selects the rows of a table in its order. `storedIn` is its name in the engine. */
-export function selectAll(name: string, storedIn = name): string {
+export function selectAll(name: string, storedIn = name, fromSeq?: number): string {
   const {
     columns,
     order,
     where = "true",
   } = [...tables, head].find((table) => table.name === name)!;
-  return `SELECT ${columns} FROM ${storedIn} WHERE ${where} ORDER BY ${order}`;
+  const from = fromSeq !== undefined && order === "seq" ? `AND seq >= ${fromSeq}` : "";
+  return `SELECT ${columns} FROM ${storedIn} WHERE ${where} ${from} ORDER BY ${order}`;
 }

@@ -1,22 +1,25 @@
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import fc from "fast-check";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { readConfig } from "../../src/config.ts";
 import { isInHistory } from "../../src/domain/ledger/epochs.ts";
-import { unpackKeys } from "../../src/domain/ledger/idempotency.ts";
-import type { Store } from "../../src/domain/store.ts";
 import type { Webhook } from "../../src/domain/webhooks/webhook.ts";
-import { issueOperator } from "../support/admin/operators.ts";
+import { openStore } from "../../src/stores.ts";
 import { anEntry } from "../support/audit.ts";
 import { readParts, writeParts } from "../support/backup-files.ts";
+import { createTestClock } from "../support/clock.ts";
 import { until } from "../support/instances/fleet.ts";
+import { startObjectStorage } from "../support/object-storage.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
-import { openWorkspace } from "../support/process.ts";
-import { runs } from "../support/properties/runs.ts";
-import { engines, startTestService, type TestService } from "../support/service.ts";
-import { readInventory } from "../support/snapshots.ts";
-import { createKey, importPets, verifyStore, withStoreAt } from "../support/stocking.ts";
-import { setUnit } from "../support/units.ts";
+import { openWorkspace, petstore } from "../support/process.ts";
+import { restore as releaseStore } from "../support/release-stores.ts";
+import {
+  createKey,
+  createStore,
+  importPets,
+  verifyStore,
+  withStoreAt,
+} from "../support/stocking.ts";
+import { setUnit, unitOf } from "../support/units.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
 import { webhookNamed } from "../support/webhooks.ts";
 
@@ -24,104 +27,6 @@ const place = openWorkspace();
 afterAll(() => place.leave());
 let made = 0;
 const fresh = (ending: string) => place.path(`${++made}.${ending}`);
-
-const petId = fc.constantFrom("1", "2", "9007199254740993", "-9223372036854775808");
-const step = fc.oneof(
-  { weight: 5, arbitrary: fc.array(fc.nat(99), { minLength: 1, maxLength: 3 }) },
-  { weight: 2, arbitrary: fc.record({ create: petId }) },
-  { weight: 2, arbitrary: fc.record({ remove: petId }) },
-  { weight: 1, arbitrary: fc.constant("undo" as const) },
-  { weight: 1, arbitrary: fc.constant("restart" as const) },
-);
-type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
-
-async function apply(service: TestService, key: string, operator: string, one: Step) {
-  service.clock.advance(1_000);
-  if (one === "restart") return service.restart();
-  if (one === "undo") {
-    const { seq } = await service.store.history.readTip();
-
-    return service.call("POST", `~/admin/changes/${seq}/undo`, { key: operator, body: "{}" });
-  }
-  if ("create" in one) {
-    const body = `{"petId":${one.create},"name":"Pet ${one.create}","quantity":3,"status":"available"}`;
-    return service.call("POST", "~/admin/pets", { key: operator, body });
-  }
-  if ("remove" in one)
-    return service.call("DELETE", `~/admin/pets/${one.remove}`, { key: operator });
-  const entries = await service.store.inventory.entriesAfter(null, 100);
-  const changes = entries
-    .slice(0, one.length)
-    .map((entry, at) => `{"petId":${entry.petId},"quantity":${one[at]}}`);
-  const headers = { "Idempotency-Key": `batch-${++made}` };
-  const body = `{"changes":[${changes}]}`;
-  return service.call("POST", "/changes", { key, headers, body });
-}
-
-/** What follows from the ledger up to a row, in either store. */
-async function derivedAt(store: Store, seq: number) {
-  const entries = await readInventory(store, seq);
-  const rows = (await store.inventory.ledgerAfter(0, 1_000)).slice(0, seq);
-  const stored = await store.transfer.snapshot(async ({ rowsOf }) =>
-    (await Array.fromAsync(rowsOf("remembered_keys"))).flat(),
-  );
-  const keys = stored.flatMap(([first, at, records]) =>
-    unpackKeys({ seq: Number(first), at: Number(at), records: records as Uint8Array }),
-  );
-  const epochs = (await store.inventory.listEpochs()).filter(({ fromSeq }) => fromSeq < seq);
-  return {
-    ...{ entries, rows, epochs },
-    keys: keys.filter(({ firstSeq, rows: count }) => firstSeq + count - 1 <= seq),
-  };
-}
-
-for (const engine of engines) {
-  test(`${engine}: a restore to every moment has what the store had then, from one backup or from two`, async () => {
-    let [rows, keys] = [0, 0];
-    const history = fc.array(step, { minLength: 6, maxLength: 10 });
-    await fc.assert(
-      fc.asyncProperty(history, history, async (before, after) => {
-        const service = await startTestService(engine);
-        try {
-          const { text: key } = await service.issueKey();
-          const { text: operator } = await issueOperator(service);
-          await service.addPets({ petId: 1n }, { petId: 2n });
-          const [first, second] = [fresh("petstore"), fresh("petstore")];
-          for (const one of before) await apply(service, key, operator, one);
-          await place.json("backup", first, "--database", service.databaseUrl);
-          for (const one of after) await apply(service, key, operator, one);
-          await place.json("backup", second, "--database", service.databaseUrl);
-          const { seq: end } = await service.store.history.readTip();
-          rows += end;
-          keys += (await derivedAt(service.store, end)).keys.length;
-          for (let seq = 0; seq <= end; seq++) {
-            const source = seq % 2 === 0 ? [second] : [first, "--ledger", second];
-            const database = `sqlite:${fresh("db")}`;
-            await place.json("restore", ...source, "--until", `${seq}`, "--database", database);
-            const sound = { rows: seq, seq, faultCount: 0 };
-            expect(await verifyStore(database)).toMatchObject(sound);
-            await withStoreAt(database, async (store) => {
-              expect(await derivedAt(store, seq)).toEqual(await derivedAt(service.store, seq));
-              const entries = await store.inventory.entriesAfter(null, 100);
-              expect(entries).toEqual((await derivedAt(service.store, seq)).entries);
-              for (const { petId: id } of entries) {
-                const lastRemoval = (await service.store.inventory.ledgerAfter(0, 1_000))
-                  .slice(0, seq)
-                  .findLast((row) => row.petId === id && row.after === null)?.seq;
-                expect(await store.history.findRemoval(id)).toBe(lastRemoval);
-              }
-            });
-          }
-        } finally {
-          await service.stop();
-        }
-      }),
-      runs(2),
-    );
-    expect(rows).toBeGreaterThan(25);
-    expect(keys).toBeGreaterThan(8);
-  }, 120_000);
-}
 
 /** A store with a backup after its first rows, and one after its last: rows 1 to 3, and up to 6. */
 const early = place.path("early.petstore");
@@ -153,10 +58,10 @@ test("the command says what it can reach, and ends at the moment on both engines
   const dry = await restore(late, "--dry-run");
   expect(dry).toMatchObject({ code: 0, err: "" });
   const first = new Date(times[0]!).toISOString();
-  expect(dry.out).toStartWith(`rows 0 to 6 can be reached, ${first} to `);
-  expect((await restore(early, "--dry-run")).out).toStartWith("rows 0 to 3 can be reached");
+  expect(dry.out).toStartWith(`rows 1 to 6 can be reached, ${first} to `);
+  expect((await restore(early, "--dry-run")).out).toStartWith("rows 1 to 3 can be reached");
   const joined = await restore(early, "--ledger", late, "--dry-run");
-  expect(joined.out).toStartWith("rows 0 to 6 can be reached");
+  expect(joined.out).toStartWith("rows 1 to 6 can be reached");
   expect(readdirSync(place.folder).filter((name) => name.includes("scratch"))).toEqual([]);
   const epochs = await withStoreAt(`sqlite:${live}`, async ({ inventory }) =>
     inventory.listEpochs(),
@@ -166,11 +71,11 @@ test("the command says what it can reach, and ends at the moment on both engines
     const words = [early, "--ledger", `sqlite:${live}`, "--until", time, "--database", database];
     const restored = await restore(...words);
     expect(restored.code).toBe(0);
-    expect(restored.err).toContain("rows 0 to 6 can be reached");
+    expect(restored.err).toContain("rows 1 to 6 can be reached");
     expect(restored.err).toContain("the rest is as the backup of");
     expect(await verifyStore(database)).toMatchObject({ rows: 5, entries: 3, faultCount: 0 });
     const asLedger = await restore(early, "--ledger", database, "--dry-run");
-    expect(asLedger.out).toStartWith("rows 0 to 5 can be reached");
+    expect(asLedger.out).toStartWith("rows 1 to 5 can be reached");
     await withStoreAt(database, async ({ inventory, catalogue }) => {
       // The name of a pet is that of the backup, or of the later ledger if only that has the pet.
       const pets = await catalogue.petsAfter(null, 9);
@@ -260,11 +165,11 @@ test("a forged, gapped, earlier or foreign ledger is refused with the row, and n
   change((lines, at) => {
     lines[at + 5] = lines[at + 5]!.replace(",7,", ",8,");
   });
-  const forged = `row 5 of ${bad} does not continue row 4`;
+  const forged = `row 5 of ${bad} is missing or does not continue row 4`;
   const dry = await restore(early, "--ledger", bad, "--dry-run");
-  expect(dry.out).toContain("rows 0 to 4 can be reached");
+  expect(dry.out).toContain("rows 1 to 4 can be reached");
   expect(dry.out).toContain(forged);
-  await refused(`cannot reach 5: rows 0 to 4 can be reached`, "--ledger", bad, "--until", "5");
+  await refused(`cannot reach 5: rows 1 to 4 can be reached`, "--ledger", bad, "--until", "5");
   // Rows before it are good.
   const good = fresh("db");
   expect((await restore(early, "--ledger", bad, "--until", "4", ...into(good))).code).toBe(0);
@@ -274,7 +179,7 @@ test("a forged, gapped, earlier or foreign ledger is refused with the row, and n
     lines[end] = '{"end":"ledger","rows":5}';
   });
   expect((await restore(early, "--ledger", bad, "--dry-run")).out).toContain(
-    `rows 0 to 4 can be reached`,
+    `rows 1 to 4 can be reached`,
   );
   expect((await restore(early, "--ledger", bad, "--dry-run")).out).toContain("row 5 of");
   const foreign = `sqlite:${place.path("foreign.db")}`;
@@ -289,7 +194,7 @@ test("a forged, gapped, earlier or foreign ledger is refused with the row, and n
   const shorter = await restore(late, "--ledger", early, "--dry-run");
   expectUsageError(shorter, `${early} does not have the last row of the backup, 6:`);
   await refused(
-    "cannot reach 2099-01-01T00:00:00Z: rows 0 to 3",
+    "cannot reach 2099-01-01T00:00:00Z: rows 1 to 3",
     "--until",
     "2099-01-01T00:00:00Z",
   );
@@ -303,25 +208,156 @@ function countLedger(lines: readonly string[]): number {
   return lines.findIndex((line) => line.startsWith('{"end":"ledger"')) - from - 1;
 }
 
-test("a damaged file gives its ledger, and is not changed", async () => {
-  const broken = place.path("broken.db");
-  copyFileSync(live, broken);
-  using database = new Database(broken, { readonly: true });
-  const { rootpage } = database
-    .query("SELECT rootpage FROM sqlite_schema WHERE name = 'pets'")
-    .get() as { rootpage: number };
-  const { page_size: size } = database.query("PRAGMA page_size").get() as { page_size: number };
-  database.close();
-  const bytes = readFileSync(broken);
-  bytes.fill(0xff, (rootpage - 1) * size, rootpage * size);
-  writeFileSync(broken, bytes);
+test("moments out of reach get the moments that can be reached, also as JSON", async () => {
+  const dry = await place.json("restore", early, "--ledger", late, "--dry-run");
+  const [from, to] = [times[0]!, times[5]!].map((time) => new Date(time).toISOString());
+  expect(dry).toEqual({ file: early, fromSeq: 1, toSeq: 6, from, to: expect.any(String) });
+  expect(String(dry.to) >= to!).toBe(true);
   const path = fresh("db");
-  const restored = await restore(early, "--ledger", `sqlite:${broken}`, ...into(path));
-  expect(restored.code).toBe(0);
-  expect(restored.err).toContain("pets cannot be read to its end");
-  expect(restored.err).toContain("1 pet got the name");
-  expect(await verifyStore(`sqlite:${path}`)).toMatchObject({ rows: 6, faultCount: 0 });
-  expect(readFileSync(broken).equals(bytes)).toBe(true);
+  for (const moment of ["0", "7", "1969-12-31T23:59:59Z", "2024-02-29", "9999-12-31"]) {
+    const refused = await restore(late, "--until", moment, ...into(path));
+    expectUsageError(refused, `cannot reach ${moment}: rows 1 to 6 can be reached, ${from} to `);
+    expect(refused.err).not.toContain("1970");
+  }
+  expectUsageError(await restore(late, "--until", "2026-02-29", ...into(path)), "--until must be");
+  const empty = fresh("petstore");
+  await createStore(`sqlite:${place.path("empty.db")}`);
+  await place.json("backup", empty, "--database", `sqlite:${place.path("empty.db")}`);
+  expect((await restore(empty, "--dry-run")).out).toBe("the ledger has no rows\n");
+  expectUsageError(
+    await restore(empty, "--until", "1", ...into(path)),
+    "cannot reach 1: the ledger has no rows",
+  );
+  expect(existsSync(path)).toBe(false);
+  // An empty backup continues with any ledger, and a backup with itself.
+  expect((await restore(empty, "--ledger", late, "--dry-run")).out).toStartWith("rows 1 to 6");
+  expect((await restore(late, "--ledger", late, "--dry-run")).out).toStartWith("rows 1 to 6");
+});
+
+test("rows that are older than hashes cannot be the end", async () => {
+  const database = await releaseStore.sqlite("0.3.0", place);
+  const file = fresh("petstore");
+  await place.json("backup", file, "--database", database);
+  const { fromSeq, toSeq } = await place.json("restore", file, "--dry-run");
+  expect(fromSeq).toBeGreaterThan(1);
+  const path = fresh("db");
+  const before = `${Number(fromSeq) - 1}`;
+  const refused = await restore(file, "--until", before, ...into(path));
+  expectUsageError(refused, `cannot reach ${before}: rows ${fromSeq} to ${toSeq} can be reached`);
+  expect((await restore(file, "--until", `${fromSeq}`, ...into(path))).code).toBe(0);
+  expect(await verifyStore(`sqlite:${path}`)).toMatchObject({ seq: fromSeq, faultCount: 0 });
+});
+
+test("a backup with a time that no date has is refused", async () => {
+  const database = `sqlite:${place.path("far.db")}`;
+  await importPets(database, '{"petId":1,"name":"one"}');
+  const clock = { ...createTestClock(9e15), elapsedMs: () => 0 };
+  const store = await openStore(readConfig({ database }, {}), clock);
+  await store.inventory.commit([setUnit(1n, 5, { cause: "console" })]);
+  await store.close();
+  const [file, path] = [fresh("petstore"), fresh("db")];
+  await place.json("backup", file, "--database", database);
+  for (const words of [["--until", "2"], ["--dry-run"], ["--until", "2026-11-18"], []]) {
+    const refused = await restore(file, ...words, ...into(path));
+    expectUsageError(
+      refused,
+      "ledger row 2: at is 9000000000000000; expected an integer from 0 to",
+    );
+  }
+  expect(existsSync(path)).toBe(false);
+});
+
+test("a warning says that a batch is restored in part", async () => {
+  const database = `sqlite:${place.path("batch.db")}`;
+  await importPets(database, '{"petId":1,"name":"one"}', '{"petId":2,"name":"two"}');
+  const { id: keyId } = await createKey(database, { name: "till", plan: "pro" });
+  await withStoreAt(database, ({ inventory }) =>
+    inventory.commit([
+      { ...unitOf({ petId: 1n }, { petId: 2n }), keyId },
+      setUnit(1n, 5, { keyId, requestId: "next" }),
+    ]),
+  );
+  const file = fresh("petstore");
+  await place.json("backup", file, "--database", database);
+  const warned = async (seq: number) =>
+    (await restore(file, "--until", `${seq}`, ...into(fresh("db")))).err.includes(
+      `warning: row ${seq} is in the middle of a batch, which is restored in part`,
+    );
+  expect([await warned(1), await warned(3)]).toEqual([true, true]);
+  expect([await warned(2), await warned(4), await warned(5)]).toEqual([false, false, false]);
+});
+
+test("the later ledger may be an encrypted backup in a bucket", async () => {
+  const storage = await startObjectStorage();
+  try {
+    writeFileSync(place.path("backup.key"), `${"5a".repeat(32)}\n`, { mode: 0o600 });
+    const key = ["--backup-key-file", place.path("backup.key")];
+    const run = (...words: string[]) => place.runHere(words, { env: storage.variables });
+    const [plain, encrypted] = ["s3://backups/plain.petstore", "s3://backups/encrypted.petstore"];
+    const database = ["--database", `sqlite:${live}`];
+    expect((await run("backup", plain, ...database)).code).toBe(0);
+    expect((await run("backup", encrypted, ...database, ...key)).code).toBe(0);
+    for (const words of [[plain], [plain, ...key], [encrypted, ...key]]) {
+      const path = fresh("db");
+      const until = ["--until", "5", "--ledger", ...words];
+      expect((await run("restore", early, ...until, ...into(path))).code).toBe(0);
+      expect(await verifyStore(`sqlite:${path}`)).toMatchObject({ seq: 5, faultCount: 0 });
+    }
+    const path = fresh("db");
+    for (const words of [[encrypted], ["s3://backups/nothing.petstore"]]) {
+      const refused = await run("restore", early, "--ledger", ...words, ...into(path));
+      expectUsageError(refused, words[0]!);
+    }
+    storage.fault = ({ query, method }) =>
+      method === "GET" && !query.has("list-type")
+        ? { status: 403, code: "AccessDenied" }
+        : undefined;
+    expectUsageError(
+      await run("restore", early, "--ledger", plain, ...into(path)),
+      "lack the right",
+    );
+    expect(existsSync(path)).toBe(false);
+  } finally {
+    storage.stop();
+  }
+});
+
+test("a pet whose barcode another pet of the backup has comes without it", async () => {
+  const database = `sqlite:${place.path("barcodes.db")}`;
+  await importPets(database, '{"petId":1,"name":"one","barcode":"111"}');
+  const [older, path] = [fresh("petstore"), fresh("db")];
+  await place.json("backup", older, "--database", database);
+  await importPets(database, '{"petId":1,"name":"one","barcode":"222"}');
+  await importPets(database, '{"petId":2,"name":"two","barcode":"111"}');
+  await importPets(database, '{"petId":3,"name":"three","barcode":"333"}');
+  const restored = await restore(older, "--ledger", database, ...into(path));
+  expect(restored).toMatchObject({ code: 0, err: expect.not.stringContaining("name lost") });
+  await withStoreAt(`sqlite:${path}`, async ({ catalogue }) => {
+    const pets = await catalogue.petsAfter(null, 9);
+    expect(pets.map(({ name, barcode }) => [name, barcode])).toEqual([
+      ["one", "111"],
+      ["two", null],
+      ["three", "333"],
+    ]);
+  });
+});
+
+test("a disk that is full while later rows are added is named, and nothing is left", async () => {
+  const file = fresh("petstore");
+  const pets = Array.from({ length: 5_000 }, (_, id) => `{"petId":${id},"name":"pet ${id}"}`);
+  const database = `sqlite:${place.path("many.db")}`;
+  await importPets(database, pets[0]!);
+  await place.json("backup", file, "--database", database);
+  await importPets(database, ...pets);
+  const path = place.path("full/store.db");
+  // Files of at most 700 kB: enough for the backup.
+  const limited = 'trap "" XFSZ; ulimit -S -f 1400; exec "$@"';
+  const words = ["restore", file, "--ledger", database, ...into(path)];
+  const ran = await place.run(words, { command: ["sh", "-c", limited, "sh", petstore] });
+  const named = expect.stringContaining(`cannot write to ${place.path("full")}`);
+  expect(ran).toMatchObject({ code: 2, err: named });
+  expect(readdirSync(place.path("full"))).toEqual([]);
+  expect((await place.run(words)).code).toBe(0);
 });
 
 test("a restore to a moment that is killed leaves no store", async () => {

@@ -1,34 +1,36 @@
 import { type Config, readConfig } from "../../config.ts";
-import { type Moment, resolveMoments } from "../../domain/ledger/moments.ts";
+import type { Moment } from "../../domain/ledger/moments.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
+import { isAllowed } from "../../domain/verification/columns.ts";
 import type { RowsOf } from "../../domain/verification/store.ts";
 import { systemClock } from "../../engines.ts";
 import { print, printNote, printWarning } from "../../output.ts";
+import { openForReading } from "../../store/sqlite/engine/connection.ts";
 import { addLaterRows, endAt } from "../../store/sqlite/moment.ts";
-import { sqlitePath } from "../../store-file.ts";
-import { openStore, readRows } from "../../stores.ts";
+import { rowsFrom } from "../../store/sqlite/transfer.ts";
+import { namingFile, sqlitePath } from "../../store-file.ts";
+import { openExistingStore, openStore } from "../../stores.ts";
 import { counted } from "../paragraphs.ts";
 import { open, type Restored, restoreAndVerify, verifyAgainst } from "./restored-store.ts";
 import { whileRoom } from "./room.ts";
 
-/** What the flags of `restore` ask for. */
-export interface Wanted {
-  /** Undefined is the last moment that can be reached. */
-  readonly moment: Moment | undefined;
+/** Flags of `restore`. */
+interface Flags extends Readonly<Record<"dry-run" | "json", boolean>> {
   /** A later ledger: a backup file, or the address of a store. */
   readonly ledger?: string | undefined;
-  readonly isDryRun: boolean;
 }
 
 /**
  * Restores a backup to a new SQLite file, adds the rows of a later ledger, says which moments can be
- * reached, lets the store end at the moment, and verifies it again. A dry run stops before that.
+ * reached, lets the store end at the moment, by default the last one, and verifies it again. A dry run
+ * stops before that.
  */
 export async function restoreMoment(
   file: string,
   path: string,
   config: Config,
-  { moment, ledger, isDryRun }: Wanted,
+  moment: Moment | undefined,
+  { ledger, json: isJson, "dry-run": isDryRun }: Flags,
 ): Promise<Restored> {
   const restored = await restoreAndVerify(file, path, config);
   if (!moment && ledger === undefined && !isDryRun) return restored;
@@ -36,28 +38,35 @@ export async function restoreMoment(
   const added: Added = ledger === undefined ? manifest : await addLater(ledger, path, config);
   const store = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
   try {
-    const last = await store.history.readTip();
-    const [first = last] = await store.inventory.ledgerAfter(0, 1);
-    const knownAt = Math.max(last.at, Date.parse(added.at ?? manifest.at));
-    const times = [first.at, knownAt].map((time) => new Date(time).toISOString()).join(" to ");
-    const all = `rows 0 to ${last.seq} can be reached, ${times}`;
-    const reach = added.problem === undefined ? all : `${all}; ${added.problem}`;
-    const beyond = moment && ("seq" in moment ? moment.seq > last.seq : moment.time > knownAt);
-    if (beyond) throw new ServiceError("invalid_request", `cannot reach ${moment.text}: ${reach}`);
-    (isDryRun ? print : printNote)(reach);
+    const { seq: toSeq, at: lastAt } = await store.history.readTip();
+    const chain = await store.transfer.snapshot(({ rowsOf }) => Array.fromAsync(rowsOf("chain")));
+    // The ledger cannot end among rows of versions before 0.4, which have no hash.
+    const fromSeq = Math.max(1, Number(chain[0]![0]![1]));
+    const [first = { at: lastAt }] = await store.inventory.ledgerAfter(fromSeq - 1, 1);
+    const knownAt = Math.max(lastAt, Date.parse(added.at ?? manifest.at));
+    const [from, to] = [first.at, knownAt].map((time) => new Date(time).toISOString());
+    const rows = `rows ${fromSeq} to ${toSeq} can be reached, ${from} to ${to}`;
+    const reach = [toSeq ? rows : "the ledger has no rows", added.problem ?? []].flat().join("; ");
+    const time = moment && "time" in moment ? moment.time : knownAt;
+    const seq = moment && "seq" in moment ? moment.seq : await store.history.seqAt(time);
+    if (moment && (time > knownAt || seq < fromSeq || seq > toSeq))
+      throw new ServiceError("invalid_request", `cannot reach ${moment.text}: ${reach}`);
+    const json = JSON.stringify({ file, fromSeq, toSeq, from, to, problem: added.problem });
+    (isDryRun ? print : printNote)(isDryRun && isJson ? json : reach);
     if (isDryRun) return restored;
-    const [found = last] = moment ? await resolveMoments(store, systemClock, [moment]) : [];
-    const nameless = await endAt(path, config.environment, found.seq);
+    const [row, next] = await store.inventory.ledgerAfter(seq - 1, 2);
+    const nameless = await endAt(path, config.environment, seq);
     const end = await store.history.readTip();
     const name = ledger === undefined ? file : `${file} with its later ledger`;
     const verification = await verifyAgainst(name, end, store);
     const at = new Date(end.at).toISOString();
-    printNote(
-      `the stock is that of row ${end.seq}; the rest is as the backup of ${manifest.at} has it`,
-    );
+    printNote(`stock of row ${end.seq}; the rest is as the backup of ${manifest.at} has it`);
+    // The rows of a batch have one time. Those of an import have no request.
+    if (next && next.at === row!.at && next.requestId === row!.requestId)
+      printWarning(`row ${seq} is in the middle of a batch, which is restored in part`);
     if (nameless > 0) printWarning(`${counted(nameless, "pet")} got the name 'Pet ID (name lost)'`);
-    const rows = { ...manifest.rows, pets: verification.pets, ledger: verification.rows };
-    return { ...restored, verification, manifest: { ...manifest, ...end, at, rows } };
+    const counts = { ...manifest.rows, pets: verification.pets, ledger: verification.rows };
+    return { ...restored, verification, manifest: { ...manifest, ...end, at, rows: counts } };
   } finally {
     await store.close();
   }
@@ -74,16 +83,25 @@ async function addLater(source: string, path: string, config: Config): Promise<A
     const problem = await add(source, rowsOf);
     return { problem, at: problem === undefined ? manifest.at : undefined };
   }
-  const store = readConfig({ env: config.environment, ledger: source }, undefined, "ledger");
-  const name = sqlitePath(store) ?? "the other database";
-  return { problem: await readRows(store, (rowsOf) => add(name, asFarAsReadable(name, rowsOf))) };
+  const from = readConfig({ env: config.environment, ledger: source }, undefined, "ledger");
+  const file = sqlitePath(from);
+  if (file === undefined) {
+    const store = await openExistingStore(from, systemClock);
+    const added = store.transfer.snapshot(({ rowsOf }) => add("the other database", rowsOf));
+    return { problem: await added.finally(() => store.close()) };
+  }
+  // Not as a store: nothing in a damaged file is repaired, migrated or otherwise changed.
+  using database = await namingFile(file, async () => openForReading(file));
+  database.run("BEGIN");
+  return { problem: await add(file, asFarAsReadable(file, rowsFrom(database))) };
 }
 
-/** A damaged store may have tables of which only some rows can be read. */
+/** A damaged file may have tables of which only some rows can be read. */
 function asFarAsReadable(name: string, rowsOf: RowsOf): RowsOf {
-  return async function* (table) {
+  return async function* (table, fromSeq) {
     try {
-      yield* rowsOf(table);
+      for await (const batch of rowsOf(table, fromSeq))
+        yield batch.filter((row) => isAllowed(table, row));
     } catch (error) {
       printWarning(`${name}: ${table} cannot be read to its end: ${(error as Error).message}`);
     }

@@ -11,7 +11,7 @@ import { readMoment } from "../snapshot.ts";
 import { restoreMoment } from "./moment.ts";
 import { restoreToDatabase } from "./restore-database.ts";
 import { restoreToFile } from "./restore-file.ts";
-import type { RestoreTo } from "./restored-store.ts";
+import { type RestoreTo, throwFor } from "./restored-store.ts";
 import { backupFile, backupSettings, inScratchFolder, scratchParentOf } from "./scratch.ts";
 
 /**
@@ -43,11 +43,11 @@ export const restoreCommand = command({
     const config = readConfig(settings);
     const startedMs = performance.now();
     const path = sqlitePath(config);
-    const { until, ledger, scratch = scratchParentOf(file), "dry-run": isDryRun } = flags;
+    const { until, scratch = scratchParentOf(file) } = flags;
     const moment = until === undefined ? undefined : readMoment("--until", until);
     const restore: RestoreTo = (to) =>
-      restoreMoment(file, to, config, { moment, ledger, isDryRun });
-    if (isDryRun) {
+      restoreMoment(file, to, config, moment, flags).catch((error) => throwFor(to, error));
+    if (flags["dry-run"]) {
       await inScratchFolder(scratch, (folder) => restore(join(folder, scratchStore)));
       return 0;
     }

@@ -56,17 +56,17 @@ export async function restoreAndVerify(
     };
     return { manifest: backup.manifest, verification, durations };
   } catch (error) {
-    throw withFolderName(dirname(path), error);
+    return throwFor(path, error);
   } finally {
     await store.close();
   }
 }
 
 /** The scratch store has no space, or its disk fails. The backup may be good. */
-function withFolderName(folder: string, error: unknown): unknown {
-  if (!(error instanceof ServiceError) || error.reason === undefined) return error;
+export function throwFor(path: string, error: unknown): never {
+  if (!(error instanceof ServiceError) || error.reason === undefined) throw error;
   const reason = typeof error.cause === "string" ? error.cause : error.message;
-  return new ServiceError("unavailable", `cannot write to ${folder}: ${reason}`);
+  throw new ServiceError("unavailable", `cannot write to ${dirname(path)}: ${reason}`);
 }
 
 /** Opens a backup and shows the progress of its checksum. */

@@ -18,8 +18,8 @@ const roomShareMin = 1 / 20;
 export function whileRoom(rowsOf: RowsOf, path: string, readDisk: ReadDisk = statfsSync): RowsOf {
   const folder = dirname(path);
   const { wal } = filesOf(path);
-  return async function* (table) {
-    for await (const batch of rowsOf(table)) {
+  return async function* (table, fromSeq) {
+    for await (const batch of rowsOf(table, fromSeq)) {
       const { bavail, blocks, bsize } = readDisk(folder);
       const room = Math.min(roomBytesMin, blocks * bsize * roomShareMin);
       const logBytes = statSync(wal, { throwIfNoEntry: false })?.size ?? 0;

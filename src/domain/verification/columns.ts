@@ -41,7 +41,8 @@ const columns = {
     optional(text("key")),
     optional(text("request")),
     optional(text("reason")),
-    integer("at", 0),
+    // Up to the last millisecond that a date can have.
+    integer("at", 0, 8.64e15),
     optional(column("hash", "32 bytes", (value) => isBytes(value) && value.length === 32)),
   ],
   chain: [integer("id", 1, 1), integer("from_seq", 0), column("hash", digestRule, isDigest)],
@@ -180,6 +181,10 @@ export function createRowCheck({ faults }: Tables, table: TableName) {
     return note;
   };
 }
+
+/** Whether a row of a store has only values that its columns allow. */
+export const isAllowed = (table: string, row: StoredRow): boolean =>
+  columns[table as TableName].every(({ allows }, at) => allows(row[at]));
 
 /** Checks every row of a table, and returns their number. */
 export async function checkRows(

@@ -6,8 +6,11 @@ import type { CheckpointReader } from "../snapshots/store.ts";
 /** A row as it is stored. 64-bit integers are bigints. */
 export type StoredRow = readonly unknown[];
 
-/** The rows of one table, in batches. Engines agree on tables, columns and order. */
-export type RowsOf = (table: string) => AsyncIterable<readonly StoredRow[]>;
+/**
+ * The rows of one table, in batches. Engines agree on tables, columns and order. With `fromSeq`, the
+ * rows before it may be left out of a table in the order of `seq`.
+ */
+export type RowsOf = (table: string, fromSeq?: number) => AsyncIterable<readonly StoredRow[]>;
 
 /** One inconsistency in a store: where it is, what was found, and what was expected. */
 export interface Fault {

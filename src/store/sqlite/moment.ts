@@ -15,6 +15,13 @@ import { insertInto, setHeadFromLedger } from "./transfer.ts";
 /** The epoch of a restored file covers no row. The next open adds it again, after the last row. */
 const withoutOwnEpoch = "DELETE FROM epochs WHERE epoch = (SELECT epoch FROM head)";
 
+/** What the new rows need of the keys that made them, if the other store has it no longer. */
+const addLostKeys = (fromSeq: number) => `
+  INSERT INTO keys SELECT key_id, 'Key (lost)', 'free', 1, 1, 'inventory:read', min(at), NULL, min(at)
+    FROM ledger WHERE seq > ${fromSeq} AND key_id > '' AND key_id NOT IN (SELECT id FROM keys) GROUP BY 1;
+  INSERT INTO secrets SELECT lower(hex(randomblob(32))), id, created_at, NULL FROM keys
+    WHERE id NOT IN (SELECT key_id FROM secrets)`;
+
 /**
  * Adds the rows of a later ledger that continue this one: each must have the hash of its content and of
  * the row before it. With them comes what they need: pets, remembered idempotency keys, the keys that
@@ -27,7 +34,7 @@ export function addLaterRows(
   rowsOf: RowsOf,
 ): Promise<string | undefined> {
   return useConnection(openForWriting(path, environment, 0), async (database) => {
-    database.run(`BEGIN IMMEDIATE; ${withoutOwnEpoch}`);
+    database.run(`BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON; ${withoutOwnEpoch}`);
     const start = toTip(database.query(`SELECT ${tipColumns} FROM head`).values()[0]!);
     const known = new Set<unknown>(database.query("SELECT id FROM keys").values().flat());
     const newKeys = new Set<unknown>();
@@ -40,13 +47,11 @@ export function addLaterRows(
       if (Number(row[0]) === start.seq) isJoined = own === start.hash;
       // To the end in any case: a database closes its cursor only there.
       if (Number(row[0]) <= start.seq || problem !== undefined) return false;
-      const next = hashText(hash, storedText(row));
-      if (Number(row[0]) !== seq + 1) problem = `row ${seq + 1} of ${name} is missing`;
-      else if (own !== next) problem = `row ${row[0]} of ${name} does not continue row ${seq}`;
-      if (problem !== undefined) return false;
-      if (!known.has(row[8])) newKeys.add(row[8]);
-      [seq, hash] = [seq + 1, next];
-      return true;
+      const isNext = own === hashText(hash, storedText(row));
+      if (!isNext) problem = `row ${seq + 1} of ${name} is missing or does not continue row ${seq}`;
+      else if (!known.has(row[8])) newKeys.add(row[8]);
+      if (isNext) [seq, hash] = [seq + 1, own];
+      return isNext;
     }
 
     const wanted: Record<string, (row: StoredRow) => boolean> = {
@@ -58,15 +63,18 @@ export function addLaterRows(
       epochs: ([, , from]) => Number(from) >= start.seq,
     };
     for (const table of tables.filter((one) => one.name in wanted)) {
+      const barcodeAt = table.columns.split(", ").indexOf("barcode");
       const insert = database.query(insertInto(table).replace("INSERT", "INSERT OR IGNORE"));
-      for await (const batch of rowsOf(table.name)) {
-        const rows = batch.filter(wanted[table.name]!);
-        for (const row of rows) insert.run(...(row as SQLQueryBindings[]));
+      for await (const batch of rowsOf(table.name, start.seq)) {
+        const rows = batch.filter(wanted[table.name]!) as SQLQueryBindings[][];
+        for (const row of rows) insert.run(...row);
+        // Without its barcode, if another pet of the backup has that.
+        for (const row of rows) if (row[barcodeAt]) insert.run(...row.with(barcodeAt, null));
       }
     }
     const lacking = `${name} does not have the last row of the backup, ${start.seq}:${start.hash}`;
     if (!isJoined) throw new ServiceError("invalid_request", lacking);
-    database.run(`${setHeadFromLedger}; COMMIT`);
+    database.run(`${addLostKeys(start.seq)}; ${setHeadFromLedger}; COMMIT`);
     return problem;
   });
 }
@@ -75,7 +83,7 @@ export function addLaterRows(
 const afterRow = (seq: number) => `
   DROP TRIGGER ledger_rows_remain;
   DELETE FROM ledger WHERE seq > ${seq};
-  DELETE FROM remembered_keys WHERE seq > ${seq};
+  DELETE FROM remembered_keys WHERE at IS NOT (SELECT at FROM ledger WHERE seq = remembered_keys.seq);
   DELETE FROM epochs WHERE from_seq > ${seq};
   ${withoutOwnEpoch};
   UPDATE webhooks SET cursor_seq = ${seq}, cursor_epoch = coalesce((SELECT epoch FROM epochs

@@ -5,19 +5,23 @@ import { anyRow, batchRows, placeholders, selectAll, type Table, tables } from "
 
 /** Reads whole tables. The connection must be in a read transaction. */
 export function rowsFrom(database: Database): RowsOf {
-  return (name) => batchesOf(database, selectAll(name));
+  return (name, fromSeq) => batchesOf(database, selectAll(name, name, fromSeq));
 }
 
 /** The rows of a query, in batches. */
 export async function* batchesOf(database: Database, sql: string): AsyncGenerator<unknown[][]> {
   let batch: unknown[][] = [];
-  for (const row of database.query(sql).iterate()) {
-    batch.push(Object.values(row as object));
-    if (batch.length < batchRows) continue;
-    yield batch;
-    batch = [];
+  try {
+    for (const row of database.query(sql).iterate()) {
+      batch.push(Object.values(row as object));
+      if (batch.length < batchRows) continue;
+      yield batch;
+      batch = [];
+    }
+  } finally {
+    // Also what was read before a damaged page.
+    if (batch.length > 0) yield batch;
   }
-  if (batch.length > 0) yield batch;
 }
 
 /** The last row has no hash if it is older than the chain, which then ends in the table `chain`. */
