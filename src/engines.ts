@@ -81,6 +81,7 @@ async function openSqliteEngine(
 ): Promise<Engine> {
   const { config, clock, log } = options;
   const { environment } = config;
+  const isCopied = config.replicaCheck !== undefined;
   const { openSqlite, sqliteSchema } = await loadSqlite();
   const events = {
     onCreated: () => log("store created", { store: path, schema: sqliteSchema }),
@@ -91,7 +92,7 @@ async function openSqliteEngine(
       // Before the lock, which creates the file.
       if (!mayCreate) assertStore(path);
       opened.defer(lockForServing(path));
-      return openSqlite({ path, environment, clock, threaded: true, log, ...events });
+      return openSqlite({ path, environment, clock, threaded: true, isCopied, log, ...events });
     }),
   );
   opened.defer(() => store.close());

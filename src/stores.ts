@@ -76,10 +76,11 @@ async function open(
   const { databaseUrl, environment } = config;
   const path = sqlitePath(config);
   if (path !== undefined) {
+    const isCopied = config.replicaCheck !== undefined;
     const { openSqlite } = await loadSqlite();
     const onUnseen = () => printError(unseen);
     const events = { onCreated: () => onCreated?.(path), onMigrated: printMigration, onUnseen };
-    const options = { path, environment, clock, threaded: false, mayCreate, ...events };
+    const options = { path, environment, clock, threaded: false, isCopied, mayCreate, ...events };
     return namingFile(path, () => openSqlite(options));
   }
   const { createDatabase, openPostgres } = await loadPostgres();

@@ -147,7 +147,7 @@ export async function costsOfWriter(
   groups: readonly Group[],
   { rules, hash }: Costs,
 ): Promise<Costs> {
-  const writer = openWriter(path, "production");
+  const writer = openWriter({ path, environment: "production" });
   writer.methods.beginEpoch(crypto.randomUUID());
   const commit = (group: Group) => writer.commit(group, Date.now(), 8_000);
   const { outcomes } = commit(groups[0]!);

@@ -154,7 +154,7 @@ test("rows that a command imports beside the service are part of the service's e
 
 test("an epoch that could not begin when the service started begins with its first commit", async () => {
   await use("command", addPet(1n));
-  const database = openForWriting(path, "production", 0);
+  const database = openForWriting({ path, environment: "production" }, 0);
   const writer = createLedgerWriter(database);
   const reader = createInventoryReader(database);
   const before = reader.listEpochs();

@@ -33,7 +33,7 @@ const open = (threaded: boolean) =>
 
 describe("a connection that writes", () => {
   test("waits for the disk at every commit", () => {
-    const database = openForWriting(path, "production", 0);
+    const database = openForWriting({ path, environment: "production" }, 0);
     expect(database.query("PRAGMA synchronous").values()).toEqual([[2n]]);
     expect(database.query("PRAGMA journal_mode").values()).toEqual([["wal"]]);
     expect(database.query("PRAGMA foreign_keys").values()).toEqual([[1n]]);

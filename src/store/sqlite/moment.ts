@@ -33,7 +33,7 @@ export function addLaterRows(
   name: string,
   rowsOf: RowsOf,
 ): Promise<string | undefined> {
-  return useConnection(openForWriting(path, environment, 0), async (database) => {
+  return useConnection(openForWriting({ path, environment }, 0), async (database) => {
     database.run(`BEGIN IMMEDIATE; PRAGMA defer_foreign_keys = ON; ${withoutOwnEpoch}`);
     const start = toTip(database.query(`SELECT ${tipColumns} FROM head`).values()[0]!);
     const known = new Set<unknown>(database.query("SELECT id FROM keys").values().flat());
@@ -106,7 +106,7 @@ const addNamelessPets = `INSERT INTO pets (pet_id, name, tags, photo_urls)
  * everything else stays as it is. Returns the number of pets whose name is lost.
  */
 export function endAt(path: string, environment: Environment, seq: number): Promise<number> {
-  return useConnection(openForWriting(path, environment, 0), async (database) => {
+  return useConnection(openForWriting({ path, environment }, 0), async (database) => {
     const first = (sql: string) => database.query(sql).values()[0];
     const [trigger] = first("SELECT sql FROM sqlite_schema WHERE name = 'ledger_rows_remain'")!;
     database.run(`BEGIN IMMEDIATE; ${afterRow(seq)}; ${trigger}`);

@@ -2,7 +2,6 @@ import type { Database } from "bun:sqlite";
 import type { ImportPreview } from "../../domain/catalogue/import-preview.ts";
 import { createProblems } from "../../domain/catalogue/import-problems.ts";
 import type { CatalogueStore } from "../../domain/catalogue/store.ts";
-import type { Environment } from "../../domain/keys/keys.ts";
 import type { Head, IdempotencyStore, InventoryStore } from "../../domain/ledger/store.ts";
 import type { Clock } from "../../domain/running/clock.ts";
 import type { Store } from "../../domain/store.ts";
@@ -20,6 +19,7 @@ import {
   openForWriting,
   promised,
   useConnection,
+  type WrittenFile,
   wrapMethods,
 } from "./engine/connection.ts";
 import { filesOf } from "./engine/files.ts";
@@ -44,9 +44,7 @@ import {
 } from "./writing/writer.ts";
 
 /** The parts of an open store. */
-export interface Parts {
-  readonly path: string;
-  readonly environment: Environment;
+export interface Parts extends WrittenFile {
   readonly clock: Clock;
   /** Whether this process serves the store. */
   readonly isService: boolean;
@@ -115,13 +113,9 @@ function writesOf<S extends object>(parts: Parts, scripts: S): Promising<S> {
 const importWaitMs = 60_000;
 
 /** Runs a long write on a connection of its own, so that it does not block the writer. */
-function writeAlone<T>(
-  { path, environment, access }: Parts,
-  work: (database: Database) => Promise<T>,
-): Promise<T> {
-  return access.write(async () =>
-    useConnection(openForWriting(path, environment, importWaitMs), work),
-  );
+function writeAlone<T>(parts: Parts, work: (database: Database) => Promise<T>): Promise<T> {
+  const open = () => openForWriting(parts, importWaitMs);
+  return parts.access.write(async () => useConnection(open(), work));
 }
 
 function createInventoryStore(parts: Parts): InventoryStore {

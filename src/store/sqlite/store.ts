@@ -1,10 +1,9 @@
-import type { Environment } from "../../domain/keys/keys.ts";
 import type { Migration } from "../../domain/operations/upgrades.ts";
 import type { Clock } from "../../domain/running/clock.ts";
 import type { Log } from "../../domain/running/events.ts";
 import type { Store } from "../../domain/store.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
-import { endWithoutClosing, openForReading } from "./engine/connection.ts";
+import { endWithoutClosing, openForReading, type WrittenFile } from "./engine/connection.ts";
 import { assertNotServedByOlderVersion, assertStore } from "./engine/existence.ts";
 import { filesOf, hasContent, prepareFiles } from "./engine/files.ts";
 import { recoverFile } from "./engine/recovery.ts";
@@ -18,9 +17,7 @@ import { startWriterThread } from "./writing/writer-thread.ts";
 /** The version of the schema that this version of petstore uses. */
 export const sqliteSchema = steps.length;
 
-export interface SqliteOptions {
-  readonly path: string;
-  readonly environment: Environment;
+export interface SqliteOptions extends WrittenFile {
   readonly clock: Clock;
   /**
    * Whether writes run on a thread, so that reads continue during a disk flush. True for the
@@ -40,7 +37,8 @@ export interface SqliteOptions {
 
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path, environment, clock, threaded, log = () => {}, mayCreate = true } = options;
-  const { onUnseen = () => {} } = options;
+  const { onUnseen = () => {}, isCopied = false } = options;
+  const file = { path, environment, isCopied };
   // Checked first: opening a store whose service has lost track of its files adds more damage.
   if (!threaded) assertUndamaged(filesOf(path));
   recoverFile(path);
@@ -49,9 +47,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const isNew = !hasContent(path);
   const migration = upgradeFile(path, environment, clock.now());
   if (migration) options.onMigrated?.(migration);
-  const writer = threaded
-    ? await startWriterThread(path, environment, log)
-    : openInlineWriter(path, environment);
+  const writer = threaded ? await startWriterThread(file, log) : openInlineWriter(file);
   try {
     if (threaded) await startEpoch(writer);
     const files = prepareFiles(path);
@@ -59,7 +55,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     const access = threaded
       ? openServiceAccess(database, files, writer, log)
       : openCommandAccess(database, files, writer, onUnseen);
-    const parts = { path, environment, clock, isService: threaded, writer, database, access };
+    const parts = { ...file, clock, isService: threaded, writer, database, access };
     const ports = createPorts(parts);
     if (isNew) options.onCreated?.();
     return {

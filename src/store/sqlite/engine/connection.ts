@@ -21,6 +21,21 @@ const walBytesKept = 16 * 1024 * 1024;
  */
 const checkpointPages = 3_000n;
 
+/**
+ * The same for a store that Litestream copies: 400 MB. Litestream runs the checkpoints. One of ours can
+ * remove pages from the log that it has not copied, because at times it holds no lock. While it does not
+ * run, ours keep the log from filling the disk.
+ */
+const copiedCheckpointPages = 100_000n;
+
+/** A file that is opened for writing. */
+export interface WrittenFile {
+  readonly path: string;
+  readonly environment: Environment;
+  /** Whether Litestream copies it. */
+  readonly isCopied?: boolean;
+}
+
 /** Opens the file for reading only. Never waits for a lock, so the event loop can use it. */
 export const openForReading = guarded((path: string): Database => {
   const database = new Database(path, { readonly: true, safeIntegers: true, strict: true });
@@ -45,11 +60,8 @@ export function openEmpty(environment: Environment): Database {
  * Opens or creates the file for writing, with the current schema and durable commits. Blocks its
  * thread while another process, such as a large import, holds the write lock.
  */
-export function openForWriting(
-  path: string,
-  environment: Environment,
-  busyWaitMs: number,
-): Database {
+export function openForWriting(file: WrittenFile, busyWaitMs: number): Database {
+  const { path, environment, isCopied } = file;
   let database: Database | undefined;
   try {
     prepareFiles(path);
@@ -58,7 +70,8 @@ export function openForWriting(
     // FULL: a commit returns only after the disk has stored it.
     setPragma(database, "synchronous", 2n);
     setPragma(database, "foreign_keys", 1n);
-    setPragma(database, "wal_autocheckpoint", checkpointPages);
+    const pages = isCopied ? copiedCheckpointPages : checkpointPages;
+    setPragma(database, "wal_autocheckpoint", pages);
     setPragma(database, "journal_size_limit", BigInt(walBytesKept));
     // Truncating a mapped file ends every process that maps it.
     setPragma(database, "mmap_size", 0n);

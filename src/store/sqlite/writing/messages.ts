@@ -1,4 +1,3 @@
-import type { Environment } from "../../../domain/keys/keys.ts";
 import { type Entry, type PetStatus, petStatuses } from "../../../domain/ledger/inventory.ts";
 import type {
   Cause,
@@ -10,6 +9,7 @@ import type {
 } from "../../../domain/ledger/ledger.ts";
 import type { ErrorCode, UnavailableReason } from "../../../domain/running/errors.ts";
 import type { CommittedHead } from "../commit.ts";
+import type { WrittenFile } from "../engine/connection.ts";
 import type { Damage } from "../engine/damage.ts";
 import type { WriterArgs, WriterMethod } from "./writer.ts";
 
@@ -22,7 +22,7 @@ export type WriterAnswer = string | WriterReply;
 
 /** A request to the writing thread that is not a commit. */
 export type WriterRequest =
-  | { kind: "open"; path: string; environment: Environment }
+  | { kind: "open"; file: WrittenFile }
   | { kind: "call"; method: WriterMethod; args: WriterArgs<WriterMethod> };
 
 interface Sent {

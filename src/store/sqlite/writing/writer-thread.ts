@@ -1,7 +1,7 @@
-import type { Environment } from "../../../domain/keys/keys.ts";
 import { inBackground } from "../../../domain/running/background.ts";
 import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
 import type { Log } from "../../../domain/running/events.ts";
+import type { WrittenFile } from "../engine/connection.ts";
 import type { Damage } from "../engine/damage.ts";
 import {
   committedId,
@@ -22,11 +22,7 @@ interface Pending {
 const endedCause = "the writing thread has ended";
 
 /** Opens the writing connection on a thread, which handles requests in the order they were sent. */
-export async function startWriterThread(
-  path: string,
-  environment: Environment,
-  log: Log,
-): Promise<Writer> {
+export async function startWriterThread(file: WrittenFile, log: Log): Promise<Writer> {
   const worker = new Worker(new URL("./writer-worker.ts", import.meta.url));
   const pending = new Map<number, Pending>();
   let lastId = 0;
@@ -73,7 +69,7 @@ export async function startWriterThread(
   const request = <T>(wanted: WriterRequest) =>
     send<T>((id, sentMs) => ({ id, sentMs, request: wanted }));
 
-  await request({ kind: "open", path, environment }).catch((error) => {
+  await request({ kind: "open", file }).catch((error) => {
     worker.terminate();
     throw error;
   });

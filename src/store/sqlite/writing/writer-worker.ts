@@ -27,7 +27,7 @@ function answer(sent: SentRequest | SentCommit): WriterAnswer {
   if (request.kind === "call") {
     return { id, result: callMethod(writer!, request.method, request.args) };
   }
-  writer = openWriter(request.path, request.environment);
+  writer = openWriter(request.file);
   return { id, result: undefined };
 }
 

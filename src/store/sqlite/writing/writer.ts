@@ -1,6 +1,5 @@
 import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
-import type { Environment } from "../../../domain/keys/keys.ts";
 import type { Unit } from "../../../domain/ledger/ledger.ts";
 import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
 import { requestWrites } from "../../requests.ts";
@@ -14,6 +13,7 @@ import {
   openForWriting,
   setPragma,
   unknownOutcomeOr,
+  type WrittenFile,
   wrapMethods,
 } from "../engine/connection.ts";
 import { createDamageCheck, type Damage, describeDamage } from "../engine/damage.ts";
@@ -81,12 +81,12 @@ const readersWaitMs = 1_000;
  * Opens the writing connection. Its methods block their thread. `isServed` tells whether a service
  * runs on the store; undefined if this is the service.
  */
-export function openWriter(path: string, environment: Environment, isServed?: () => boolean) {
-  const database = openForWriting(path, environment, busyWaitMs);
+export function openWriter(file: WrittenFile, isServed?: () => boolean) {
+  const database = openForWriting(file, busyWaitMs);
   // The constraints repeat rules that this process has applied before, and cost an update a twentieth.
   // Other programs are still held to them.
   if (!isServed) setPragma(database, "ignore_check_constraints", 1n);
-  const files = prepareFiles(path);
+  const files = prepareFiles(file.path);
   const ledger = createLedgerWriter(database, isServed);
   const { loadIdempotency, pruneIdempotency } = ledger;
   const overwrites = isServed ? undefined : createOverwriteCheck(files, database);
@@ -215,8 +215,8 @@ function createLockWait(database: Database) {
 }
 
 /** Opens the writing connection on this thread, for a command that has no other work to do. */
-export function openInlineWriter(path: string, environment: Environment): Writer {
-  const writer = openWriter(path, environment, () => isServed(filesOf(path)));
+export function openInlineWriter(file: WrittenFile): Writer {
+  const writer = openWriter(file, () => isServed(filesOf(file.path)));
   return {
     commit: async (...args) => writer.commit(...args),
     call: async (method, ...args) => callMethod(writer, method, args),
