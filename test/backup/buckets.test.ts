@@ -141,7 +141,7 @@ describe("commands", () => {
     );
     storage.fault = () => ({ status: 503, code: "SlowDown" });
     expect(await create(absent)).toMatch(
-      /whether it has backups is not known: cannot list s3:.*503/,
+      /not created while its backups are not known: cannot list s3:.*503/,
     );
     expect(existsSync(place.path("absent.db"))).toBe(false);
     // An existing store does not depend on the bucket.

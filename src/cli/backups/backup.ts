@@ -1,4 +1,4 @@
-import { isBucketAddress, upload } from "../../backup/bucket.ts";
+import { invalidAddress, isBucketAddress, upload } from "../../backup/bucket.ts";
 import { encrypting, readKeyFile } from "../../backup/encryption.ts";
 import { fullAddress, sourceOf } from "../../backup/locate.ts";
 import type { Manifest } from "../../backup/manifest.ts";
@@ -27,7 +27,7 @@ export const backupCommand = storeCommand({
     "petstore backup s3://backups/petstore/monday.petstore --backup-key-file backup.key",
   ],
   operands: [
-    { name: "FILE", description: "File or s3://… to create. - writes to standard output." },
+    { name: "FILE", description: "New file or s3://…/NAME.petstore, or - for standard output." },
   ],
   flags: { json },
   settings: backupSettings,
@@ -66,6 +66,8 @@ async function assertNew(file: string, config: Config): Promise<void> {
     if (!process.stdout.isTTY) return;
     throw new ServiceError("invalid_request", "a terminal cannot show a backup; redirect stdout");
   }
+  // On some servers, a file with the name of a folder hides what is in the folder.
+  if (isBucketAddress(file) && !file.endsWith(".petstore")) throw invalidAddress();
   if (!(await sourceOf(file, config).exists())) return;
   throw new ServiceError(
     "invalid_request",

@@ -21,7 +21,8 @@ import {
 
 const advice = "Another session may hold a lock. If not, run petstore verify.";
 
-const folderAdvice = `Check --backup-folder and --backup-key-file. ${advice}`;
+const folderAdvice =
+  "Check --backup-folder, --backup-key-file and the variables of the bucket. See docs/object-storage.md.";
 
 /** Checks of what the store contains: backups, keys, bans and webhooks. */
 export function contentChecks(
