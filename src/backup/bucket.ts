@@ -168,7 +168,5 @@ function parseAddress(address: string, access: ObjectAccess) {
 
 /** What was given is not shown: it may have a password. */
 export function invalidAddress(): PlaceError {
-  return new PlaceError(
-    "a bucket is s3://BUCKET/PREFIX, a backup s3://BUCKET/PREFIX/NAME.petstore",
-  );
+  return new PlaceError("a bucket is s3://BUCKET/PREFIX, a backup in it s3://…/NAME.petstore");
 }

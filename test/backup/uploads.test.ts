@@ -184,7 +184,7 @@ describe("an upload", () => {
     const wrong = ["s3://", "S3://backups", "s3://backups//a", "s3://backups/../a", "s3://a?b/c"];
     for (const address of [...wrong, "s3://TESTKEY:hidden@backups", "https://storage/backups"]) {
       expect(await list(address)).toBe(
-        "a bucket is s3://BUCKET/PREFIX, a backup s3://BUCKET/PREFIX/NAME.petstore",
+        "a bucket is s3://BUCKET/PREFIX, a backup in it s3://…/NAME.petstore",
       );
     }
     const before = storage.requests.length;

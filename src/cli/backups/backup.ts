@@ -51,7 +51,7 @@ export const backupCommand = storeCommand({
     await record(store, JSON.stringify(result));
     if (file === "-") return 0;
     if (flags.json) print(JSON.stringify({ ...result, rows }));
-    else printSummary(file, manifest, durationMs);
+    else printSummary(file, manifest, durationMs, key?.id);
   },
 });
 
@@ -95,11 +95,12 @@ async function record({ maintenance }: Store, result: string): Promise<void> {
   }
 }
 
-function printSummary(file: string, manifest: Manifest, durationMs: number): void {
+function printSummary(file: string, manifest: Manifest, durationMs: number, keyId?: string): void {
   const { at, seq, hash, rows, bytes } = manifest;
   const size = bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
   const content = `${counted(rows.pets!, "pet")}, ${counted(rows.ledger!, "ledger row")} and ${counted(rows.keys!, "key")}`;
-  print(`Backed up ${content} to ${file} (${size}) in ${elapsedText(durationMs)}.`);
+  const encrypted = keyId === undefined ? "" : `, encrypted with the key ${keyId}`;
+  print(`Backed up ${content} to ${file} (${size}${encrypted}) in ${elapsedText(durationMs)}.`);
   print(`It has every update up to ${at}. The ledger ends at ${seq}:${hash}`);
   print(`To check that it can be restored: petstore drill ${file}`);
 }

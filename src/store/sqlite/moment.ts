@@ -72,9 +72,8 @@ export function addLaterRows(
         for (const row of rows) if (row[barcodeAt]) insert.run(...row.with(barcodeAt, null));
       }
     }
-    const lacking = `does not have the last row of the backup, ${start.seq}:${start.hash}`;
-    const cause = "it is older than the backup, or of another store";
-    if (!isJoined) throw new ServiceError("invalid_request", `${name} ${lacking}; ${cause}`);
+    const lacking = `${name} does not have the last row of the backup, ${start.seq}:${start.hash}`;
+    if (!isJoined) throw new ServiceError("invalid_request", `${lacking}; it may be an older one`);
     database.run(`${addLostKeys(start.seq)}; ${setHeadFromLedger}; COMMIT`);
     return problem;
   });
