@@ -179,7 +179,7 @@ test("a schedule keeps backups in a bucket, and a failure is in the log, the met
     const unknown = "cannot list s3://backups/shop/: there is no such bucket. Run petstore doctor.";
     expect(await service.call("GET", "~/admin/backups", { key })).toMatchObject({
       status: 503,
-      json: { message: `The backups cannot be listed now: ${unknown}` },
+      json: { message: `The backups are not known now: ${unknown}` },
     });
     storage.fault = () => undefined;
     for (let count = 1; count <= 4; count++) {
