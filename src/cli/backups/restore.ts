@@ -35,7 +35,7 @@ export const restoreCommand = command({
     scratch: {
       placeholder: "FOLDER",
       description:
-        "Folder in which the backup is verified first. PostgreSQL only. Default: the folder of FILE, for a bucket the current one.",
+        "Folder in which the backup is verified, for PostgreSQL and --dry-run. Default: the folder of FILE, for a bucket the current one.",
     },
   },
   settings: backupSettings,
