@@ -26,8 +26,8 @@ export async function openOrCreate<T>(
   } catch (error) {
     if (!(error instanceof ServiceError && error.code === "not_found")) throw error;
     if (newest instanceof PlaceError) {
-      const problem = `and whether it has backups is not known: ${newest.message}`;
-      throw new ServiceError("unavailable", `${error.message}, ${problem}`);
+      const problem = `a new one is not created while its backups are not known: ${newest.message}`;
+      throw new ServiceError("unavailable", `${error.message}; ${problem}`);
     }
     const restore = `or restore its newest backup with petstore restore ${newest}`;
     const remedy = `${restore}; a new store needs another --backup-folder`;

@@ -16,8 +16,9 @@ export const patient: Patience = { attempts: 4, timeoutMs: 60_000, pauseMs: 1_00
 /** A page, a start and a stop do not wait for long. The next backup says what is wrong. */
 export const impatient: Patience = { attempts: 2, timeoutMs: 4_000, pauseMs: 500 };
 
+/** Also one that is not valid: a folder with the name `https:` would be on this machine. */
 export function isBucketAddress(address: string): boolean {
-  return /^s3:/i.test(address);
+  return /^(s3:|[a-z][a-z\d+.-]*:\/\/)/i.test(address);
 }
 
 /** Opens `s3://bucket/prefix`. Nothing is sent before the first use. */
@@ -153,17 +154,19 @@ export async function upload<T>(
 function parseAddress(address: string, access: ObjectAccess) {
   const [, bucket, path = ""] =
     /^s3:\/\/([A-Za-z0-9][\w.-]{1,61}[A-Za-z0-9])(\/.*?)?\/*$/s.exec(address) ?? [];
-  if (bucket === undefined || /\/(\/|\.\.?(\/|$))/.test(path)) {
-    // What was given is not shown: it may have a password.
-    throw new PlaceError("a bucket is s3://BUCKET/PREFIX, and a backup s3://BUCKET/PREFIX/NAME");
-  }
+  if (bucket === undefined || /\/(\/|\.\.?(\/|$))/.test(path)) throw invalidAddress();
   const { endpoint, accessKeyId, secretAccessKey } = access;
   if (accessKeyId === "" || secretAccessKey === "") {
     throw new PlaceError(`${address} needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`);
   }
   const url = URL.parse(endpoint.replace("{bucket}", bucket));
   if (!url || !/^https?:/.test(endpoint) || url.username + url.password + url.search + url.hash) {
-    throw new PlaceError("the object storage must be https://… or http://…, with no password");
+    throw new PlaceError("AWS_ENDPOINT_URL_S3 must be https://… or http://…, with no password");
   }
   return { bucket, prefix: path === "" ? "" : `${path.slice(1)}/` };
+}
+
+/** What was given is not shown: it may have a password. */
+export function invalidAddress(): PlaceError {
+  return new PlaceError("a bucket is s3://BUCKET/PREFIX, a backup in it s3://…/NAME.petstore");
 }

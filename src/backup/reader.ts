@@ -78,10 +78,7 @@ async function checkFirstLine(file: string, bytes: BackupBytes): Promise<void> {
   if (start.startsWith(firstLine)) return;
   if (/^petstore backup [0-9]+\n/.test(start)) throw newerFormat(file);
   if (start.startsWith("SQLite format 3\0")) {
-    throw invalidBackup(
-      file,
-      "is a SQLite database and not a backup; to use it, give its path to --database",
-    );
+    throw invalidBackup(file, "is a SQLite database; give sqlite:PATH to --database or --ledger");
   }
   throw invalidBackup(file, "is not a petstore backup");
 }

@@ -81,7 +81,8 @@ export function openBackups(
     listed = await listBackups(folder, filesListedMax).catch((error) => {
       if (!(error instanceof PlaceError)) throw error;
       if (listed) return listed;
-      throw new ServiceError("unavailable", `The backups cannot be listed now: ${error.message}.`);
+      const problem = `The backups are not known now: ${error.message}. Run petstore doctor.`;
+      throw new ServiceError("unavailable", problem);
     });
     return listed;
   }

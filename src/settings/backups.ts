@@ -1,4 +1,4 @@
-import { optional, readDuration, readNonEmpty, readText } from "./readers.ts";
+import { optional, readBackupFolder, readDuration, readNonEmpty, readText } from "./readers.ts";
 import { count, setting } from "./setting.ts";
 
 /** Backups that the service makes. */
@@ -23,7 +23,7 @@ export const backupsSettings = {
     default: "./data/backups",
     description:
       "Folder for the backups that the service makes, or a bucket: `s3://bucket/prefix`. If the store is missing but has backups here, the service does not start with an empty one.",
-    read: readNonEmpty,
+    read: readBackupFolder,
   }),
   backupKeyFile: setting({
     flag: "backup-key-file",

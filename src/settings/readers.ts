@@ -62,6 +62,13 @@ export function readNonEmpty(text: string): string {
   return text;
 }
 
+/** Other addresses are refused: a folder with the name `https:` would be on this machine. */
+export function readBackupFolder(text: string): string {
+  const isOther = /^(?!s3:\/\/[^/])[A-Za-z][\w+.-]+:\//.test(text);
+  if (isOther) throw new Error("must be a folder, or a bucket as s3://BUCKET/PREFIX");
+  return readNonEmpty(text);
+}
+
 /** An empty address means the default one. */
 export function readDatabaseUrl(text: string): string {
   if (text === "") return text;

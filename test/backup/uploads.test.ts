@@ -182,9 +182,9 @@ describe("an upload", () => {
       /^cannot list s3:\/\/other\/shop\/: there is no such bucket$/,
     );
     const wrong = ["s3://", "S3://backups", "s3://backups//a", "s3://backups/../a", "s3://a?b/c"];
-    for (const address of [...wrong, "s3://TESTKEY:hidden@backups"]) {
+    for (const address of [...wrong, "s3://TESTKEY:hidden@backups", "https://storage/backups"]) {
       expect(await list(address)).toBe(
-        "a bucket is s3://BUCKET/PREFIX, and a backup s3://BUCKET/PREFIX/NAME",
+        "a bucket is s3://BUCKET/PREFIX, a backup in it s3://…/NAME.petstore",
       );
     }
     const before = storage.requests.length;

@@ -29,6 +29,11 @@ describe("a command that fails prints one line and exits with code 2", () => {
     [["serve", "--env", "moon"], "--env must be production or staging, not 'moon'"],
     [["serve", "--database", "mysql://x"], "--database must be sqlite:PATH or postgres://"],
     [["verify", "--database", "sqlite://data/shop.db"], "--database must be sqlite:PATH"],
+    [["serve", "--backup-folder", "s3:/shop"], "--backup-folder must be a folder, or a bucket as"],
+    [["serve", "--backup-folder", "https://a.example/b"], "--backup-folder must be a folder, or"],
+    [["backup", "https://a.example/b.petstore"], "a bucket is s3://BUCKET/PREFIX, a backup"],
+    [["backup", "s3://backups/shop/"], "a bucket is s3://BUCKET/PREFIX, a backup in it s3://…"],
+    [["backup", "s3://backups/shop"], "a bucket is s3://BUCKET/PREFIX, a backup in it s3://…"],
     [["serve", "--pets-sunset", "2027-02-31"], "--pets-sunset must be a time"],
     [["serve", "--pets-sunset", "5"], "--pets-sunset must be a time"],
     [

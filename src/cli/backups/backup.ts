@@ -1,4 +1,4 @@
-import { isBucketAddress, upload } from "../../backup/bucket.ts";
+import { invalidAddress, isBucketAddress, upload } from "../../backup/bucket.ts";
 import { encrypting, readKeyFile } from "../../backup/encryption.ts";
 import { fullAddress, sourceOf } from "../../backup/locate.ts";
 import type { Manifest } from "../../backup/manifest.ts";
@@ -27,7 +27,7 @@ export const backupCommand = storeCommand({
     "petstore backup s3://backups/petstore/monday.petstore --backup-key-file backup.key",
   ],
   operands: [
-    { name: "FILE", description: "File or s3://… to create. - writes to standard output." },
+    { name: "FILE", description: "New file or s3://…/NAME.petstore, or - for standard output." },
   ],
   flags: { json },
   settings: backupSettings,
@@ -51,7 +51,7 @@ export const backupCommand = storeCommand({
     await record(store, JSON.stringify(result));
     if (file === "-") return 0;
     if (flags.json) print(JSON.stringify({ ...result, rows }));
-    else printSummary(file, manifest, durationMs);
+    else printSummary(file, manifest, durationMs, key?.id);
   },
 });
 
@@ -66,6 +66,8 @@ async function assertNew(file: string, config: Config): Promise<void> {
     if (!process.stdout.isTTY) return;
     throw new ServiceError("invalid_request", "a terminal cannot show a backup; redirect stdout");
   }
+  // On some servers, a file with the name of a folder hides what is in the folder.
+  if (isBucketAddress(file) && !file.endsWith(".petstore")) throw invalidAddress();
   if (!(await sourceOf(file, config).exists())) return;
   throw new ServiceError(
     "invalid_request",
@@ -93,11 +95,12 @@ async function record({ maintenance }: Store, result: string): Promise<void> {
   }
 }
 
-function printSummary(file: string, manifest: Manifest, durationMs: number): void {
+function printSummary(file: string, manifest: Manifest, durationMs: number, keyId?: string): void {
   const { at, seq, hash, rows, bytes } = manifest;
   const size = bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
   const content = `${counted(rows.pets!, "pet")}, ${counted(rows.ledger!, "ledger row")} and ${counted(rows.keys!, "key")}`;
-  print(`Backed up ${content} to ${file} (${size}) in ${elapsedText(durationMs)}.`);
+  const encrypted = keyId === undefined ? "" : `, encrypted with the key ${keyId}`;
+  print(`Backed up ${content} to ${file} (${size}${encrypted}) in ${elapsedText(durationMs)}.`);
   print(`It has every update up to ${at}. The ledger ends at ${seq}:${hash}`);
   print(`To check that it can be restored: petstore drill ${file}`);
 }

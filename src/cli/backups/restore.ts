@@ -29,13 +29,13 @@ export const restoreCommand = command({
   operands: backupFile,
   flags: {
     json,
-    until: { placeholder: "MOMENT", description: "Ledger row or time. Default: the last one." },
-    ledger: { placeholder: "SOURCE", description: "Later ledger: a backup, or a database." },
+    until: { placeholder: "MOMENT", description: "Last ledger row or time to restore." },
+    ledger: { placeholder: "SOURCE", description: "Backup or database with later ledger rows." },
     "dry-run": { description: "Show which moments can be reached, and restore nothing." },
     scratch: {
       placeholder: "FOLDER",
       description:
-        "Folder in which the backup is verified first. PostgreSQL only. Default: the folder of FILE, for a bucket the current one.",
+        "Folder in which the backup is verified, for PostgreSQL and --dry-run. Default: the folder of FILE, for a bucket the current one.",
     },
   },
   settings: backupSettings,

@@ -10,7 +10,7 @@ import { onInterrupt } from "../interruption.ts";
 
 /** The operand of a command that reads a backup. */
 export const backupFile = [
-  { name: "FILE", description: "Backup that petstore made: a path, or s3://bucket/name." },
+  { name: "FILE", description: "Backup that petstore made: a path, or s3://…/NAME." },
 ] as const;
 
 /** The settings of a command that writes or reads backups. */

@@ -21,7 +21,7 @@ import {
 
 const advice = "Another session may hold a lock. If not, run petstore verify.";
 
-const folderAdvice = `Check --backup-folder and --backup-key-file. ${advice}`;
+const folderAdvice = "Check --backup-folder and --backup-key-file. See docs/object-storage.md.";
 
 /** Checks of what the store contains: backups, keys, bans and webhooks. */
 export function contentChecks(

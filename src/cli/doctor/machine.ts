@@ -73,7 +73,10 @@ function checkPrivacy(what: string, file: string): readonly Found[] {
 }
 
 function checkBackupKey({ backupKeyFile: file }: Config): readonly Found[] {
-  return readKeyFile(file).length > 0 ? checkPrivacy("key of the backups", file) : [];
+  const [key] = readKeyFile(file);
+  if (!key) return [];
+  const open = checkPrivacy("key of the backups", file);
+  return open.length > 0 ? open : [ok(`new backups are encrypted with the key ${key.id}`)];
 }
 
 const replicaAdvice = "Check the program that makes it, and its log. See docs/litestream.md.";

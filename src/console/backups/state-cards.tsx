@@ -54,8 +54,8 @@ export function DrillCard({ drill, files, folder }: Backups) {
       <Failure runs={drill} />
       {isOld && (
         <p class="small">
-          Prove that a backup can be restored. Run this where the service runs, with the same
-          settings: <code class="drill-command">{drillCommand(folder, files[0]?.name)}</code>
+          Prove that a backup can be restored. Run this where the service runs, with its settings
+          and variables: <code class="drill-command">{drillCommand(folder, files[0]?.name)}</code>
         </p>
       )}
     </Card>
@@ -87,7 +87,8 @@ function Failure({ runs }: { readonly runs: MaintenanceRuns | null }) {
   if (runs.succeededAt && Date.parse(runs.succeededAt) > Date.parse(runs.failedAt)) return null;
   return (
     <p class="notice danger small">
-      Failed at <Time at={runs.failedAt} />: <bdi>{runs.error ?? "no reason is known"}</bdi>
+      Failed at <Time at={runs.failedAt} />: <bdi>{runs.error ?? "no reason is known"}</bdi>. Run{" "}
+      <code>petstore doctor</code> where the service runs.
     </p>
   );
 }

@@ -22,7 +22,7 @@ export default function BackupsView() {
       <WhenLoaded source={source}>
         {(backups) => (
           <div class="stack">
-            <div class="grid">
+            <div class="grid backup-states">
               <LastCard {...backups} />
               <ScheduleCard {...backups} />
               <DrillCard {...backups} />

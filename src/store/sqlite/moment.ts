@@ -73,7 +73,7 @@ export function addLaterRows(
       }
     }
     const lacking = `${name} does not have the last row of the backup, ${start.seq}:${start.hash}`;
-    if (!isJoined) throw new ServiceError("invalid_request", lacking);
+    if (!isJoined) throw new ServiceError("invalid_request", `${lacking}; it may be an older one`);
     database.run(`${addLostKeys(start.seq)}; ${setHeadFromLedger}; COMMIT`);
     return problem;
   });
