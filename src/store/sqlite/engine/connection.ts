@@ -70,8 +70,7 @@ export function openForWriting(file: WrittenFile, busyWaitMs: number): Database 
     // FULL: a commit returns only after the disk has stored it.
     setPragma(database, "synchronous", 2n);
     setPragma(database, "foreign_keys", 1n);
-    const pages = isCopied ? copiedCheckpointPages : checkpointPages;
-    setPragma(database, "wal_autocheckpoint", pages);
+    setPragma(database, "wal_autocheckpoint", isCopied ? copiedCheckpointPages : checkpointPages);
     setPragma(database, "journal_size_limit", BigInt(walBytesKept));
     // Truncating a mapped file ends every process that maps it.
     setPragma(database, "mmap_size", 0n);
