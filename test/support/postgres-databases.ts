@@ -14,7 +14,8 @@ export async function createDatabase(
   made: Set<string>,
   template = "template1",
 ): Promise<string> {
-  const name = `fresh_${++databasesMade}`;
+  // Other processes may use the same server.
+  const name = `fresh_${process.pid}_${++databasesMade}`;
   // A template stays, because more copies may follow.
   made.delete(template);
   await using sql = new SQL(url(), { max: 1 });

@@ -27,8 +27,28 @@ export type PostgresOptions = {
   parent?: string;
 };
 
-export type PostgresServer = {
+/** Where a server is found by other processes. */
+export interface PostgresAddress {
   readonly port: number;
+  /** The folder with `initdb` and `postgres`. */
+  readonly binaries: string;
+  /** A cluster that is never started, for further servers. */
+  readonly cluster: string;
+}
+
+/** A server that several processes may use. */
+export interface SharedPostgres {
+  readonly port: number;
+  /** Connection string of a database, `postgres` unless named. */
+  url(database?: string): string;
+  /**
+   * Creates a database with a unique name, copied from `template` if given. It exists until many
+   * others were created and nothing is connected to it.
+   */
+  freshDatabase(template?: string): Promise<string>;
+}
+
+export type PostgresServer = SharedPostgres & {
   /** The process id of the running postmaster. */
   readonly pid: number;
   /** False after it was stopped, was killed or ended by itself. */
@@ -37,13 +57,6 @@ export type PostgresServer = {
   /** The folder with `initdb` and `postgres`. */
   readonly binaries: string;
   readonly options: PostgresOptions;
-  /** Connection string of a database, `postgres` unless named. */
-  url(database?: string): string;
-  /**
-   * Creates a database with a unique name, copied from `template` if given. It exists until many
-   * others were created and nothing is connected to it.
-   */
-  freshDatabase(template?: string): Promise<string>;
   /** Shuts down cleanly and closes open connections. The data stays for `start`. */
   stop(): Promise<void>;
   /** Sends SIGKILL to the postmaster and all its backends, like a crash of the machine. */
@@ -56,14 +69,34 @@ export type PostgresServer = {
   resume(): void;
   /** Stops and deletes the data. Not needed at the end of a run, which deletes them too. */
   destroy(): Promise<void>;
+  /** The processor time that the server used since its last start. Known once it has ended. */
+  readonly cpuMs: number;
 };
 
-let shared: Promise<PostgresServer> | undefined;
+let shared: Promise<SharedPostgres> | undefined;
+
+/** The server of a run with several processes, which test/run.ts has started. */
+const ofRun = process.env.TEST_POSTGRES
+  ? (JSON.parse(process.env.TEST_POSTGRES) as PostgresAddress)
+  : undefined;
 
 /** The one server of this test run. Tests that kill or pause a server start a separate one. */
-export function sharedPostgres(): Promise<PostgresServer> {
-  shared ??= startPostgres();
+export function sharedPostgres(): Promise<SharedPostgres> {
+  shared ??= ofRun ? Promise.resolve(serverAt(ofRun.port)) : startPostgres();
   return shared;
+}
+
+function serverAt(port: number): SharedPostgres {
+  const made = new Set<string>();
+  const url = (database = "postgres") => `postgres://postgres@127.0.0.1:${port}/${database}`;
+  return { port, url, freshDatabase: (template) => createDatabase(url, made, template) };
+}
+
+/** Starts a server for this process and others, and returns where they find it. */
+export async function startSharedPostgres(): Promise<[PostgresServer, PostgresAddress]> {
+  const server = await startPostgres({ settings: { max_connections: "500" } });
+  const { folder, binaries } = await initialised!;
+  return [server, { port: server.port, binaries, cluster: folder }];
 }
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
@@ -81,7 +114,8 @@ interface Cluster {
   readonly binaries: string;
 }
 
-let initialised: Promise<Cluster> | undefined;
+let initialised: Promise<Cluster> | undefined =
+  ofRun && Promise.resolve({ folder: ofRun.cluster, binaries: ofRun.binaries });
 
 /** A cluster that is never started. Copying it takes a tenth of the processor time of initdb. */
 async function initialiseCluster(): Promise<Cluster> {
@@ -119,7 +153,6 @@ export async function runPostgres(
   binaries: string,
   options: PostgresOptions,
 ): Promise<PostgresServer> {
-  const made = new Set<string>();
   const watchdog = startWatchdog(folder);
   const port = await findFreePort();
   let process = await startProcess(binaries, folder, port, options);
@@ -131,7 +164,7 @@ export async function runPostgres(
     await process.exited;
   }
   const server: PostgresServer = {
-    port,
+    ...serverAt(port),
     folder,
     binaries,
     options,
@@ -141,8 +174,9 @@ export async function runPostgres(
     get isRunning() {
       return process.exitCode === null && process.signalCode === null;
     },
-    url: (database = "postgres") => `postgres://postgres@127.0.0.1:${port}/${database}`,
-    freshDatabase: (template) => createDatabase(server.url, made, template),
+    get cpuMs() {
+      return Number(process.resourceUsage()?.cpuTime.total ?? 0) / 1_000;
+    },
     stop: () => end("SIGINT"),
     kill: () => end("SIGKILL"),
     async start() {
