@@ -9,9 +9,11 @@ import { commands } from "../src/cli/commands.ts";
 import { exitCodes } from "../src/cli/exit-codes.ts";
 import { synopsisOf } from "../src/cli/help.ts";
 import { readConfig } from "../src/config.ts";
+import { petFields } from "../src/domain/catalogue/pet-fields.ts";
 import { rolesFrom } from "../src/domain/keys/keys.ts";
 import { type EventKind, events } from "../src/domain/running/events.ts";
 import { adminTags, rolesOfTags } from "../src/http/admin/operation.ts";
+import { planTable } from "../src/http/api/contract/overview.ts";
 import type { ApiOperation } from "../src/http/api/operation.ts";
 import { apiBasePath, apiOperations } from "../src/http/api/operations.ts";
 import { metrics } from "../src/metrics/table.ts";
@@ -24,11 +26,13 @@ export const docTables: Readonly<Record<string, Readonly<Record<string, () => st
   "README.md": {
     operations: () => operationTable(({ stability }) => stability !== "beta"),
     "beta operations": () => operationTable(({ stability }) => stability === "beta"),
+    plans: planTable,
   },
   "ARCHITECTURE.md": { rooms: () => `\`\`\`\n${drawRooms()}\n\`\`\`` },
   "client/README.md": { methods: methodTable },
   "docs/commands.md": { commands: commandTables, "exit codes": exitCodeTable },
   "docs/configuration.md": { settings: settingTables },
+  "docs/imports.md": { details: detailTable },
   "docs/keys.md": { roles: roleTable },
   "docs/logs.md": { events: eventTable },
   "docs/metrics.md": { metrics: metricTable },
@@ -148,6 +152,12 @@ function metricTable(): string {
     `${engine ? engineNames[engine] : ""}${help}`,
   ]);
   return table(["Metric", "Kind", "Meaning"], rows);
+}
+
+/** What an import can say about a pet, beside its stock. */
+function detailTable(): string {
+  const rows = petFields.map(({ name, description }) => [code(name), description]);
+  return table(["Column", "Contents"], rows);
 }
 
 /** Who can read and who can change the parts of the operator API. */

@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { rooms } from "../scripts/layers.ts";
-import { settings } from "../src/settings.ts";
 import { functionsIn } from "./support/functions.ts";
 
 /** The rules of this repository that a test can check, over every file that is not generated. */
@@ -332,14 +331,6 @@ test("Bun's APIs are used only where that is allowed", () => {
   );
   expect(users.length).toBeGreaterThan(0);
   expect(users.filter((path) => !bunEdges.some((edge) => path.startsWith(edge)))).toEqual([]);
-});
-
-test("every setting is explained in docs/configuration.md, with its flag and its variable", () => {
-  const text = read("docs/configuration.md");
-  const missing = Object.values(settings).filter(
-    ({ flag, variable }) => !text.includes(`\`--${flag}\``) || !text.includes(`\`${variable}\``),
-  );
-  expect(missing.map(({ flag }) => flag)).toEqual([]);
 });
 
 const pages = tracked.filter((path) => path.endsWith(".md"));

@@ -57,7 +57,9 @@ async function runAll(runs: readonly Run[], isTier: boolean): Promise<number> {
   const reports: Report[] = [];
   let cpuMs = 0;
   let failedCode = 0;
+  let isEnded = false;
   for (const run of runs) {
+    if (isEnded) break;
     const path = join(folder, `${reports.length}.xml`);
     const child = Bun.spawn([process.execPath, "test", ...flags(path), ...run.words], {
       cwd: root,
@@ -68,7 +70,13 @@ async function runAll(runs: readonly Run[], isTier: boolean): Promise<number> {
       },
       stdio: ["inherit", "inherit", "inherit"],
     });
+    const end = (signal: NodeJS.Signals) => {
+      isEnded = true;
+      child.kill(signal);
+    };
+    process.on("SIGINT", end).on("SIGTERM", end);
     failedCode = (await child.exited) || failedCode;
+    process.off("SIGINT", end).off("SIGTERM", end);
     cpuMs += Number(child.resourceUsage()!.cpuTime.total) / 1_000;
     reports.push(readReport(path));
   }

@@ -16,6 +16,13 @@ const patches = readPatches();
 /** How the tests end without a mistake, by command. Each is run once. */
 const unpatched = new Map<string, Promise<TestRun>>();
 
+/** How many mistakes the tests of each tier have noticed. */
+const caught = { quick: 0, full: 0 };
+
+function tierOf({ test }: Patch): keyof typeof caught {
+  return test.endsWith(".full.test.ts") ? "full" : "quick";
+}
+
 /**
  * Puts a mistake into a copy of the code and runs the test that should notice it. A mistake that no test
  * notices could be made by anybody, any time.
@@ -24,7 +31,7 @@ export const mutation: Part = {
   name: "mutation",
   share: 0,
   rounds: patches.length,
-  async round({ seed, folder, faults, fail }) {
+  async round({ seed, folder, faults, fail, figure }) {
     const patch = patches[seed % patches.length]!;
     const begunAt = performance.now();
     copyCheckout(folder);
@@ -41,7 +48,13 @@ export const mutation: Part = {
     else if (after.isPassed)
       fail("wrong", `${patch.path} survived: git apply ${patch.path} && npm test -- ${shown}`);
     else if (!after.hasFailures) fail("wrong", `${patch.path}: no test ran:\n${after.output}`);
-    else console.log(`mutation: ${patch.path}: caught by ${patch.test} (${seconds} s)`);
+    else {
+      const tier = tierOf(patch);
+      caught[tier] += 1;
+      figure("caught by npm test", String(caught.quick));
+      figure("caught by npm run test:all", String(caught.full));
+      console.log(`mutation: ${patch.path}: caught by ${patch.test} (${tier}, ${seconds} s)`);
+    }
   },
 };
 

@@ -87,7 +87,8 @@ Identifiers are signed 64-bit integers, sent as JSON numbers. JavaScript's \`JSO
 
 Web pages from other origins can call the API if the operator allows their origin. Their scripts can read the rate limit and versioning headers, \`Retry-After\`, \`ETag\`, \`Link\`, \`Date\`, \`Content-Location\`, \`Idempotent-Replayed\` and \`X-Request-Id\`.`;
 
-function planTable(): string {
+/** The plans with their limits, also for README.md. */
+export function planTable(): string {
   const rows = planNames.map((plan) => {
     const limits = plans[plan];
     const cells = limits
