@@ -104,7 +104,7 @@ test("a whole store is copied from SQLite to PostgreSQL and back, with the same 
   const tip = await withStore(first, async (store) => store.history.readTip());
   const head = await withStore(first, async (store) => store.inventory.readHead());
   const second = await migratedDatabase();
-  const there = await place.run(["migrate-store", "--from", first, "--to", second]);
+  const there = await place.runHere(["migrate-store", "--from", first, "--to", second]);
   expect(there.err).toBe("");
   expect(there.out).toContain(
     `3 pets, 3 inventory, 5 ledger, 0 removed_pets, 1 chain, 1 remembered_keys, 2 orders, 1 keys, 2
