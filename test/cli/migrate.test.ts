@@ -196,14 +196,3 @@ test("a target that is not empty is rejected and unchanged", async () => {
   expect(refused).toMatchObject({ code: 2, out: "", err: "petstore: the target is not empty\n" });
   expect((await withStore(target, async (store) => store.inventory.readHead())).seq).toBe(0);
 });
-
-test("a store that a service uses cannot be copied", async () => {
-  const source = `sqlite:${place.path("served.db")}`;
-  const served = await place.serve(["serve", "--port", "0", "--database", source]);
-  const target = await migratedDatabase();
-  const refused = await place.runHere(["migrate-store", "--from", source, "--to", target]);
-  expect(refused.code).toBe(2);
-  expect(refused.err).toContain("already serving");
-  served.kill("SIGTERM");
-  await served.exited;
-});

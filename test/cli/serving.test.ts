@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, linkSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { migratedDatabase } from "../support/postgres-template.ts";
 import { openWorkspace, type Served, type Workspace } from "../support/process.ts";
 import { call, startTestService } from "../support/service.ts";
 import { createKey, createStore, importPets } from "../support/stocking.ts";
@@ -34,7 +35,7 @@ describe("serve on a new database", () => {
 
   test("fails if another process serves it, also through a link", async () => {
     expectUsageError(
-      await shared.run(["serve", "--port", "0"]),
+      await shared.runHere(["serve", "--port", "0"]),
       "another process is already serving",
     );
     symlinkSync("production.db", shared.path("data/link.db"));
@@ -42,6 +43,15 @@ describe("serve on a new database", () => {
       await shared.runHere(["serve", "--port", "0", "--database", "sqlite:./data/link.db"]),
       "another process is already serving",
     );
+  });
+
+  test("cannot be copied to another store by migrate-store", async () => {
+    const words = ["--from", `sqlite:${shared.path("data/production.db")}`];
+    const refused = await shared.runHere([
+      ...["migrate-store", ...words, "--to", await migratedDatabase()],
+    ]);
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain("already serving");
   });
 });
 
