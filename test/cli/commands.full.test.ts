@@ -1,8 +1,10 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { openWorkspace, petstore } from "../support/process.ts";
+import { createStore } from "../support/stocking.ts";
 
 const place = openWorkspace();
+beforeAll(() => createStore(`sqlite:${place.path("data/production.db")}`));
 afterAll(() => place.leave());
 
 test("bin/petstore runs through absolute and relative links, also with CDPATH set", async () => {
@@ -35,4 +37,17 @@ test("several commands at once on a database that does not exist yet all succeed
   expect(all.map((ran) => ran.err).join("")).toMatch(new RegExp(`^(${RegExp.escape(line)})+$`));
   const keys = await place.json<unknown[]>("keys", "list", "--database", "sqlite:new/x.db");
   expect(keys).toHaveLength(4);
+});
+
+test("a command whose reader has closed the pipe ends", async () => {
+  const command = ["sh", "-c", `{ "${petstore}" "$@"; echo "code $?" >&2; } | true`, "sh"];
+  const { err } = await place.run(["keys", "list"], { command });
+  // The reader may close the pipe before or after the write.
+  expect(err).toBeOneOf(["code 0\n", "code 141\n"]);
+  const unheard = [
+    ...["sh", "-c"],
+    `{ "${petstore}" "$@" 2>&1; echo "code $?" >&3; } 3>&2 | true`,
+    "sh",
+  ];
+  expect((await place.run(["fly"], { command: unheard })).err).toBe("code 2\n");
 });
