@@ -28,6 +28,10 @@ describe("serve on a new database", () => {
 
   test("adds neither data nor keys, and is ready when it prints its address", async () => {
     expect((await call(service.baseUrl, "GET", "~/readyz")).status).toBe(200);
+    const health = (port: string) => shared.runHere(["health", "--port", port]);
+    const { port } = new URL(service.baseUrl);
+    expect(await health(port)).toMatchObject({ code: 0, out: expect.stringContaining("is ready") });
+    expect(await health("1")).toMatchObject({ code: 1, err: expect.stringContaining("not ready") });
     expect(await shared.json<unknown[]>("keys", "list")).toEqual([]);
     expect((await shared.runHere(["pets", "export", "-"])).out).toBe("");
     expect(existsSync(shared.path("data/production.db"))).toBe(true);
