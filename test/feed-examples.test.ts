@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PetstoreClient } from "../client/src/index.ts";
 import { digestOf } from "../src/domain/keys/keyring.ts";
 import { anEntry } from "./support/audit.ts";
 import { CuttingProxy } from "./support/client/cutting-proxy.ts";
@@ -11,7 +10,6 @@ import { startExample } from "./support/example-process.ts";
 import { linesOf } from "./support/lines.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 import { tryReceiver } from "./support/webhooks/receiver-trial.ts";
-import { openStoreWorkspace } from "./support/workspaces.ts";
 
 // The examples that follow the feed or receive webhooks. They run until they are stopped.
 
@@ -54,47 +52,6 @@ describe("mirror.ts", () => {
     await using comparison = start([...mirror, "check"], env);
     return await comparison.lineWith("the service");
   };
-
-  test("misses no change and applies none twice, however often it and the service are killed", async () => {
-    const place = await openStoreWorkspace("sqlite");
-    try {
-      await place.importPets(...[7n, largestId].map((id) => `{"petId":${id},"name":"A"}`));
-      const { key } = await place.createKey("mirror");
-      let served = await place.serve();
-      await using proxy = await CuttingProxy.start(served.baseUrl);
-      const env = { BASE_URL: proxy.baseUrl, API_KEY: key, MIRROR_FILE: join(folder, "kills.db") };
-      const client = new PetstoreClient({ baseUrl: proxy.baseUrl, apiKey: key, attemptsMax: 50 });
-      const batch = [7n, largestId, 7n].map((petId) => ({ petId, delta: 1 }));
-      const write = async () => {
-        for (let at = 0; at < 50; at++) await client.applyChanges(batch);
-      };
-      let writing = Promise.resolve();
-      {
-        await using first = start(mirror, env);
-        await first.lineWith(/^loaded 2 pets/);
-        writing = write();
-        await first.lineWith("change");
-      }
-      await writing;
-      {
-        await using second = start(mirror, env);
-        await second.lineWith(/^continuing after change \d+$/);
-        writing = write();
-        await second.lineWith("change");
-        served.kill("SIGKILL");
-        await served.exited;
-        served = await place.serve();
-        proxy.switchTo(served.baseUrl);
-        await second.lineWith(/^change 200:/);
-      }
-      await writing;
-      await using third = start(mirror, env);
-      await third.lineWith(/change 302\b/);
-      expect(await check(env)).toBe("equal to the service at change 302");
-    } finally {
-      await place.leave();
-    }
-  });
 
   test("loads its copy again after a reset, and says if a copy differs", async () => {
     // Another history, as after a restore from a backup.

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
@@ -8,14 +8,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join, resolve } from "node:path";
-import { createTestClock } from "../support/clock.ts";
+import { join } from "node:path";
 import { examineStore, findingsOf } from "../support/doctor.ts";
 import { until } from "../support/instances/fleet.ts";
-import { sampleOf, scrape } from "../support/metrics.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
-import { type Engine, engines, startTestService } from "../support/service.ts";
+import { type Engine, engines, surfaceEngine } from "../support/service.ts";
 import { createKey, importPets, verifyStore } from "../support/stocking.ts";
 
 let place: Workspace;
@@ -53,24 +51,35 @@ function makeBackup(folder: string, name = "production-20261115T100000Z.petstore
 }
 
 describe("a store whose files were deleted under a running service", () => {
-  const database = () => place.path("data/production.db");
-
-  async function loseStore(): Promise<string> {
-    await importPets(`sqlite:${database()}`, '{"petId":1,"name":"Rex","quantity":3}');
-    const service = await place.serve();
-    for (const name of readdirSync(place.path("data"))) rmSync(place.path(`data/${name}`));
+  // These tests share the remains of a store. The last one restores it.
+  const lost = openWorkspace();
+  const path = lost.path("data/production.db");
+  let written: string;
+  beforeAll(async () => {
+    await importPets(`sqlite:${path}`, '{"petId":1,"name":"Rex","quantity":3}');
+    const service = await lost.serve();
+    for (const name of readdirSync(lost.path("data"))) rmSync(lost.path(`data/${name}`));
     await service.wrote("store file damaged");
-    await until(() => existsSync(`${database()}-changes`), 20_000, "the report of the damage");
+    await until(() => existsSync(`${path}-changes`), 20_000, "the report of the damage");
     service.kill("SIGKILL");
     await service.exited;
-    return service.written();
-  }
+    written = service.written();
+  });
+  afterAll(() => lost.leave());
+
+  test("is not called repaired by a restart in the log", () => {
+    const advice = written
+      .split("\n")
+      .filter((line) => line.includes('"store file damaged"'))
+      .map((line) => JSON.parse(line).todo as string);
+    expect(advice.length).toBeGreaterThan(0);
+    for (const todo of advice) expect(todo).toMatch(/\/proc.*restore a backup/);
+  });
 
   test("is not created again as an empty one", async () => {
-    await loseStore();
-    const before = readdirSync(place.path("data"));
+    const before = readdirSync(lost.path("data"));
     for (const words of creating()) {
-      expect(await place.run(words)).toEqual({
+      expect(await lost.runHere(words)).toEqual({
         code: 2,
         out: "",
         err: expect.stringMatching(
@@ -78,25 +87,15 @@ describe("a store whose files were deleted under a running service", () => {
         ),
       });
     }
-    expect(readdirSync(place.path("data"))).toEqual(before);
+    expect(readdirSync(lost.path("data"))).toEqual(before);
   });
 
   test("is restored, or created again once its files were moved away", async () => {
-    await loseStore();
-    const found = makeBackup(place.path("elsewhere"));
-    expect(await place.run(["restore", found])).toMatchObject({ code: 0 });
-    expect(await place.run(createFirstKey)).toMatchObject({ code: 0 });
-    for (const name of readdirSync(place.path("data"))) rmSync(place.path(`data/${name}`));
-    expect(await place.run(createFirstKey)).toMatchObject({ code: 0 });
-  });
-
-  test("is not called repaired by a restart in the log", async () => {
-    const advice = (await loseStore())
-      .split("\n")
-      .filter((line) => line.includes('"store file damaged"'))
-      .map((line) => JSON.parse(line).todo as string);
-    expect(advice.length).toBeGreaterThan(0);
-    for (const todo of advice) expect(todo).toMatch(/\/proc.*restore a backup/);
+    const found = makeBackup(lost.path("elsewhere"));
+    expect(await lost.runHere(["restore", found])).toMatchObject({ code: 0 });
+    expect(await lost.runHere(createFirstKey)).toMatchObject({ code: 0 });
+    for (const name of readdirSync(lost.path("data"))) rmSync(lost.path(`data/${name}`));
+    expect(await lost.runHere(createFirstKey)).toMatchObject({ code: 0 });
   });
 });
 
@@ -105,7 +104,7 @@ test("a link whose target is gone shows that there was a store", async () => {
   mkdirSync(place.path("disk"));
   symlinkSync(place.path("disk/store.db"), place.path("data/production.db"));
   writeFileSync(place.path("disk/store.db-changes"), "");
-  expect(await place.run(createFirstKey)).toMatchObject({
+  expect(await place.runHere(createFirstKey)).toMatchObject({
     code: 2,
     err: expect.stringContaining("disk/store.db-changes"),
   });
@@ -116,7 +115,7 @@ test("an empty file beside the lock of a service is a store whose creation was i
   mkdirSync(place.path("data"));
   writeFileSync(place.path("data/production.db"), "");
   writeFileSync(place.path("data/production.db-serving"), "");
-  expect(await place.run(createFirstKey)).toMatchObject({ code: 0 });
+  expect(await place.runHere(createFirstKey)).toMatchObject({ code: 0 });
 });
 
 const missing: Record<Engine, () => Promise<string>> = {
@@ -134,7 +133,7 @@ for (const engine of engines) {
       makeBackup(place.path("data/backups"), "production-29991231T000000Z.petstore");
       const folder = ["--backup-folder", place.path("data/backups")];
       for (const words of creating()) {
-        const ran = await place.run([...words, "--database", database, ...folder]);
+        const ran = await place.runHere([...words, "--database", database, ...folder]);
         expect(ran).toEqual({
           code: 2,
           out: "",
@@ -143,14 +142,14 @@ for (const engine of engines) {
         expect(ran.err).toContain("a new store needs another --backup-folder");
       }
       expect(readdirSync(place.path("data"))).toEqual(["backups"]);
-      const doctor = await place.run(["doctor", "--port", "0", "--database", database]);
+      const doctor = await place.runHere(["doctor", "--port", "0", "--database", database]);
       expect(doctor.code).toBe(1);
       expect(doctor.out.replace(/\s+/g, " ")).toContain(`petstore restore ${newest}`);
-      expect(await place.run(["restore", newest, "--database", database])).toMatchObject({
+      expect(await place.runHere(["restore", newest, "--database", database])).toMatchObject({
         code: 0,
       });
       expect(await verifyStore(database)).toMatchObject({ faultCount: 0, rows: 1 });
-      expect(await place.run([...createFirstKey, "--database", database])).toMatchObject({
+      expect(await place.runHere([...createFirstKey, "--database", database])).toMatchObject({
         code: 0,
       });
     });
@@ -159,18 +158,20 @@ for (const engine of engines) {
       makeBackup(place.path("data/backups"));
       const other = ["--backup-folder", place.path("new")];
       const [first, second] = [await missing[engine](), `sqlite:${place.path("data/copy.db")}`];
-      expect(await place.run([...createFirstKey, "--database", first, ...other])).toMatchObject({
-        code: 0,
-      });
+      expect(await place.runHere([...createFirstKey, "--database", first, ...other])).toMatchObject(
+        {
+          code: 0,
+        },
+      );
       const migrate = ["migrate-store", "--from", first, "--to", second];
-      expect(await place.run(migrate)).toMatchObject({ code: 0 });
+      expect(await place.runHere(migrate)).toMatchObject({ code: 0 });
     });
 
     test("is created if the backups are of the other environment", async () => {
       const folder = place.path("data/backups");
       makeBackup(folder, "staging-20261116T100000Z.petstore");
       const words = ["--database", await missing[engine](), "--backup-folder", folder];
-      expect(await place.run([...createFirstKey, ...words])).toMatchObject({ code: 0 });
+      expect(await place.runHere([...createFirstKey, ...words])).toMatchObject({ code: 0 });
     });
   });
 
@@ -178,77 +179,31 @@ for (const engine of engines) {
     makeBackup(place.path("data/backups"));
     const database =
       engine === "sqlite" ? `sqlite:${place.path("data/second.db")}` : await missing[engine]();
-    expect(await place.run([...createFirstKey, "--database", database])).toMatchObject({ code: 0 });
-    const doctor = await place.run(["doctor", "--port", "0", "--database", database]);
+    expect(await place.runHere([...createFirstKey, "--database", database])).toMatchObject({
+      code: 0,
+    });
+    const doctor = await place.runHere(["doctor", "--port", "0", "--database", database]);
     expect(doctor.out).toContain("there is none");
     expect(doctor.out).not.toContain("ledger rows");
   });
-
-  describe(`${engine}: backups with ledger rows that the store does not have`, () => {
-    test("are never removed, and are logged, counted and found by doctor", async () => {
-      const folder = place.path("backups");
-      const old = ["20261110T100000Z", "20261111T100000Z", "20261112T100000Z"].map(
-        (time) => `production-${time}.petstore`,
-      );
-      const program = [process.execPath, resolve(import.meta.dir, "../../src/main.ts")];
-      const flags = { "backup-keep": "1", "backup-folder": folder, "metrics-port": "0" };
-      const clock = createTestClock();
-      // An empty store. The backups of the lost one come into its folder later.
-      const service = await startTestService(
-        engine,
-        flags,
-        { backupEveryMs: 400 },
-        { program, clock },
-      );
-      const { logged } = service;
-      const count = (event: string) => logged.filter((line) => line.includes(`"${event}"`)).length;
-      const read = async () => sampleOf(await scrape(service.metricsUrl), "petstore_backups_ahead");
-      await until(() => count("backup made") === 1, 20_000, "the first backup");
-      const before = await read();
-      for (const name of old) makeBackup(folder, name);
-      for (let turn = 2; turn <= 3; turn++) {
-        clock.advance(10_000);
-        await until(() => count("backup made") === turn, 20_000, "the next backup");
-      }
-      // Of the store's own backups, one is kept.
-      const kept = readdirSync(folder).sort();
-      expect(kept.length).toBe(4);
-      expect(kept.slice(0, 3)).toEqual(old);
-      expect([before, await read()]).toEqual([0, 3]);
-      const ahead = logged.filter((line) => line.includes("backups ahead of the store"));
-      expect(ahead.map((line) => JSON.parse(line))).toEqual([
-        { event: "backups ahead of the store", files: 3, newest: join(folder, old[2]!) },
-      ]);
-      const database = service.databaseUrl;
-      const [finding] = findingsOf(
-        await examineStore(database, { "backup-folder": folder }),
-        "backup",
-      );
-      expect(finding).toMatchObject({
-        result: "problem",
-        found: `${join(folder, old[2]!)} has ledger rows that the store does not have`,
-      });
-      await service.restart();
-      await until(() => count("backups ahead of the store") === 2, 20_000, "the log of a start");
-      await service.stop();
-    });
-
-    test("are none if the store has more rows than its backups", async () => {
-      const folder = place.path("backups");
-      const newest = makeBackup(folder);
-      const database = await missing[engine]();
-      expect(await place.run(["restore", newest, "--database", database])).toMatchObject({
-        code: 0,
-      });
-      await importPets(database, '{"petId":1,"name":"Rex","quantity":4}');
-      const [finding] = findingsOf(
-        await examineStore(database, { "backup-folder": folder }),
-        "backup",
-      );
-      expect(finding!.found).toMatch(/^the last one is .* old, in .*backups$/);
-    });
-  });
 }
+
+describe(`${surfaceEngine}: backups with ledger rows that the store does not have`, () => {
+  test("are none if the store has more rows than its backups", async () => {
+    const folder = place.path("backups");
+    const newest = makeBackup(folder);
+    const database = await missing[surfaceEngine]();
+    expect(await place.runHere(["restore", newest, "--database", database])).toMatchObject({
+      code: 0,
+    });
+    await importPets(database, '{"petId":1,"name":"Rex","quantity":4}');
+    const [finding] = findingsOf(
+      await examineStore(database, { "backup-folder": folder }),
+      "backup",
+    );
+    expect(finding!.found).toMatch(/^the last one is .* old, in .*backups$/);
+  });
+});
 
 test("an alert fires while backups are ahead of the store", () => {
   const alerts = readFileSync(

@@ -6,7 +6,7 @@ import { readParts, writeParts } from "../support/backup-files.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { openWorkspace } from "../support/process.ts";
 import { readKeys, readLedger, readRows, restore } from "../support/release-stores.ts";
-import { type Engine, engines, startTestService } from "../support/service.ts";
+import { type Engine, startTestService, surfaceEngine } from "../support/service.ts";
 import { verifyStore, withStoreAt } from "../support/stocking.ts";
 
 const place = openWorkspace();
@@ -28,9 +28,10 @@ const targets: Record<Engine, (release: string) => Promise<string>> = {
 const pointsOf = (database: string) =>
   readRows(database, "SELECT * FROM usage_points ORDER BY key_id, step, start");
 
-test.each(releases.flatMap((release) => engines.map((engine) => ({ release, engine }))))(
-  "a backup of $release is restored to $engine with everything in it, and works",
-  async ({ release, engine }) => {
+const engine = surfaceEngine;
+test.each(releases)(
+  `a backup of %s is restored to ${engine} with everything in it, and works`,
+  async (release) => {
     const database = await targets[engine](release);
     const { code } = await place.runHere(["restore", fileOf(release), "--database", database]);
     expect(code).toBe(0);

@@ -12,9 +12,8 @@ afterAll(() => place.leave());
 const password = "hunter2";
 
 /** What the metrics, the view of backups and the list of what needs attention say. */
-async function stateOf(service: TestService) {
+async function stateOf(service: TestService, key: string) {
   const name = "petstore_replica_age_seconds";
-  const key = (await issueOperator(service)).text;
   const get = async (path: string) => (await service.call("GET", `~/admin${path}`, { key })).json;
   const { attention } = (await get("/service")) as { attention: { text: string }[] };
   return {
@@ -39,10 +38,11 @@ test("the state of the copy is in metrics, console and log; a check that hangs i
   const flags = { "metrics-port": "0", "replica-check": command };
   const service = await startTestService("sqlite", flags, { replicaCheckEveryMs: 450 });
   const { clock } = service;
+  const { text: key } = await issueOperator(service);
   const becomes = (error: string | null, what: string) =>
     until(
       async () => {
-        const { replica } = await stateOf(service);
+        const { replica } = await stateOf(service, key);
         return replica?.startedAt !== null && replica?.error === error;
       },
       10_000,
@@ -52,7 +52,7 @@ test("the state of the copy is in metrics, console and log; a check that hangs i
   writeFileSync(current, "");
   await becomes(null, "a current copy");
   const checkedAt = new Date(clock.now()).toISOString();
-  expect(await stateOf(service)).toMatchObject({
+  expect(await stateOf(service, key)).toMatchObject({
     age: 0,
     replica: { succeededAt: checkedAt, failedAt: null },
     attention: [],
@@ -66,7 +66,7 @@ test("the state of the copy is in metrics, console and log; a check that hangs i
   clock.advance(replicaAgeMsMax + 5_000);
   await until(() => eventsOf(service).length === 2, 10_000, "an old copy");
   expect(eventsOf(service)[1]).toEqual({ event: "replica too old", ageSeconds: 305, error });
-  expect(await stateOf(service)).toMatchObject({
+  expect(await stateOf(service, key)).toMatchObject({
     age: 305,
     replica: { succeededAt: checkedAt, error },
     attention: [`The continuous copy is not current: ${error}.`],
@@ -82,7 +82,7 @@ test("the state of the copy is in metrics, console and log; a check that hangs i
   writeFileSync(current, "");
   await becomes(null, "a current copy again");
   expect(eventsOf(service).at(-1)).toMatchObject({ event: "replica current again" });
-  expect(await stateOf(service)).toMatchObject({ age: 0, attention: [] });
+  expect(await stateOf(service, key)).toMatchObject({ age: 0, attention: [] });
 
   // A stop during a check does not wait for it.
   rmSync(pids);
@@ -108,7 +108,8 @@ function isEnded(pid: string): boolean {
 
 test("without a check there is no age, and a store on PostgreSQL cannot have one", async () => {
   const service = await startTestService("sqlite", { "metrics-port": "0" });
-  expect(await stateOf(service)).toEqual({ age: undefined, replica: null, attention: [] });
+  const { text: key } = await issueOperator(service);
+  expect(await stateOf(service, key)).toEqual({ age: undefined, replica: null, attention: [] });
   await service.stop();
   const ran = place.path("ran");
   const words = ["--database", "postgres://127.0.0.1:1/shop", "--replica-check", `touch ${ran}`];

@@ -11,10 +11,10 @@ const place = openWorkspace();
 afterAll(() => place.leave());
 
 test("the command prints the script of a shell, and names the shells that it knows", async () => {
-  const ran = await place.run(["completion", "bash"]);
+  const ran = await place.runHere(["completion", "bash"]);
   expect(ran).toEqual({ code: 0, out: completionScript("bash", commands), err: "" });
   expectUsageError(
-    await place.run(["completion", "tcsh"]),
+    await place.runHere(["completion", "tcsh"]),
     "SHELL must be one of bash, zsh, fish, not 'tcsh'",
   );
 });

@@ -20,7 +20,7 @@ describe("petstore --help", () => {
   test("is printed to standard output without arguments, for help, and for an unknown command", async () => {
     const shown = await place.run(["--help"]);
     expect(shown).toMatchObject({ code: 0, err: "" });
-    expect(await place.run([])).toEqual(shown);
+    expect(await place.runHere([])).toEqual(shown);
     for (const args of [["help"], ["help", "-h"], ["fly", "--help"], ["-h"]]) {
       expect(helpFor(args)).toBe(shown.out);
     }
@@ -105,7 +105,7 @@ describe("help for one command", () => {
   });
 
   test("is printed instead of running the command", async () => {
-    const ran = await place.run(["keys", "create", "--plan", "free", "--name", "a", "-h"]);
+    const ran = await place.runHere(["keys", "create", "--plan", "free", "--name", "a", "-h"]);
     expect(ran).toEqual({ code: 0, out: helpFor(["help", "keys", "create"]), err: "" });
     expect(readdirSync(place.folder)).not.toContain("data");
   });
@@ -119,14 +119,14 @@ describe("help for one command", () => {
   });
 
   test("an unknown command is an error", async () => {
-    expectUsageError(await place.run(["help", "fly"]), "unknown command 'fly'");
+    expectUsageError(await place.runHere(["help", "fly"]), "unknown command 'fly'");
     expect(() => helpFor(["help", "__proto__"])).toThrow("unknown command '__proto__'");
   });
 });
 
 test("petstore --version prints the version of the package", async () => {
   const { version } = JSON.parse(readRoot("package.json")) as { version: string };
-  expect(await place.run(["--version"])).toEqual({ code: 0, out: `${version}\n`, err: "" });
+  expect(await place.runHere(["--version"])).toEqual({ code: 0, out: `${version}\n`, err: "" });
 });
 
 test("no two commands and no two flags of a command have the same name", () => {

@@ -11,7 +11,7 @@ import { readRecords } from "../../src/files/rows.ts";
 import { withEmptyStore } from "../../src/stores.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { openWorkspace } from "../support/process.ts";
-import { engines } from "../support/service.ts";
+import { engines, startTestService, surfaceEngine } from "../support/service.ts";
 import { openStoreWorkspace } from "../support/workspaces.ts";
 
 const latin = (text: string) => Buffer.from(text, "latin1");
@@ -220,50 +220,51 @@ for (const engine of engines) {
       await fresh.leave();
     }
   });
-
-  test(`${engine}: a dry run beside a service shows what would change, and changes nothing`, async () => {
-    const shop = await openStoreWorkspace(engine);
-    try {
-      await shop.importPets(
-        '{"petId":1,"name":"Rex","quantity":3}',
-        '{"petId":2,"name":"Luna","tags":["a"]}',
-      );
-      await shop.serve();
-      const before = await shop.withStore(async (store) => store.inventory.readHead());
-      const file = "petId,name,tags,quantity\n1,Rex,,4\n2,Luna,a,0\n3,Max,b|c,\n";
-      writeFileSync(shop.path("pets.csv"), file);
-      const words = ["pets", "import", "pets.csv", "--dry-run"];
-      expect((await shop.runHere(words)).out).toBe(
-        [
-          "petId  field     from  to",
-          "    1  quantity  3     4",
-          "    3  name      -     Max",
-          '    3  tags      -     ["b","c"]',
-          "Would import pets: 1 created, 1 changed, 1 unchanged. Nothing was changed.",
-          "",
-        ].join("\n"),
-      );
-      expect(JSON.parse((await shop.runHere([...words, "--json"])).out)).toEqual({
-        dryRun: true,
-        differences: [
-          { petId: 1, field: "quantity", from: 3, to: 4 },
-          { petId: 3, field: "name", from: null, to: "Max" },
-          { petId: 3, field: "tags", from: null, to: ["b", "c"] },
-        ],
-        differenceCount: 3,
-        columns: expect.arrayContaining([{ header: "quantity", field: "quantity" }]),
-        ...{ created: 1, changed: 1, unchanged: 1 },
-      });
-      const few = [...words, "--differences", "2"];
-      expect((await shop.runHere(few)).out).toContain("Max\n1 more differences\n");
-      const { differences, differenceCount } = await shop.json(...few);
-      expect([differences, differenceCount]).toMatchObject([{ length: 2 }, 3]);
-      expect(await shop.json(...words, "--differences", "0")).toMatchObject({ differences: [] });
-      expect(await shop.withStore(async (store) => store.inventory.readHead())).toEqual(before);
-      const imported = await shop.json("pets", "import", "pets.csv");
-      expect(imported).toEqual({ created: 1, changed: 1, unchanged: 1 });
-    } finally {
-      await shop.leave();
-    }
-  });
 }
+
+test(`${surfaceEngine}: a dry run beside a service shows what would change, and changes nothing`, async () => {
+  const shop = await openStoreWorkspace(surfaceEngine);
+  const service = await startTestService(surfaceEngine, { database: shop.database });
+  try {
+    await shop.importPets(
+      '{"petId":1,"name":"Rex","quantity":3}',
+      '{"petId":2,"name":"Luna","tags":["a"]}',
+    );
+    const before = await shop.withStore(async (store) => store.inventory.readHead());
+    const file = "petId,name,tags,quantity\n1,Rex,,4\n2,Luna,a,0\n3,Max,b|c,\n";
+    writeFileSync(shop.path("pets.csv"), file);
+    const words = ["pets", "import", "pets.csv", "--dry-run"];
+    expect((await shop.runHere(words)).out).toBe(
+      [
+        "petId  field     from  to",
+        "    1  quantity  3     4",
+        "    3  name      -     Max",
+        '    3  tags      -     ["b","c"]',
+        "Would import pets: 1 created, 1 changed, 1 unchanged. Nothing was changed.",
+        "",
+      ].join("\n"),
+    );
+    expect(JSON.parse((await shop.runHere([...words, "--json"])).out)).toEqual({
+      dryRun: true,
+      differences: [
+        { petId: 1, field: "quantity", from: 3, to: 4 },
+        { petId: 3, field: "name", from: null, to: "Max" },
+        { petId: 3, field: "tags", from: null, to: ["b", "c"] },
+      ],
+      differenceCount: 3,
+      columns: expect.arrayContaining([{ header: "quantity", field: "quantity" }]),
+      ...{ created: 1, changed: 1, unchanged: 1 },
+    });
+    const few = [...words, "--differences", "2"];
+    expect((await shop.runHere(few)).out).toContain("Max\n1 more differences\n");
+    const { differences, differenceCount } = await shop.json(...few);
+    expect([differences, differenceCount]).toMatchObject([{ length: 2 }, 3]);
+    expect(await shop.json(...words, "--differences", "0")).toMatchObject({ differences: [] });
+    expect(await shop.withStore(async (store) => store.inventory.readHead())).toEqual(before);
+    const imported = await shop.json("pets", "import", "pets.csv");
+    expect(imported).toEqual({ created: 1, changed: 1, unchanged: 1 });
+  } finally {
+    await service.stop();
+    await shop.leave();
+  }
+});

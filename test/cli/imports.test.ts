@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { petRows } from "../../src/domain/catalogue/imports.ts";
 import { parseJson } from "../../src/domain/values/json.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
-import { call } from "../support/service.ts";
+import { call, startTestService } from "../support/service.ts";
 import { createStore } from "../support/stocking.ts";
 
 let place: Workspace;
@@ -125,7 +125,8 @@ test("a pipe is imported into a new store, and a file without rows is noted", as
 });
 
 test("a running service returns imported pets and orders on the next request", async () => {
-  const service = await place.serve();
+  const database = `sqlite:${place.path("data/production.db")}`;
+  const service = await startTestService("sqlite", { database });
   const { key } = await place.json<{ key: string }>(
     "keys",
     "create",
@@ -146,4 +147,5 @@ test("a running service returns imported pets and orders on the next request", a
     '[{"id":9007199254740993,"petId":7,"quantity":2,"shipDate":"2026-05-01T00:00:00.000Z",' +
       '"status":"approved","complete":false}]',
   );
+  await service.stop();
 });

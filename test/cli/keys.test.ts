@@ -116,11 +116,15 @@ test("without --json the result is text, with the secret on a separate line", as
   const listed = () => place.runHere(["keys", "list"]).then(({ out }) => out);
   expect(await listed()).toMatch(/^ID +NAME +PLAN +STATE +LAST USED +TODAY +SECRETS\nkey_/);
   expect(await listed()).toMatch(row("active +- +0 of 1000 +1: no expiry"));
-  expect((await place.run(["keys", "show", id!])).out).toMatch(/^id +key_\w+\nname +by hand\n/);
-  expect((await place.run(["keys", "rotate", id!])).out).toContain("The old key is valid until 20");
+  expect((await place.runHere(["keys", "show", id!])).out).toMatch(/^id +key_\w+\nname +by hand\n/);
+  expect((await place.runHere(["keys", "rotate", id!])).out).toContain(
+    "The old key is valid until 20",
+  );
   expect(await listed()).toMatch(row(`active +- +0 of 1000 +2: until ${until}, no expiry`));
-  expect((await place.run(["keys", "unban", id!])).out).toBe(`Key ${id} was not banned.\n`);
-  expect((await place.run(["keys", "revoke", id!])).out).toBe(`Key ${id} (by hand) is revoked.\n`);
+  expect((await place.runHere(["keys", "unban", id!])).out).toBe(`Key ${id} was not banned.\n`);
+  expect((await place.runHere(["keys", "revoke", id!])).out).toBe(
+    `Key ${id} (by hand) is revoked.\n`,
+  );
   expect(await listed()).toMatch(row("revoked +- +0 of 1000 +0"));
 });
 

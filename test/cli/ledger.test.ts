@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { openWorkspace, petstore } from "../support/process.ts";
+import { openWorkspace } from "../support/process.ts";
 import { call, startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
@@ -118,24 +118,6 @@ for (const engine of [surfaceEngine]) {
           [["ledger", "5"], "unexpected operand '5'"],
         ] as const) {
           expectUsageError(await place.runHere(words), sentence);
-        }
-      });
-
-    if (engine === "sqlite")
-      test("a long ledger is printed completely, and a reader may stop early", async () => {
-        const many = Array.from({ length: 2_500 }, (_, at) => `{"petId":${1_000 + at},"name":"x"}`);
-        await place.importPets(...many);
-        const seqs = (await place.rows<{ seq: number }>("ledger")).map(({ seq }) => seq);
-        expect(seqs).toEqual(Array.from({ length: 2_505 }, (_, at) => at + 1));
-        expect((await place.runHere(["ledger"])).out.split("\n")).toHaveLength(2_507);
-        const command = ["sh", "-c", `{ "${petstore}" "$@"; echo "code $?" >&2; } | head -2`, "sh"];
-        for (const words of [
-          ["ledger", "--follow"],
-          ["snapshot", "2505"],
-        ]) {
-          const { out, err } = await place.run(words, { command });
-          expect(out.split("\n")).toHaveLength(3);
-          expect(err).toBe("code 141\n");
         }
       });
 

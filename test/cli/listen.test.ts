@@ -3,7 +3,7 @@ import { Webhook } from "standardwebhooks";
 import { CuttingProxy } from "../support/client/cutting-proxy.ts";
 import { until } from "../support/instances/fleet.ts";
 import { openWorkspace, petstore, type Ran } from "../support/process.ts";
-import { engines, startTestService } from "../support/service.ts";
+import { startTestService, surfaceEngine } from "../support/service.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
 import { answer, type Receiver, startReceiver } from "../support/webhooks/receiver.ts";
 import { startWebhookService, type WebhookService } from "../support/webhooks/service.ts";
@@ -12,61 +12,59 @@ const place = openWorkspace();
 const largestId = 9223372036854775807n;
 const listen = ["webhooks", "listen", "--forward-to"];
 
-test.each(engines)(
-  "a program gets the messages of the service, over lost connections, until Ctrl-C (%s)",
-  async (engine) => {
-    const service = await startWebhookService(engine);
-    // Two instances of a store on PostgreSQL. One process serves a store on SQLite.
-    const flags = { database: service.databaseUrl };
-    const other = engine === "postgres" ? await startTestService(engine, flags) : service;
-    const key = (await service.issueKey({ scopes: ["history:read"] })).text;
-    const receiver = await startReceiver();
-    await using proxy = await CuttingProxy.start(service.baseUrl);
-    const words = [...listen, receiver.url, "--base-url", proxy.baseUrl];
-    const listening = place.start(words, { env: { API_KEY: key } });
-    await listening.wrote("connected");
-    const [, secret] = /^secret: {2}(whsec_\S+)$/m.exec(listening.written())!;
-    // A real webhook, to compare with.
-    const real = await startReceiver();
-    await service.create({ url: real.url });
-    const last = await service.change(1, 2, 3);
-    await service.addPets({ petId: largestId, quantity: 4 });
-    await until(() => receiver.confirmed.at(-1) === last + 1, 10_000, "the messages");
-    await service.becomes(() => real.confirmed.at(-1) === last + 1);
-    // The same rows and positions, byte by byte. A burst may be divided in another way.
-    const contentOf = ({ received }: Receiver) => {
-      const parts = received.map(
-        ({ body }) => /"data":\{"changes":\[(.*)\],("cursor".*)$/.exec(body)!,
-      );
-      return [parts.map(([, changes]) => changes).join(), parts.at(-1)![2]];
-    };
-    expect(contentOf(receiver)).toEqual(contentOf(real));
-    const [mine, theirs] = [receiver, real].map(({ received }) => received.at(-1)!);
-    expect(Object.keys(mine!.headers)).toEqual(Object.keys(theirs!.headers));
-    for (const { body, headers } of receiver.received) {
-      expect(new Webhook(secret!).verify(body, headers)).toMatchObject({
-        type: "inventory.changed",
-      });
-    }
-    expect(mine!.body).toContain(`"petId":${largestId},`);
+test("a program gets the messages of the service, over lost connections, until Ctrl-C", async () => {
+  const engine = surfaceEngine;
+  const service = await startWebhookService(engine);
+  // Two instances of a store on PostgreSQL. One process serves a store on SQLite.
+  const flags = { database: service.databaseUrl };
+  const other = engine === "postgres" ? await startTestService(engine, flags) : service;
+  const key = (await service.issueKey({ scopes: ["history:read"] })).text;
+  const receiver = await startReceiver();
+  await using proxy = await CuttingProxy.start(service.baseUrl);
+  const words = [...listen, receiver.url, "--base-url", proxy.baseUrl];
+  const listening = place.start(words, { env: { API_KEY: key } });
+  await listening.wrote("connected");
+  const [, secret] = /^secret: {2}(whsec_\S+)$/m.exec(listening.written())!;
+  // A real webhook, to compare with.
+  const real = await startReceiver();
+  await service.create({ url: real.url });
+  const last = await service.change(1, 2, 3);
+  await service.addPets({ petId: largestId, quantity: 4 });
+  await until(() => receiver.confirmed.at(-1) === last + 1, 10_000, "the messages");
+  await service.becomes(() => real.confirmed.at(-1) === last + 1);
+  // The same rows and positions, byte by byte. A burst may be divided in another way.
+  const contentOf = ({ received }: Receiver) => {
+    const parts = received.map(
+      ({ body }) => /"data":\{"changes":\[(.*)\],("cursor".*)$/.exec(body)!,
+    );
+    return [parts.map(([, changes]) => changes).join(), parts.at(-1)![2]];
+  };
+  expect(contentOf(receiver)).toEqual(contentOf(real));
+  const [mine, theirs] = [receiver, real].map(({ received }) => received.at(-1)!);
+  expect(Object.keys(mine!.headers)).toEqual(Object.keys(theirs!.headers));
+  for (const { body, headers } of receiver.received) {
+    expect(new Webhook(secret!).verify(body, headers)).toMatchObject({
+      type: "inventory.changed",
+    });
+  }
+  expect(mine!.body).toContain(`"petId":${largestId},`);
 
-    receiver.behaveOnce(answer(500, {}, "out of order"));
-    proxy.switchTo(other.baseUrl);
-    await service.change(5);
-    await listening.wrote("keeps trying");
-    await listening.wrote("status 500  out of order");
-    const next = await service.change(6);
-    await until(() => receiver.confirmed.at(-1) === next, 10_000, "the next message");
-    // Every change once: the one that the program rejected is not repeated.
-    expect(receiver.received.flatMap(({ seqs }) => seqs)).toHaveLength(6);
-    listening.kill("SIGINT");
-    expect(await listening.exited).toBe(0);
-    expect(listening.written()).not.toContain(key);
-    await Promise.all([real.stop(), receiver.stop()]);
-    if (other !== service) await other.stop();
-    await service.stop();
-  },
-);
+  receiver.behaveOnce(answer(500, {}, "out of order"));
+  proxy.switchTo(other.baseUrl);
+  await service.change(5);
+  await listening.wrote("keeps trying");
+  await listening.wrote("status 500  out of order");
+  const next = await service.change(6);
+  await until(() => receiver.confirmed.at(-1) === next, 10_000, "the next message");
+  // Every change once: the one that the program rejected is not repeated.
+  expect(receiver.received.flatMap(({ seqs }) => seqs)).toHaveLength(6);
+  listening.kill("SIGINT");
+  expect(await listening.exited).toBe(0);
+  expect(listening.written()).not.toContain(key);
+  await Promise.all([real.stop(), receiver.stop()]);
+  if (other !== service) await other.stop();
+  await service.stop();
+});
 
 let service: WebhookService;
 let receiver: Receiver;
@@ -135,13 +133,13 @@ test("what is missing or wrong is said at once, without secrets", async () => {
   const bare = await run([receiver.url, "--base-url", "http://127.0.0.1:1"], { API_KEY: key });
   expectUsageError(bare, "must end in /v1");
   const unable = (await service.issueKey({ scopes: ["inventory:read"] })).text;
-  const ran = await place.run([...listen, receiver.url, "--base-url", service.baseUrl], {
+  const ran = await place.runHere([...listen, receiver.url, "--base-url", service.baseUrl], {
     env: { API_KEY: unable },
   });
   expect(ran.out + ran.err).not.toContain(unable);
   const said = expect.stringMatching(/^petstore: cannot follow the service: .*'history:read'/);
   expect(ran).toMatchObject({ code: 2, err: said });
-  const unknown = await place.run([...listen, receiver.url, "--base-url", service.baseUrl], {
+  const unknown = await place.runHere([...listen, receiver.url, "--base-url", service.baseUrl], {
     env: { API_KEY: "psk_live_mistyped" },
   });
   expect(unknown).toMatchObject({

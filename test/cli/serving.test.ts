@@ -1,17 +1,8 @@
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import {
-  cpSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { join, resolve } from "node:path";
-import { openWorkspace, type Served, signalUntilEnd, type Workspace } from "../support/process.ts";
+import { existsSync, linkSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { migratedDatabase } from "../support/postgres-template.ts";
+import { openWorkspace, type Served, type Workspace } from "../support/process.ts";
 import { call, startTestService } from "../support/service.ts";
 import { createKey, createStore, importPets } from "../support/stocking.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
@@ -37,6 +28,10 @@ describe("serve on a new database", () => {
 
   test("adds neither data nor keys, and is ready when it prints its address", async () => {
     expect((await call(service.baseUrl, "GET", "~/readyz")).status).toBe(200);
+    const health = (port: string) => shared.runHere(["health", "--port", port]);
+    const { port } = new URL(service.baseUrl);
+    expect(await health(port)).toMatchObject({ code: 0, out: expect.stringContaining("is ready") });
+    expect(await health("1")).toMatchObject({ code: 1, err: expect.stringContaining("not ready") });
     expect(await shared.json<unknown[]>("keys", "list")).toEqual([]);
     expect((await shared.runHere(["pets", "export", "-"])).out).toBe("");
     expect(existsSync(shared.path("data/production.db"))).toBe(true);
@@ -44,7 +39,7 @@ describe("serve on a new database", () => {
 
   test("fails if another process serves it, also through a link", async () => {
     expectUsageError(
-      await shared.run(["serve", "--port", "0"]),
+      await shared.runHere(["serve", "--port", "0"]),
       "another process is already serving",
     );
     symlinkSync("production.db", shared.path("data/link.db"));
@@ -53,20 +48,19 @@ describe("serve on a new database", () => {
       "another process is already serving",
     );
   });
+
+  test("cannot be copied to another store by migrate-store", async () => {
+    const words = ["--from", `sqlite:${shared.path("data/production.db")}`];
+    const refused = await shared.runHere([
+      ...["migrate-store", ...words, "--to", await migratedDatabase()],
+    ]);
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain("already serving");
+  });
 });
 
 // A service that cannot start runs in the process of the tests. The tests above start one as a process.
 describe("serve", () => {
-  test("fails on a link whose target did not exist when the first process started", async () => {
-    mkdirSync(place.path("data"));
-    symlinkSync("real.db", place.path("data/link.db"));
-    const database = (name: string) => ["serve", "--database", `sqlite:./data/${name}`];
-    await place.serve(database("link.db"));
-    for (const name of ["real.db", "link.db"]) {
-      expectUsageError(await place.runHere([...database(name), "--port", "0"]), "already serving");
-    }
-  });
-
   test("fails on a database with a second hard link, for which SQLite would write a second log", async () => {
     await addPet();
     linkSync(place.path("data/production.db"), place.path("data/second.db"));
@@ -79,43 +73,12 @@ describe("serve", () => {
     await service.stop();
   });
 
-  test("starts although -serving has other content, and fails only while a process serves", async () => {
-    await createStore(database());
-    const spoil = () =>
-      writeFileSync(place.path("data/production.db-serving"), "another program".repeat(99));
-    spoil();
-    await place.serve();
-    spoil();
-    expectUsageError(await place.runHere(["serve", "--port", "0"]), "already serving");
-  });
-
   test("fails on a port that is in use", async () => {
     using taken = takePort();
     await createStore(database());
     const refused = await place.runHere(["serve", "--port", String(taken.port)]);
     expectUsageError(refused, `cannot listen on 127.0.0.1:${taken.port}`);
   });
-});
-
-test("while another process locks the file, updates get 503, and soon after it they work", async () => {
-  await addPet();
-  const { key } = await issue();
-  const service = await place.serve();
-  const holder = new Database(place.path("data/production.db"));
-  holder.run("BEGIN IMMEDIATE");
-  const body = '{"quantity":5}';
-  const update = async () =>
-    (await call(service.baseUrl, "PATCH", "/inventory/1", { key, body })).status;
-  // By the time the first update times out, usage is waiting to be saved.
-  expect(await update()).toBe(503);
-  expect(await update()).toBe(503);
-  expect((await place.runHere(["pets", "export", "-"])).out).toContain('"quantity":0');
-  holder.run("ROLLBACK");
-  holder.close();
-  // On a busy machine SQLite waits longer than it was asked to. Until it returns, updates get 503.
-  let last = await update();
-  while (last === 503) last = await update();
-  expect(last).toBe(200);
 });
 
 test("a first signal finishes requests in flight, rejects new connections, and exits 0", async () => {
@@ -149,22 +112,6 @@ test("a stop does not wait for idle connections", async () => {
   const idle = await Bun.connect({ hostname, port: Number(port), socket });
   await idleService.stop();
   idle.end();
-});
-
-test("a second signal ends the process at once, also with requests in flight and during a drain", async () => {
-  await addPet();
-  const { key } = await issue();
-  const service = await place.serve(["serve", "--drain-seconds", "3600"]);
-  const holder = new Database(place.path("data/production.db"));
-  holder.run("BEGIN IMMEDIATE");
-  const update = call(service.baseUrl, "PATCH", "/inventory/1", { key, body: '{"quantity":5}' });
-  update.catch(() => {});
-  await untilInFlight(service.baseUrl, key);
-  service.kill("SIGTERM");
-  await service.wrote('"stopping"');
-  expect(await signalUntilEnd(service, "SIGTERM")).toBe(1);
-  holder.close();
-  expect(update).rejects.toThrow();
 });
 
 describe("quickstart", () => {
@@ -212,47 +159,6 @@ Operator key:   petstore keys create --name NAME --operator
     expect(second.written()).not.toMatch(/ps[ko]_live_/);
     expect(await place.runHere(["pets", "export", "-"])).toEqual(catalogue);
     expect(await place.json<unknown[]>("keys", "list")).toHaveLength(2);
-  });
-
-  test("does not change a store with pets or keys", async () => {
-    await addPet();
-    const service = await place.serve(["quickstart"]);
-    expect(await place.json<unknown[]>("keys", "list")).toEqual([]);
-    service.kill("SIGTERM");
-    await service.exited;
-    expect(service.written()).not.toContain("psk_live_");
-  });
-});
-
-describe("npm start in a checkout", () => {
-  // These tests share a checkout. The first one builds its console.
-  const checkout = openWorkspace();
-  const root = resolve(import.meta.dir, "../..");
-  beforeAll(() => {
-    for (const part of ["bin", "src", "client/src", "scripts", "package.json", "tsconfig.json"]) {
-      cpSync(join(root, part), checkout.path(part), { recursive: true });
-    }
-    symlinkSync(join(root, "node_modules"), checkout.path("node_modules"));
-  });
-  afterAll(() => checkout.leave());
-
-  test("prints keys and a curl command, and stores its data in the checkout", async () => {
-    const service = await checkout.serve([], { command: ["npm", "start", "--silent", "--"] });
-    await service.wrote("/inventory\n");
-    const [key] = /psk_live_\w+/.exec(service.written())!;
-    expect((await call(service.baseUrl, "GET", "/inventory", { key })).status).toBe(200);
-    expect((await call(service.baseUrl, "GET", "~/console")).status).toBe(200);
-    expect(existsSync(checkout.path("data/production.db"))).toBe(true);
-    service.kill("SIGTERM");
-    await service.wrote('"stopping"');
-    await service.exited;
-  });
-
-  test("is one process from the script to the service, so that a signal reaches it", async () => {
-    const service = await checkout.serve([], { command: ["sh", "bin/start"] });
-    service.kill("SIGTERM");
-    expect(await service.exited).toBe(0);
-    expect(service.written()).toContain('"signal":"SIGTERM"');
   });
 });
 

@@ -22,11 +22,11 @@ test("an operator manages a webhook, and sees a secret only when it is made", as
 
   const rotated = await place.json<{ secret: string }>("webhooks", "rotate", id!);
   expect(rotated.secret).toStartWith("whsec_");
-  const paused = await place.run(["webhooks", "pause", id!]);
+  const paused = await place.runHere(["webhooks", "pause", id!]);
   expect(paused.out).toBe(`Webhook ${id} (Shop) is paused.\n`);
   const replayed = await place.runHere(["webhooks", "replay", id!, "--from", "1"]);
   expect(replayed.out).toContain(`It is still paused.`);
-  const shown = await place.run(["webhooks", "show", id!]);
+  const shown = await place.runHere(["webhooks", "show", id!]);
   expect(shown.out).toMatch(/^state +paused$/m);
   expect(shown.out).toMatch(/^reason +paused by an operator$/m);
   expect(shown.out).toMatch(/^filter +pets 1,9223372036854775807; below 5$/m);
@@ -64,7 +64,7 @@ test("a mistake names the flag, and a host that does not resolve is a note", asy
 test("a test message and a message again are sent from this machine, and the exit code says how it went", async () => {
   const receiver = await startReceiver(answer(200, {}, "fine"));
   const { id } = await place.json<{ id: string }>("webhooks", "create", "--url", receiver.url);
-  const tested = await place.run(["webhooks", "test", id]);
+  const tested = await place.runHere(["webhooks", "test", id]);
   expect(tested).toMatchObject({ code: 0, err: "" });
   expect(tested.out).toMatch(
     /^TIME +MESSAGE +CHANGES +MS +RESULT +ANSWER\n.* test +\d+ +status 200 +fine\n$/,
@@ -90,7 +90,7 @@ test("a test message and a message again are sent from this machine, and the exi
   const logged = async () =>
     (await place.json<{ attempts: { messageId: string }[] }>("webhooks", "show", id)).attempts;
   await until(async () => (await logged())[0]?.messageId === sent, 10_000, "the log");
-  const again = await place.run(["webhooks", "resend", id, sent]);
+  const again = await place.runHere(["webhooks", "resend", id, sent]);
   expect(again).toMatchObject({ code: 0, out: expect.stringContaining(sent) });
   expect(receiver.received.at(-1)!.body).toBe(delivered.body);
   expect(await logged()).toHaveLength(4);

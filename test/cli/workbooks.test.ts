@@ -1,33 +1,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { FoundColumn } from "../../src/domain/catalogue/import-preview.ts";
-import { createProblems, problemText } from "../../src/domain/catalogue/import-problems.ts";
-import { orderRows, petRows, type RowKind } from "../../src/domain/catalogue/imports.ts";
-import { type Reading, readRecords } from "../../src/files/rows.ts";
-import { type CellValue, escaped, workbook, zip } from "../support/workbooks.ts";
-
-/** Reads a workbook in pieces of one or of many bytes. */
-async function read<T extends object>(
-  bytes: Uint8Array,
-  reading: Reading = {},
-  rows: RowKind<T> = petRows as unknown as RowKind<T>,
-) {
-  async function* pieces() {
-    for (let at = 0; at < bytes.length; at += 1_000) yield bytes.subarray(at, at + 1_000);
-  }
-  const problems = createProblems();
-  const found: FoundColumn[] = [];
-  const batches = readRecords(pieces(), "xlsx", rows, problems, { ...reading, found });
-  const records = (await Array.fromAsync(batches)).flat();
-  const given = records.map((record) =>
-    Object.fromEntries(
-      Object.entries(record).filter(([name, value]) => value !== undefined && name !== "isBad"),
-    ),
-  );
-  const list = problems.list().map((problem) => `${problem.line}: ${problemText(problem)}`);
-  return { records: given, problems: list, found };
-}
+import { orderRows, type RowKind } from "../../src/domain/catalogue/imports.ts";
+import { type CellValue, escaped, readWorkbook, workbook, zip } from "../support/workbooks.ts";
 
 const german = new Map([
   ["Artikel", "petId"],
@@ -38,7 +13,7 @@ const german = new Map([
 
 test("a German workbook is read with the fields that its headers are mapped to", async () => {
   const file = readFileSync(join(import.meta.dir, "../fixtures/bestand.xlsx"));
-  const { records, problems, found } = await read(file, { map: german });
+  const { records, problems, found } = await readWorkbook(file, { map: german });
   expect(problems).toEqual([]);
   expect(records).toEqual([
     { line: 2, petId: 4711n, name: "Zwergkaninchen „Löwenköpfchen“", quantity: 12 },
@@ -46,7 +21,7 @@ test("a German workbook is read with the fields that its headers are mapped to",
     { line: 5, petId: 4713n, name: "Guppy", quantity: 250 },
   ]);
   expect(found.map(({ header, field }) => [header, field])).toEqual([...german]);
-  const unmapped = await read(file);
+  const unmapped = await readWorkbook(file);
   expect(unmapped.problems).toEqual([expect.stringContaining("1: unknown column 'Artikel'")]);
   expect(unmapped.found.map(({ field }) => field)).toEqual([null, null, null, null]);
 });
@@ -66,13 +41,13 @@ test("every kind of cell is read, also without a place", async () => {
       ],
     ],
   });
-  expect((await read(dates, {}, orderRows as RowKind<object>)).records).toMatchObject([
+  expect((await readWorkbook(dates, {}, orderRows as RowKind<object>)).records).toMatchObject([
     { id: 1n, petId: 7n, quantity: 2, shipDate: Date.UTC(2026, 4, 1), complete: true },
     { id: 2n, petId: 8n, quantity: 3, status: "placed" },
   ]);
   const sheet = `<x:worksheet xmlns:x="m"><x:sheetData><x:row><x:c t="inlineStr"><x:is><x:t>petId</x:t></x:is></x:c><x:c t='inlineStr'><x:is><x:t>name</x:t></x:is></x:c></x:row><x:row/><x:row><x:c><x:v>5</x:v></x:c><x:c t="inlineStr"><x:is><x:t>&lt;a>&#228;_x000D_&quot;</x:t></x:is></x:c></x:row></x:sheetData></x:worksheet>`;
   const bare = workbook({ One: [] }, { "xl/worksheets/sheet1.xml": sheet });
-  expect((await read(bare)).records).toEqual([{ line: 3, petId: 5n, name: '<a>ä\r"' }]);
+  expect((await readWorkbook(bare)).records).toEqual([{ line: 3, petId: 5n, name: '<a>ä\r"' }]);
 });
 
 test("an id that a spreadsheet program has rounded is refused, and one of 15 digits is not", async () => {
@@ -84,7 +59,7 @@ test("an id that a spreadsheet program has rounded is refused, and one of 15 dig
   rows.push([{ xml: "><v>999999999999999</v></c>" }, "Rex"], ["9007199254740993", "Rex"]);
   rows.push(["9.00719925474099E+15", "Rex"], [{ xml: 't="e"><v>#NV</v></c>' }, "Rex"]);
   rows.push([7, { xml: "><f>A2&amp;B2</f></c>" }]);
-  const { records, problems } = await read(workbook({ One: rows }));
+  const { records, problems } = await readWorkbook(workbook({ One: rows }));
   expect(records.map(({ petId }) => petId)).toEqual([999999999999999n, 9007199254740993n]);
   expect(problems).toEqual([
     expect.stringContaining(`2: petId '9007199254740990' ${rounded}`),
@@ -106,7 +81,7 @@ test("a barcode is read exactly, and a number that became a date is refused", as
   rows.push([6, "g", { xml: 's="3"><v>12345678906</v></c>' }, { xml: 't="s"/>' }]);
   rows.push([7, "h", { xml: 't="s"><v></v></c>' }, { xml: 't="b"><v/></c>' }]);
   rows.push([5, "e", "f", { xml: 's="1"><v>46145</v></c>' }, { xml: "><v>1.234</v></c>" }]);
-  const { records, problems } = await read(workbook({ One: rows }));
+  const { records, problems } = await readWorkbook(workbook({ One: rows }));
   expect(records.slice(3)).toEqual([
     { line: 6, petId: 6n, name: "g", barcode: "0012345678906" },
     { line: 7, petId: 7n, name: "h" },
@@ -156,55 +131,22 @@ test("a broken or hostile workbook is refused with a reason", async () => {
       workbook({ One: [["petId"]] }, { "xl/styles.xml": "<numFmt/>".repeat(10_001) }),
       "1: the workbook has a bad xl/styles.xml",
     ],
-    [
-      workbook(
-        { One: [["petId"]] },
-        { "xl/sharedStrings.xml": Buffer.alloc(65 * 1_048_576, `<si><t>${"x".repeat(10_000)}`) },
-      ),
-      "the row has more than 2000000 characters",
-    ],
-    // Each of these would take hours if it was searched from every place.
-    [
-      workbook(
-        { One: [["petId"], [1]] },
-        { "xl/sharedStrings.xml": `<si>${"<rPh".repeat(400_000)}</si>` },
-      ),
-      "2: unknown column '1'",
-    ],
-    [
-      workbook(
-        { One: [["x"]] },
-        { "xl/styles.xml": `<numFmt formatCode="${"[".repeat(1_900_000)}"/>` },
-      ),
-      "1: unknown column 'x'",
-    ],
-    [
-      workbook(
-        { One: [["petId"]] },
-        { "xl/sharedStrings.xml": Buffer.alloc(65 * 1_048_576, `<si>${"x".repeat(991)}</si>`) },
-      ),
-      "1: the workbook, or a part of it, has more than 64 MiB",
-    ],
-    [
-      workbook({ One: [["petId"]] }, { "xl/sharedStrings.xml": "<si/>".repeat(2_000_001) }),
-      "1: the workbook has a bad xl/sharedStrings.xml",
-    ],
   ];
   for (const [file, problem] of cases) {
-    expect((await read(file)).problems.join("\n")).toContain(problem);
+    expect((await readWorkbook(file)).problems.join("\n")).toContain(problem);
   }
   // A bit that was changed is found by the checksum or by the inflater, wherever it is.
   const start = good.indexOf("xl/worksheets/sheet1.xml") + 24;
   for (const at of [start + 1, start + 20, start + 50]) {
     const changed = Buffer.from(good);
     changed[at]! ^= 0x10;
-    expect((await read(changed)).problems).not.toEqual([]);
+    expect((await readWorkbook(changed)).problems).not.toEqual([]);
   }
 });
 
 test("texts are exact, whatever they contain", async () => {
   const names = ["a\nb", " x ", "_x0041_ is escaped", "ünï", "=1+1", "🐢", '"', escaped("<&>")];
   const rows = names.map((name, at) => [at + 1, name.replace("_x", "_x005F_x")]);
-  const { records } = await read(workbook({ One: [["petId", "name"], ...rows] }));
+  const { records } = await readWorkbook(workbook({ One: [["petId", "name"], ...rows] }));
   expect(records.map(({ name }) => name)).toEqual(names);
 });

@@ -1,6 +1,10 @@
-// Makes workbooks (.xlsx) as spreadsheet programs write them.
+// Makes workbooks (.xlsx) as spreadsheet programs write them, and reads them as an import does.
 
 import { crc32, deflateRawSync } from "node:zlib";
+import type { FoundColumn } from "../../src/domain/catalogue/import-preview.ts";
+import { createProblems, problemText } from "../../src/domain/catalogue/import-problems.ts";
+import { petRows, type RowKind } from "../../src/domain/catalogue/imports.ts";
+import { type Reading, readRecords } from "../../src/files/rows.ts";
 
 /** A ZIP archive with these files. */
 export function zip(files: Readonly<Record<string, string | Uint8Array>>): Buffer {
@@ -120,3 +124,25 @@ function contentTypes(sheets: number): string {
 
 /** Style 1 is a date of Germany, style 2 a number with groups, and style 3 one with 13 digits. */
 const stylesXml = `${declaration}<styleSheet ${main}><numFmts count="2"><numFmt numFmtId="164" formatCode="dd\\.mm\\.yyyy;@"/><numFmt numFmtId="165" formatCode="0000000000000"/></numFmts><fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="4"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="3" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs><cellStyles count="1"><cellStyle name="Standard" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
+
+/** Reads a workbook in pieces, as an import does. */
+export async function readWorkbook<T extends object>(
+  bytes: Uint8Array,
+  reading: Reading = {},
+  rows: RowKind<T> = petRows as unknown as RowKind<T>,
+) {
+  async function* pieces() {
+    for (let at = 0; at < bytes.length; at += 1_000) yield bytes.subarray(at, at + 1_000);
+  }
+  const problems = createProblems();
+  const found: FoundColumn[] = [];
+  const batches = readRecords(pieces(), "xlsx", rows, problems, { ...reading, found });
+  const records = (await Array.fromAsync(batches)).flat();
+  const given = records.map((record) =>
+    Object.fromEntries(
+      Object.entries(record).filter(([name, value]) => value !== undefined && name !== "isBad"),
+    ),
+  );
+  const list = problems.list().map((problem) => `${problem.line}: ${problemText(problem)}`);
+  return { records: given, problems: list, found };
+}
