@@ -68,8 +68,9 @@ printCounts();
 async function runTests({ words, env }: Run): Promise<number> {
   const path = join(folder, `${reports.length}.xml`);
   // The time limit only ends a test that hangs: a busy machine is many times slower than an idle one.
-  const flags = ["--timeout", "300000", "--reporter=junit", `--reporter-outfile=${path}`];
-  const child = Bun.spawn([process.execPath, "test", ...flags, ...words], {
+  const flags = ["--timeout", "300000", "--preload", "./test/support/preload.ts"];
+  const report = ["--reporter=junit", `--reporter-outfile=${path}`];
+  const child = Bun.spawn([process.execPath, "test", ...flags, ...report, ...words], {
     cwd: root,
     env: { ...process.env, ...env, ...shared },
     stdio: ["inherit", "inherit", "inherit"],

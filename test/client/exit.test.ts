@@ -140,7 +140,7 @@ for (const [name, runtime] of Object.entries({ node: "node", bun: process.execPa
 
   test(`under ${name}, a call that waits for the next window keeps the program running`, async () => {
     await using server = new ScriptedServer();
-    server.enqueue(exhausted(2));
+    server.enqueue(exhausted(1));
     const output = await runToExit(runtime, {
       baseUrl: server.baseUrl,
       code: `await client.listInventory();

@@ -1,27 +1,26 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { auditEntry, byCommand } from "../../src/domain/audit/audit.ts";
 import { seriousFindings } from "../support/axe.ts";
-import { closeBrowser } from "../support/browser.ts";
+import { closePages } from "../support/browser.ts";
 import {
   type ConsolePage,
+  closeSecret,
   expectNoComplaints,
   fitsWidth,
   openConsole,
   showView,
 } from "../support/console.ts";
-import { until } from "../support/instances/fleet.ts";
 import { program } from "../support/program.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
-import { answer, confirm, type Receiver, startReceiver } from "../support/webhooks/receiver.ts";
 
+const wideId = "9223372036854775807";
 const parent = mkdtempSync(join(tmpdir(), "petstore-backups-"));
 const folder = join(parent, "backups");
 let service: TestService;
-let receiver: Receiver;
 let opened: ConsolePage;
 let page: Page;
 beforeAll(async () => {
@@ -30,21 +29,18 @@ beforeAll(async () => {
     "webhooks-allow-insecure": "on",
     "webhooks-allowed-networks": "127.0.0.0/8",
   };
-  const webhooks = {
-    ...{ timeoutMs: 3_000, leaseMs: 30_000, leaseLeftMinMs: 20_000 },
-    ...{ renewEveryMs: 50, renewLocallyEveryMs: 50 },
-  };
-  service = await startTestService(surfaceEngine, flags, { webhooks }, { program });
-  await service.addPets({ petId: 1n, quantity: 10 });
-  receiver = await startReceiver();
+  service = await startTestService(surfaceEngine, flags, {}, { program });
+  await service.addPets(
+    { petId: 1n, name: "Rex", quantity: 10 },
+    { petId: BigInt(wideId), name: "Last", quantity: 3 },
+  );
   opened = await openConsole(service, "/webhooks");
   ({ page } = opened);
 });
 afterAll(async () => {
   expectNoComplaints(opened, service, [/status of (?:400|503)/]);
-  await closeBrowser();
+  await closePages();
   await service.stop();
-  await receiver.stop();
   rmSync(parent, { recursive: true });
 });
 
@@ -59,133 +55,31 @@ async function expectAccessible(): Promise<void> {
   expect(await fitsWidth(page)).toBe(true);
 }
 
-/** Shows the page as it is after everything that has happened. */
-async function refreshed(text: string): Promise<void> {
-  await until(
-    async () => {
-      await page.reload();
-      await page.locator(".loading").first().waitFor({ state: "detached" });
-      return page.getByText(text).first().isVisible();
-    },
-    10_000,
-    `the text ${text}`,
-  );
-}
-
-describe("webhooks", () => {
-  let key: string;
-  const change = async (quantity: number) => {
-    const body = JSON.stringify({ quantity });
-    expect((await service.call("PATCH", "/inventory/1", { key, body })).status).toBe(200);
-  };
-  beforeAll(async () => {
-    key = (await service.issueKey()).text;
-  });
-
-  test("a webhook is created with a filter, and its secret is shown once", async () => {
-    await page.getByText("There are no webhooks yet").waitFor();
-    await button("New webhook").click();
-    await button("Create webhook").click();
-    await dialog().getByText("Enter the full URL").waitFor();
-    await page.getByLabel("URL").fill(`${receiver.url}/hooks`);
-    await page.getByLabel("Name (optional)").fill(longName);
-    await page.getByText("Only some changes").click();
-    await page.getByLabel("Pets").fill("1, 9007199254740993");
-    await page.getByRole("checkbox", { name: "A client of the API" }).check();
-    await button("Create webhook").click();
-    const secret = (await page.locator("[data-secret]").textContent())!;
-    expect(secret).toStartWith("whsec_");
-    await button("I have stored the secret").click();
-    await page.getByRole("link", { name: longName }).waitFor();
-    await expectAccessible();
-    await page.getByRole("link", { name: longName }).click();
-    await page.getByText("Only changes of the pets 1, 9007199254740993").waitFor();
-    expect((await page.content()).includes(secret)).toBe(false);
-    const [webhook] = await service.store.webhooks.listWebhooks();
-    expect(webhook).toMatchObject({
-      ...{ name: longName, url: `${receiver.url}/hooks` },
-      filter: { pets: [1n, 9_007_199_254_740_993n], statuses: null, causes: ["api"], below: null },
-    });
-  });
-
-  test("its attempts show what the receiver said, and hostile responses are only text", async () => {
-    await change(11);
-    await until(() => receiver.confirmed.length === 1, 10_000, "the delivery");
-    await refreshed("delivered");
-    receiver.behave(answer(500, {}, `${markup.repeat(3)}`));
-    await change(12);
-    await refreshed("failing");
-    expect(await page.locator("td .badge.danger").first().textContent()).toBe("Failed");
-    await page.locator("td summary").first().click();
-    expect(await page.locator("pre.answer").first().textContent()).toBe(markup.repeat(3));
-    await expectAccessible();
-    receiver.behave(confirm);
-  });
-
-  test("it is paused, resumed and replayed", async () => {
-    await button("Pause").click();
-    await page.locator(".badge", { hasText: "paused" }).waitFor();
-    await change(13);
-    await button("Resume").click();
-    await page.locator(".badge", { hasText: "active" }).waitFor();
-    await until(() => receiver.confirmed.at(-1) === 4, 10_000, "all changes");
-    expect(receiver.confirmed).toEqual([2, 3, 4]);
-    await button("Replay…").click();
-    await page.getByLabel("From change").fill("99");
-    await button("Replay").click();
-    await dialog().getByText("from 1 to 5").waitFor();
-    await page.getByLabel("From change").fill("3");
-    await button("Replay").click();
-    await dialog().waitFor({ state: "detached" });
-    await until(() => receiver.confirmed.length === 5, 10_000, "the replay");
-    expect(receiver.confirmed).toEqual([2, 3, 4, 3, 4]);
-  });
-
-  test("a test message and a message that is sent again show how the receiver responds", async () => {
-    receiver.behave(answer(418, {}, "short and stout"));
-    await button("Send a test message").click();
-    await page.getByText("The receiver responded with 418").waitFor();
-    const row = page.locator("tbody tr", { hasText: "Test" });
-    await row.getByText("short and stout").waitFor();
-    expect(await row.getByRole("button").count()).toBe(0);
-    expect(receiver.received.at(-1)!.body).toStartWith('{"type":"test",');
-    receiver.behave(confirm);
-    // The attempts are told apart by their times.
-    service.clock.advance(1_000);
-    await button("Send again").first().click();
-    await page.getByText("The receiver responded with 204").waitFor();
-    expect(receiver.confirmed).toEqual([2, 3, 4, 3, 4, ...receiver.received.at(-1)!.seqs]);
-    await page.locator("tbody tr", { hasText: "Delivered" }).nth(3).waitFor();
-    await expectAccessible();
-  });
-
-  test("its secret is rotated with an overlap, and it is removed after a question", async () => {
-    await button("Rotate the secret…").click();
-    await button("Rotate").click();
-    const secret = (await page.locator("[data-secret]").textContent())!;
-    await button("I have stored the secret").click();
-    await page.getByText("Also signs until").waitFor();
-    const [webhook] = await service.store.webhooks.listWebhooks();
-    expect(webhook!.secrets.current).toBe(secret);
-    const done = page.locator(".audit-action");
-    await done.nth(4).waitFor();
-    expect(await done.allTextContents()).toEqual([
-      "Rotated a webhook’s secret",
-      "Sent a message again",
-      "Sent a test message",
-      "Replayed a webhook",
-      "Resumed a webhook",
-      "Paused a webhook",
-      "Created a webhook",
-    ]);
-    await button("Remove…").click();
-    await dialog().getByText(markup).waitFor();
-    await button("Cancel").click();
-    expect(await service.store.webhooks.listWebhooks()).toHaveLength(1);
-    await button("Remove…").click();
-    await button("Remove").click();
-    await page.getByText("There are no webhooks yet").waitFor();
-    expect(await service.store.webhooks.listWebhooks()).toEqual([]);
+test("a webhook is created with a filter, and its secret is shown once", async () => {
+  await page.getByText("There are no webhooks yet").waitFor();
+  await button("New webhook").click();
+  await button("Create webhook").click();
+  await dialog().getByText("Enter the full URL").waitFor();
+  // Nothing listens there.
+  const hooks = "http://127.0.0.1:1024/hooks";
+  await page.getByLabel("URL").fill(hooks);
+  await page.getByLabel("Name (optional)").fill(longName);
+  await page.getByText("Only some changes").click();
+  await page.getByLabel("Pets").fill("1, 9007199254740993");
+  await page.getByRole("checkbox", { name: "A client of the API" }).check();
+  await button("Create webhook").click();
+  const secret = (await page.locator("[data-secret]").textContent())!;
+  expect(secret).toStartWith("whsec_");
+  await button("I have stored the secret").click();
+  await page.getByRole("link", { name: longName }).waitFor();
+  await expectAccessible();
+  await page.getByRole("link", { name: longName }).click();
+  await page.getByText("Only changes of the pets 1, 9007199254740993").waitFor();
+  expect((await page.content()).includes(secret)).toBe(false);
+  const [webhook] = await service.store.webhooks.listWebhooks();
+  expect(webhook).toMatchObject({
+    ...{ name: longName, url: hooks },
+    filter: { pets: [1n, 9_007_199_254_740_993n], statuses: null, causes: ["api"], below: null },
   });
 });
 
@@ -251,4 +145,59 @@ test("the audit log shows the newest rows first, older ones on demand, and finds
   await page.keyboard.press("Enter");
   await page.getByText("The log could not be loaded").waitFor();
   expect(await page.title()).toBe("Audit log – Pet Store Inventory");
+});
+
+test("a colleague is invited as a clerk, and becomes a viewer", async () => {
+  await open("/keys?new=colleague");
+  await page.locator("dialog [name=name]:focus").waitFor();
+  await page.keyboard.insertText("Carl");
+  expect(await page.getByRole("radio", { name: "Clerk" }).isChecked()).toBe(true);
+  await expectAccessible();
+  await button("Create key").click();
+  const key = (await page.locator("[data-secret]").textContent())!;
+  await dialog().getByText("signs in to this console with it").waitFor();
+  await closeSecret(opened);
+  const ask = async () => (await service.call("GET", "~/admin/session", { key })).json;
+  expect(await ask()).toMatchObject({ operator: { name: "Carl", role: "clerk" } });
+  await page.getByRole("link", { name: "Carl" }).click();
+  await page.getByText("Clerk: changes stock").waitFor();
+  await button("Change…").click();
+  await page.getByRole("radio", { name: "Viewer" }).check();
+  await button("Save").click();
+  await page.getByText("Viewer: only reads").waitFor();
+  expect(await ask()).toMatchObject({ operator: { role: "viewer" } });
+  await button("Revoke…").click();
+  await button("Revoke").click();
+  await page.locator(".badge", { hasText: "revoked" }).waitFor();
+});
+
+test("a good file shows every difference, and is imported only after the decision", async () => {
+  const { text: key } = await service.issueKey();
+  const before = (await service.store.inventory.readHead()).seq;
+  const file = `petId,name,quantity\n1,Rex,12\n${wideId},"${markup.replaceAll('"', '""')}",3\n5,New here,4\n`;
+  await open("/import");
+  const buffer = Buffer.from(file);
+  const chosen = { name: "delivery.csv", mimeType: "text/csv", buffer };
+  await page.setInputFiles("#import-file", chosen);
+  const region = (name: string) => page.getByRole("region", { name, exact: true });
+  await region("Differences").last().waitFor();
+  const rows = await page.locator(".scroll-table tbody tr").allTextContents();
+  expect(rows).toContain("1quantity1012");
+  expect(rows).toContain(`${wideId}nameLast${markup}`);
+  expect(rows).toContain("5quantity4");
+  expect(await page.locator(".import-counts").textContent()).toBe("New1Changed2Unchanged0");
+  expect((await service.store.inventory.readHead()).seq).toBe(before);
+  expect(await seriousFindings(page)).toEqual([]);
+
+  await button("Import 3 pets").click();
+  await region("Result").waitFor();
+  expect(await page.locator(".import-counts").textContent()).toBe("New1Changed2Unchanged0");
+  const { json } = await service.call("GET", `/changes?after=${before}`, { key });
+  expect(json).toMatchObject([
+    { petId: 1, after: { quantity: 12 }, cause: "import", keyName: "Ada" },
+    { petId: 5, before: null, after: { quantity: 4 }, reason: "import of delivery.csv" },
+  ]);
+  await page.getByText("See the changes").click();
+  await page.locator("[data-seq]", { hasText: "New here" }).waitFor();
+  expect(await page.title()).not.toContain("stolen");
 });

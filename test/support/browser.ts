@@ -1,5 +1,5 @@
 // Starts a real browser for the tests of the pages and of the client: Chromium or, if
-// TEST_BROWSER says so, Firefox or WebKit (test/console/other-browsers.test.ts).
+// TEST_BROWSER says so, Firefox or WebKit (test/console/other-browsers.full.test.ts).
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import sparticuz from "@sparticuz/chromium";
@@ -12,10 +12,11 @@ import {
   webkit,
 } from "playwright-core";
 import { version } from "../../node_modules/@sparticuz/chromium/package.json";
+import { processEnd } from "./process-end.ts";
 
 /**
- * The browser that all tests of a run share, started by the first call of browser(). It is the
- * system's Chromium if there is one, otherwise the one in an npm package.
+ * The browser that all files of a process share, started by the first call of browser(). It ends with
+ * the process. It is the system's Chromium if there is one, otherwise the one in an npm package.
  */
 let started: Promise<Browser> | undefined;
 
@@ -33,8 +34,18 @@ const supported =
 const cacheFolder = resolve(import.meta.dir, "../../node_modules/.cache/petstore");
 
 export function browser(): Promise<Browser> {
-  started ??= launch();
+  if (!started) {
+    started = launch();
+    processEnd.work.push(closeBrowser);
+  }
   return started;
+}
+
+/** Closes what a file of tests has opened. The next file of the process goes on with the browser. */
+export async function closePages(): Promise<void> {
+  if (!processEnd.isAwaited) return closeBrowser();
+  const open = await started;
+  await Promise.all(open?.contexts().map((context) => context.close()) ?? []);
 }
 
 /** Closes the browser. The next call of browser() starts another one. */

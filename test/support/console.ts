@@ -71,6 +71,16 @@ export async function showView(page: Page, path: string): Promise<void> {
   }, `/console${path}`);
 }
 
+/** Closes the dialog with a new key. Nothing of the page knows the key afterwards. */
+export async function closeSecret({ page, requested }: ConsolePage): Promise<void> {
+  const text = (await page.locator("[data-secret]").textContent())!;
+  await page.getByRole("button", { name: "I have stored the key" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  const stored = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]));
+  const everything = stored + (await page.content()) + requested.join();
+  expect(everything.includes(text)).toBe(false);
+}
+
 /**
  * The page sent requests to its own service only, and nothing was reported on its console: no violation
  * of its Content-Security-Policy, no uncaught error, and no failed request except those that `allowed`

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { closeBrowser } from "./support/browser.ts";
+import { closePages } from "./support/browser.ts";
 import { documentedOperations } from "./support/contract/document.ts";
 import {
   enterKey,
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   expectNoComplaints(opened, docs);
-  await closeBrowser();
+  await closePages();
   await service.stop();
 });
 
@@ -125,25 +125,8 @@ describe("the request form", () => {
 });
 
 describe("the API key", () => {
-  test("is kept in memory only, and is gone after a reload", async () => {
-    await enterKey(page, key);
-    expect(await page.locator("#key-button").textContent()).toContain("API key set");
-    await page.click("#contents a[href='#errors']");
-    expect(page.url()).toEndWith("#errors");
-    expect(await send(page, "getLedgerHead")).toContain("200");
-    expect(await page.locator("#key-note").textContent()).toContain("in memory");
-    const stored = await page.evaluate(() =>
-      JSON.stringify([localStorage, sessionStorage, document.cookie]),
-    );
-    expect(stored).toBe('[{},{},""]');
-    expect(opened.requested.filter((url) => url.includes(key))).toEqual([]);
-    expect(await page.content()).not.toContain(key);
-    await reload();
-    expect(await page.inputValue("#key")).toBe("");
-    expect(await page.locator("#key-button").textContent()).toContain("Enter API key");
-  });
-
   test("is asked for if it is missing, and removed when it is cleared", async () => {
+    await reload();
     await requestForm(page, "listInventory").locator("button[type=submit]").click();
     expect(await page.evaluate(() => document.activeElement!.id)).toBe("key");
     expect(await page.locator("#key-error").textContent()).toContain("Enter your API key");

@@ -1,13 +1,13 @@
 import { afterAll, expect, test } from "bun:test";
 import { seriousFindings } from "../support/axe.ts";
-import { closeBrowser } from "../support/browser.ts";
+import { closePages } from "../support/browser.ts";
 import { expectNoComplaints, fitsWidth, openConsole, phone } from "../support/console.ts";
 import { until } from "../support/instances/fleet.ts";
-import { engines, startTestService } from "../support/service.ts";
+import { startTestService, surfaceEngine } from "../support/service.ts";
 
-afterAll(closeBrowser);
+afterAll(closePages);
 
-test.each(engines)(
+test.each([surfaceEngine])(
   "three clicks lead from a failing till to its cause, on another instance too (%s)",
   async (engine) => {
     const service = await startTestService(engine);

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { petFields } from "../../src/domain/catalogue/pet-fields.ts";
 import { anEntry } from "../support/audit.ts";
 import { seriousFindings } from "../support/axe.ts";
-import { closeBrowser } from "../support/browser.ts";
+import { closePages } from "../support/browser.ts";
 import {
   type ConsolePage,
   expectNoComplaints,
@@ -15,7 +15,7 @@ import { findFreePort } from "../support/ports.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { changeQuantity, lastLedgerRows, rowOf, shows } from "../support/stock-view.ts";
 
-afterAll(closeBrowser);
+afterAll(closePages);
 
 describe.each([surfaceEngine])("work with the stock on %s", (engine) => {
   let service: TestService;
@@ -48,47 +48,6 @@ describe.each([surfaceEngine])("work with the stock on %s", (engine) => {
       await one.context.close();
     }
     await service.stop();
-  });
-
-  test("counting: scan, type, next, and the differences are applied to what is there then", async () => {
-    // With this response, the page knows the clock of the service.
-    const told = page.waitForResponse((one) => one.url().endsWith("/admin/stocktakes"));
-    await page.getByText("Count stock").click();
-    await told;
-    const count = async (petId: string, quantity: string) => {
-      await page.locator("#count-id").fill(petId);
-      await page.keyboard.press("Enter");
-      await page.locator("#count-quantity:focus").waitFor();
-      await page.keyboard.type(quantity);
-      await page.keyboard.press("Enter");
-      await page.locator("#count-id:focus").waitFor();
-    };
-    await page.locator("#count-id").fill("999");
-    await page.keyboard.press("Enter");
-    await page.getByText("No pet has the id or barcode 999").waitFor();
-    await page.keyboard.press("Escape");
-    await count("0011", "12");
-    await count("12", "10");
-    await shows(page, 11, "12+2");
-    expect(await rowOf(page, 11).locator(".cell-name .icon").count()).toBe(1);
-    await page.getByRole("button", { name: /^Uncounted/ }).click();
-    await rowOf(page, 11).waitFor({ state: "detached" });
-    expect(await page.locator("[data-shown]").getAttribute("data-shown")).toBe("2");
-    // The page is the same on every engine, and axe takes a second.
-    if (engine === "sqlite") expect(await seriousFindings(page)).toEqual([]);
-    // A reload, as after a crash of the browser, loses no count. Meanwhile one is sold.
-    await page.reload();
-    await page.getByRole("button", { name: "Counted 2", exact: true }).waitFor();
-    service.clock.advance(60_000);
-    await changeQuantity(service, till, 11, 9);
-    await shows(page, 11, "9");
-    await page.getByRole("button", { name: "Review and apply…" }).click();
-    await page.getByRole("button", { name: "Apply 1 difference" }).click();
-    await page.getByText("The count is in the ledger").waitFor();
-    expect(await lastRows(1)).toMatchObject([
-      { petId: 11, after: { quantity: 11 }, reason: "Stocktake (counted 12, 1 fewer since)" },
-    ]);
-    await page.getByText("Count stock").waitFor();
   });
 
   test("a pet is added, changed and removed, and comes and goes in another window", async () => {

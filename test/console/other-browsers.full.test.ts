@@ -4,8 +4,9 @@ import { otherBrowsers } from "../support/browser.ts";
 
 /** What people do in a day, which every browser has to do. */
 const flows = [
-  ...["barcodes", "counting", "counting-open-shop", "delivery", "find"],
-  ...["import", "keys", "low-stock", "roles", "stock", "undo"],
+  ...["barcodes.full", "counting.full", "counting-open-shop.full", "delivery.full", "find.full"],
+  ...["import.full", "keys.full", "low-stock.full", "operator-views", "roles.full"],
+  ...["stock", "stock.full", "undo.full"],
 ].map((name) => new URL(`./${name}.test.ts`, import.meta.url).pathname);
 
 for (const type of otherBrowsers) {
