@@ -20,7 +20,7 @@ describe.each([surfaceEngine])("deliveries on %s", (engine) => {
   let receivers: Receiver[] = [];
   let elsewhere: Receiver;
   beforeAll(async () => {
-    service = await startWebhookService(engine);
+    service = await startWebhookService(engine, { timeoutMs: 2_000 });
   });
   afterAll(() => service.stop());
   afterEach(async () => {
