@@ -82,7 +82,8 @@ async function runAll(runs: readonly Run[], isTier: boolean): Promise<number> {
 
 /** The time limit only ends a test that hangs: a busy machine is many times slower than an idle one. */
 function flags(reportPath: string): string[] {
-  return ["--timeout", "300000", "--reporter=junit", `--reporter-outfile=${reportPath}`];
+  const report = ["--reporter=junit", `--reporter-outfile=${reportPath}`];
+  return ["--preload", "./test/support/awake.ts", "--timeout", "300000", ...report];
 }
 
 function print(reports: readonly Report[], seconds: number, cpuSeconds: number, code: number) {
