@@ -1,45 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { beginSession } from "../src/domain/catalogue/assistant-sessions.ts";
 import { issueOperator } from "./support/admin/operators.ts";
+import { connect, revisions } from "./support/assistants.ts";
 import { createTestClock } from "./support/clock.ts";
 import { runHere } from "./support/commands.ts";
-import { until } from "./support/instances/fleet.ts";
-import { program } from "./support/program.ts";
+import { programHere } from "./support/program.ts";
 import { expectCommonHeaders, expectError, expectUnchanged } from "./support/responses.ts";
 import { startTestService, surfaceEngine, type TestService } from "./support/service.ts";
 
 const large = 9_007_199_254_740_993n;
-const revisions = ["2026-07-28", "2025-11-25"] as const;
-
-interface Said {
-  readonly isError: boolean;
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: the result of any tool.
-  readonly json: any;
-}
-
-/** The official client, in one revision of the protocol. */
-async function connect(service: Pick<TestService, "baseUrl">, key: string, revision: string) {
-  const mode = revision === revisions[0] ? { pin: revision } : "legacy";
-  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
-  const transport = new StreamableHTTPClientTransport(new URL("/mcp", service.baseUrl), {
-    requestInit: { headers: { Authorization: `Bearer ${key}` } },
-  });
-  await client.connect(transport);
-  return {
-    client,
-    session: () => transport.sessionId,
-    async use(name: string, given: Record<string, unknown> = {}): Promise<Said> {
-      const { content, isError } = await client.callTool({ name, arguments: given });
-      const [{ text }] = content as unknown as [{ text: string }];
-      return { isError: isError === true, text, json: isError ? undefined : JSON.parse(text) };
-    },
-    async names() {
-      return (await client.listTools()).tools.map(({ name }) => name);
-    },
-  };
-}
 
 const reading = ["list_stock", "get_stock"];
 const past = ["stock_history", "list_changes", "stock_at", "compare_stock"];
@@ -51,7 +20,7 @@ describe.each([surfaceEngine])("an assistant on %s", (engine) => {
   beforeAll(async () => {
     // The command that makes an undo has the time of the machine.
     const clock = createTestClock(Date.now());
-    service = await startTestService(engine, { mcp: "on" }, {}, { program, clock });
+    service = await startTestService(engine, { mcp: "on" }, {}, { program: programHere(), clock });
     key = await service.issueKey({ name: "Assistant" });
     await service.addPets(
       ...Array.from({ length: 60 }, (_, at) => ({
@@ -347,50 +316,4 @@ test("without --mcp, the path does not exist", async () => {
     ["~/mcp", "~/other"].map((path) => service.call("POST", path, { key: text })),
   );
   expect([mcp!.status, mcp!.text]).toEqual([404, other!.text]);
-});
-
-test("two instances share a session", async () => {
-  await using stack = new AsyncDisposableStack();
-  const clock = createTestClock(Date.now());
-  const first = await startTestService("postgres", { mcp: "on" }, {}, { program, clock });
-  stack.defer(first.stop);
-  const flags = { mcp: "on", database: first.databaseUrl };
-  const second = await startTestService("postgres", flags, {}, { program, clock });
-  stack.defer(second.stop);
-  await first.addPets({ petId: 1n, quantity: 10 }, { petId: 2n, quantity: 10 });
-  const { text } = await first.issueKey();
-  const [here, there] = [
-    await connect(first, text, revisions[0]),
-    await connect(second, text, revisions[1]),
-  ];
-  const change = (petId: number) => ({ reason: "sale", changes: [{ petId, delta: -1 }] });
-  const { session } = (await here.use("change_stock", change(1))).json;
-  expect((await there.use("change_stock", { ...change(2), session })).json.session).toBe(session);
-  expect((await there.use("undo_session", { session })).json).toMatchObject({ undone: 2 });
-  expect((await here.use("compare_stock", { moment: "2", to: "6" })).json.items).toEqual([]);
-});
-
-test("an undo that is ended after its commit is stored, whatever its client was told", async () => {
-  await using stack = new AsyncDisposableStack();
-  // The real command, which then hangs and has said nothing.
-  const silent = ["sh", "-c", '"$0" "$@" >/dev/null; exec sleep 60', ...program];
-  const clock = createTestClock(Date.now());
-  const service = await startTestService("sqlite", { mcp: "on" }, {}, { program: silent, clock });
-  stack.defer(service.stop);
-  await service.addPets({ petId: 1n, quantity: 10 });
-  const key = await service.issueKey();
-  const { use, client } = await connect(service, key.text, revisions[1]);
-  await use("change_stock", { reason: "sale", changes: [{ petId: 1, delta: -1 }] });
-  const gone = use("undo_session").catch(() => {});
-  const isUndone = async () => (await service.store.history.readTip()).seq === 3;
-  await until(isUndone, 10_000, "the undo in the ledger");
-  await client.close();
-  await gone;
-  // The client has also asked for a stream, which the service does not have.
-  const wanted = { keyId: key.id, code: "unavailable" } as const;
-  const listed = () => service.store.requests.listRequests(wanted, 1);
-  await until(async () => (await listed()).length > 0, 5_000, "the request in the store");
-  const [row] = await listed();
-  const { json } = await service.call("GET", `/requests/${row!.requestId}`, { key: key.text });
-  expect(json).toMatchObject({ outcome: "stored", error: { status: 503 }, changes: [{ seq: 3 }] });
 });

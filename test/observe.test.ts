@@ -143,7 +143,7 @@ describe("an observer", () => {
 
   test("sees the length of a list that is streamed, and of one that is compressed", async () => {
     const { service, observe, seen } = await startObserved();
-    await service.addPets(...Array.from({ length: 60_000 }, (_, at) => ({ petId: BigInt(at) })));
+    await service.addPets(...Array.from({ length: 25_000 }, (_, at) => ({ petId: BigInt(at) })));
     const headers = { "Accept-Encoding": "identity" };
     const streamed = await observe("GET", "/inventory", { headers });
     expect(streamed.response.headers.has("Content-Length")).toBe(false);

@@ -21,7 +21,7 @@ import {
   tampererOfSqlite,
 } from "./support/properties/corruptions.ts";
 import { hashesOf } from "./support/release-stores.ts";
-import { engines } from "./support/service.ts";
+import { surfaceEngine } from "./support/service.ts";
 import { batchesOf } from "./support/store-suite/suite.ts";
 import { setUnit } from "./support/units.ts";
 
@@ -57,7 +57,7 @@ const changes: Readonly<Record<string, string>> = {
   at: "at + 1",
 };
 
-describe.each(engines)("the ledger on %s", (engine) => {
+describe.each([surfaceEngine])("the ledger on %s", (engine) => {
   const folder = mkdtempSync(join(tmpdir(), "petstore-proof-"));
   let database: string;
   let store: Store;

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { SQL } from "bun";
 import { isReady, shareLooks } from "../src/compose/readiness.ts";
 import { createCommitter } from "../src/domain/commits/commits.ts";
 import { createFollower } from "../src/domain/inventory/follower.ts";
@@ -7,9 +6,7 @@ import { unavailable } from "../src/domain/running/errors.ts";
 import { createInventoryList } from "../src/http/list/list.ts";
 import { createTestClock } from "./support/clock.ts";
 import { oneAtATime } from "./support/committing.ts";
-import { boundless, startFleet, until } from "./support/instances/fleet.ts";
-import { startPostgres } from "./support/postgres.ts";
-import { engines, startTestService, type TestService } from "./support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "./support/service.ts";
 import { setUnit } from "./support/units.ts";
 
 /** A store whose commits are slow: updates wait for it in vain, while reads work. */
@@ -18,9 +15,8 @@ import { setUnit } from "./support/units.ts";
 const slowMs = 1_010;
 /** How long a service is not ready after the last slow commit. */
 const slownessMs = 5_000;
-const patienceMs = 15_000;
 
-describe.each(engines)("a service on %s", (engine) => {
+describe.each([surfaceEngine])("a service on %s", (engine) => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(engine);
@@ -117,34 +113,6 @@ describe.each(engines)("a service on %s", (engine) => {
     expect(await update()).toBe("busy");
     expect(await ready()).toBe(true);
   });
-});
-
-test("an instance whose database stores nothing in time is not ready, and is again when it does", async () => {
-  await using stack = new AsyncDisposableStack();
-  const server = await startPostgres();
-  stack.defer(() => server.destroy());
-  const fleet = await startFleet(await server.freshDatabase(), { size: 1, pets: [1] });
-  stack.defer(() => fleet.leave());
-  const operator = new SQL(server.url(), { max: 1 });
-  stack.defer(() => operator.close());
-  const { key } = await fleet.issueKey(...boundless);
-  const ready = async () => (await fleet.call(0, "GET", "~/readyz")).status;
-  const patch = async (quantity: number) => {
-    const body = `{"quantity":${quantity}}`;
-    return (await fleet.call(0, "PATCH", "/inventory/1", { key, body })).status;
-  };
-  expect(await patch(1)).toBe(200);
-  expect(await ready()).toBe(200);
-  // Commits wait for a standby that does not exist. Reads, and the counts of requests, do not.
-  await operator.unsafe("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
-  await operator.unsafe("SELECT pg_reload_conf()");
-  await until(async () => (await patch(2)) === 503, patienceMs, "a commit that waits");
-  expect(await ready()).toBe(503);
-  expect((await fleet.call(0, "GET", "/inventory", { key })).status).toBe(200);
-  await operator.unsafe("ALTER SYSTEM RESET synchronous_standby_names");
-  await operator.unsafe("SELECT pg_reload_conf()");
-  await until(async () => (await ready()) === 200, patienceMs, "readiness");
-  expect(await patch(3)).toBe(200);
 });
 
 test("requests for the readiness share a look while it runs, and the next one looks again", async () => {

@@ -13,7 +13,7 @@ import { issueOperator, ownPage, signIn } from "./support/admin/operators.ts";
 import { anEntry } from "./support/audit.ts";
 import { operationExamples as apiExamples, type Example } from "./support/operation-examples.ts";
 import { operations as apiOperations } from "./support/operations.ts";
-import { program } from "./support/program.ts";
+import { programHere } from "./support/program.ts";
 import { chunked, counted, rejectedEnds } from "./support/rejected-ends.ts";
 import { startTestService, surfaceEngine, type TestService } from "./support/service.ts";
 import { connectRaw, type RawClient } from "./support/socket.ts";
@@ -64,7 +64,12 @@ describe.each([surfaceEngine])("every operation that writes, on %s", (engine) =>
       finished += 1;
       onFinished();
     };
-    service = await startTestService(engine, flags, { importBytesMax }, { program, observer });
+    service = await startTestService(
+      engine,
+      flags,
+      { importBytesMax },
+      { program: programHere(), observer },
+    );
     apiKey = (await service.issueKey(unlimited)).text;
     operatorKey = (await issueOperator(service)).text;
     await service.addPets({ petId: 1n, quantity: 3 }, { petId: 2n, status: "sold" });

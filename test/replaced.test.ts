@@ -13,32 +13,29 @@ beforeEach(async () => {
 });
 afterEach(() => loaded.place.leave());
 
-const list = (service: Served, etag?: string) =>
+const list = (service: Pick<Served, "baseUrl">, etag?: string) =>
   call(service.baseUrl, "GET", "/inventory", {
     key: loaded.key,
     headers: etag ? { "If-None-Match": etag } : {},
   });
 
-async function stop(service: Served): Promise<void> {
-  service.kill("SIGTERM");
-  expect(await service.exited).toBe(0);
-}
-
 test("a list from before a restore is never taken for one from after it", async () => {
-  const { place, ask, clients } = loaded;
+  const { serveHere, ask, clients } = loaded;
   cpSync(file, `${file}.copy`);
-  const before = await place.serve();
-  await ask(before, clients[0]!);
-  const etag = (await list(before)).headers.get("etag")!;
-  expect((await list(before, etag)).status).toBe(304);
-  await stop(before);
+  let etag = "";
+  await serveHere(async (before) => {
+    await ask(before, clients[0]!);
+    etag = (await list(before)).headers.get("etag")!;
+    expect((await list(before, etag)).status).toBe(304);
+  });
 
   cpSync(`${file}.copy`, file);
-  const after = await place.serve();
-  await ask(after, clients[1]!);
-  const fresh = await list(after, etag);
-  expect(fresh.status).toBe(200);
-  expect(fresh.text).toContain('{"petId":0,"quantity":0,');
+  await serveHere(async (after) => {
+    await ask(after, clients[1]!);
+    const fresh = await list(after, etag);
+    expect(fresh.status).toBe(200);
+    expect(fresh.text).toContain('{"petId":0,"quantity":0,');
+  });
 });
 
 test("after the file was moved away, updates are refused and reads continue", async () => {
@@ -52,6 +49,6 @@ test("after the file was moved away, updates are refused and reads continue", as
   // A new file with the old name is not the one that the service has open, and commands refuse it.
   writeFileSync(file, "");
   expect((await ask(service, clients[0]!)).status).toBe(503);
-  expectUsageError(await place.run(["keys", "list"]), "its log says what to do");
+  expectUsageError(await place.runHere(["keys", "list"]), "its log says what to do");
   expect(statSync(file).size).toBe(0);
 });

@@ -15,8 +15,8 @@ import { issueOperator } from "./support/admin/operators.ts";
 import { until } from "./support/instances/fleet.ts";
 import {
   type CallOptions,
-  engines,
   startTestService,
+  surfaceEngine,
   type TestService,
 } from "./support/service.ts";
 
@@ -30,7 +30,7 @@ interface Outcome {
 const secretText = generateKeyText("production");
 const webhookSecret = generateSecret();
 
-describe.each(engines)("what became of a request, on %s", (engine) => {
+describe.each([surfaceEngine])("what became of a request, on %s", (engine) => {
   let service: TestService;
   let key: { id: string; text: string };
   beforeAll(async () => {

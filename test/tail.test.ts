@@ -7,7 +7,7 @@ import type { Store } from "../src/domain/store.ts";
 import { openSqlite } from "../src/store/sqlite/store.ts";
 import { upTo } from "./support/history.ts";
 import { until } from "./support/instances/fleet.ts";
-import { engines, startTestService, type TestService } from "./support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "./support/service.ts";
 import { setUnit } from "./support/units.ts";
 
 /**
@@ -70,7 +70,7 @@ function replaceable(first: Store) {
   };
 }
 
-describe.each(engines)("the tail of the ledger on %s", (engine) => {
+describe.each([surfaceEngine])("the tail of the ledger on %s", (engine) => {
   let service: TestService;
   let watcher: HeadWatcher;
   let tail: LedgerTail;
@@ -193,7 +193,7 @@ describe.each(engines)("the tail of the ledger on %s", (engine) => {
   });
 });
 
-describe.each(engines)("while the history is read on %s", (engine) => {
+describe.each([surfaceEngine])("while the history is read on %s", (engine) => {
   let service: TestService;
   let stack: AsyncDisposableStack;
   beforeEach(async () => {

@@ -5,9 +5,9 @@ import { gzipSync } from "node:zlib";
 import { rejectedMessage } from "../../src/http/admin/imports.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { until } from "../support/instances/fleet.ts";
-import { program } from "../support/program.ts";
+import { programHere } from "../support/program.ts";
 import { expectError, expectUnchanged } from "../support/responses.ts";
-import { engines, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { connectRaw } from "../support/socket.ts";
 
 interface Result {
@@ -29,12 +29,17 @@ interface Result {
 
 const bytesMax = 100_000;
 
-describe.each(engines)("imports on %s", (engine) => {
+describe.each([surfaceEngine])("imports on %s", (engine) => {
   let service: TestService;
   let operator: { id: string; text: string };
   let key: string;
   beforeAll(async () => {
-    service = await startTestService(engine, {}, { importBytesMax: bytesMax }, { program });
+    service = await startTestService(
+      engine,
+      {},
+      { importBytesMax: bytesMax },
+      { program: programHere() },
+    );
     operator = await issueOperator(service, "Ada");
     key = (await service.issueKey()).text;
     await service.addPets({ petId: 1n, name: "Rex", quantity: 3 }, { petId: 2n, name: "Luna" });

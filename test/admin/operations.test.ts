@@ -10,7 +10,7 @@ import {
 import { operations } from "../support/admin/operations.ts";
 import { issueOperator, ownPage, signIn } from "../support/admin/operators.ts";
 import type { Example } from "../support/operation-examples.ts";
-import { program } from "../support/program.ts";
+import { programHere } from "../support/program.ts";
 import { expectCommonHeaders, expectError, expectUnchanged } from "../support/responses.ts";
 import {
   type CallOptions,
@@ -35,7 +35,7 @@ describe.each([surfaceEngine])("operations of the operator API on %s", (engine) 
       // Nothing listens on the port of these webhooks.
       "webhooks-allowed-networks": "127.0.0.0/8",
     };
-    service = await startTestService(engine, flags, {}, { program });
+    service = await startTestService(engine, flags, {}, { program: programHere() });
     operator = (await issueOperator(service)).text;
     apiKey = (await service.issueKey()).text;
     await service.addPets({ petId: 1n, quantity: 3 }, { petId: 2n, status: "sold" });

@@ -3,7 +3,7 @@ import { callerOf, type Role, roleScopes, roles, rolesFrom } from "../../src/dom
 import { operationExamples, prepareExamples } from "../support/admin/operation-examples.ts";
 import { operations } from "../support/admin/operations.ts";
 import { issueOperator, ownPage, signIn } from "../support/admin/operators.ts";
-import { program } from "../support/program.ts";
+import { programHere } from "../support/program.ts";
 import { expectError, expectUnchanged } from "../support/responses.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
@@ -25,7 +25,7 @@ describe.each([surfaceEngine])("roles of operators on %s", (engine) => {
       engine,
       { "webhooks-allowed-networks": "127.0.0.0/8" },
       {},
-      { program },
+      { program: programHere() },
     );
     const one = (role: Role) => issueOperator(service, role, "production", role);
     keys = { viewer: await one("viewer"), clerk: await one("clerk"), owner: await one("owner") };

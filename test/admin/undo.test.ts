@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { issueOperator } from "../support/admin/operators.ts";
 import { createTestClock } from "../support/clock.ts";
-import { program } from "../support/program.ts";
+import { programHere } from "../support/program.ts";
 import { expectError } from "../support/responses.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
@@ -17,7 +17,7 @@ describe.each([surfaceEngine])("an undo of several changes on %s", (engine) => {
   beforeAll(async () => {
     // The command that makes an undo has the time of the machine.
     const clock = createTestClock(Date.now());
-    service = await startTestService(engine, {}, {}, { program, clock });
+    service = await startTestService(engine, {}, {}, { program: programHere(), clock });
     operator = (await issueOperator(service, "Ada")).text;
     till = await service.issueKey({ name: "Till" });
     await service.addPets({ petId: 1n, quantity: 10 }, { petId: 2n, quantity: 20 });

@@ -10,7 +10,7 @@ const folder = "test/conformance";
 const sources = readdirSync(folder)
   .filter((name) => name.endsWith(".test.ts"))
   .map((name) => `${folder}/${name}`)
-  .concat("test/hostile.test.ts", "test/damaged-ledger.test.ts", "test/slow-readers.test.ts");
+  .concat("test/hostile.test.ts", "test/damaged-ledger.test.ts", "test/slow-readers.full.test.ts");
 
 const clause = "[a-z]+\\.[a-z0-9-]+";
 

@@ -1,13 +1,6 @@
 import { expect, test } from "bun:test";
 import { createRandom } from "../../survive/random.ts";
-import { soak } from "../../survive/soak/part.ts";
 import { trendOf } from "../../survive/soak/trend.ts";
-import { expectSurvival } from "../support/survive.ts";
-
-test("both engines keep what they acknowledged in a mixed load with operators, streams and backups", async () => {
-  const { acknowledged } = await expectSurvival(soak, 1);
-  expect(acknowledged).toBeGreaterThan(0);
-});
 
 test("a trend is found in noise, and noise is not taken for a trend", () => {
   const random = createRandom(1);

@@ -8,7 +8,8 @@ import { expectUsageError } from "../support/usage-errors.ts";
 
 test("a start with half a pair, or with a file that is missing, ends with one sentence and no store", async () => {
   const place = openWorkspace();
-  expectUsageError(await place.run(["serve", "--tls-key", "a.pem"]), "--tls-key needs --tls-cert");
+  const half = await place.runHere(["serve", "--tls-key", "a.pem"]);
+  expectUsageError(half, "--tls-key needs --tls-cert");
   const both = ["serve", "--tls-cert", "a.pem", "--tls-key", "b.pem"];
   expectUsageError(
     await place.run(both),

@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import { connect, revisions } from "./support/assistants.ts";
+import { createTestClock } from "./support/clock.ts";
+import { until } from "./support/instances/fleet.ts";
+import { program } from "./support/program.ts";
+import { startTestService } from "./support/service.ts";
+
+test("two instances share a session", async () => {
+  await using stack = new AsyncDisposableStack();
+  const clock = createTestClock(Date.now());
+  const first = await startTestService("postgres", { mcp: "on" }, {}, { program, clock });
+  stack.defer(first.stop);
+  const flags = { mcp: "on", database: first.databaseUrl };
+  const second = await startTestService("postgres", flags, {}, { program, clock });
+  stack.defer(second.stop);
+  await first.addPets({ petId: 1n, quantity: 10 }, { petId: 2n, quantity: 10 });
+  const { text } = await first.issueKey();
+  const [here, there] = [
+    await connect(first, text, revisions[0]),
+    await connect(second, text, revisions[1]),
+  ];
+  const change = (petId: number) => ({ reason: "sale", changes: [{ petId, delta: -1 }] });
+  const { session } = (await here.use("change_stock", change(1))).json;
+  expect((await there.use("change_stock", { ...change(2), session })).json.session).toBe(session);
+  expect((await there.use("undo_session", { session })).json).toMatchObject({ undone: 2 });
+  expect((await here.use("compare_stock", { moment: "2", to: "6" })).json.items).toEqual([]);
+});
+
+test("an undo that is ended after its commit is stored, whatever its client was told", async () => {
+  await using stack = new AsyncDisposableStack();
+  // The real command, which then hangs and has said nothing.
+  const silent = ["sh", "-c", '"$0" "$@" >/dev/null; exec sleep 60', ...program];
+  const clock = createTestClock(Date.now());
+  const service = await startTestService("sqlite", { mcp: "on" }, {}, { program: silent, clock });
+  stack.defer(service.stop);
+  await service.addPets({ petId: 1n, quantity: 10 });
+  const key = await service.issueKey();
+  const { use, client } = await connect(service, key.text, revisions[1]);
+  await use("change_stock", { reason: "sale", changes: [{ petId: 1, delta: -1 }] });
+  const gone = use("undo_session").catch(() => {});
+  const isUndone = async () => (await service.store.history.readTip()).seq === 3;
+  await until(isUndone, 10_000, "the undo in the ledger");
+  await client.close();
+  await gone;
+  // The client has also asked for a stream, which the service does not have.
+  const wanted = { keyId: key.id, code: "unavailable" } as const;
+  const listed = () => service.store.requests.listRequests(wanted, 1);
+  await until(async () => (await listed()).length > 0, 5_000, "the request in the store");
+  const [row] = await listed();
+  const { json } = await service.call("GET", `/requests/${row!.requestId}`, { key: key.text });
+  expect(json).toMatchObject({ outcome: "stored", error: { status: 503 }, changes: [{ seq: 3 }] });
+});
