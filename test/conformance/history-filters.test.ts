@@ -73,11 +73,11 @@ onEveryEngine("filters of the history", (service) => {
     for (const since of moments) {
       // Of the ranges that end before they start, one is enough.
       for (const until of moments.filter((ms) => ms >= since || ms === start)) {
-        const range = `since=${text(since)}&until=${text(until)}&limit=2`;
+        const range = `since=${text(since)}&until=${text(until)}`;
         const expected = times.flatMap((at, row) =>
           at >= since && at < until ? [first + row] : [],
         );
-        expect([range, await seqs(`/changes?${range}`)]).toEqual([range, expected]);
+        expect([range, await seqs(`/changes?${range}&limit=2`)]).toEqual([range, expected]);
         expect(await seqs(`/inventory/6001/history?${range}`)).toEqual(expected.toReversed());
         expect(await seqs(`/changes?${range}&cause=api`)).toEqual(expected);
       }
