@@ -13,7 +13,8 @@ import { expectUsageError } from "../support/usage-errors.ts";
 const place = openWorkspace();
 afterAll(() => place.leave());
 
-const petCount = 2_000;
+/** More than a page of the export. */
+const petCount = 5_003;
 beforeAll(async () => {
   const pets = Array.from({ length: petCount }, (_, at) =>
     JSON.stringify({ petId: at + 1, name: `Pet ${"x".repeat(200)}` }),

@@ -68,9 +68,9 @@ onEveryEngine(
   { feed: bounds },
 );
 
-// These do not depend on the engine.
+// These do not depend on the engine, and wait most of the time.
 
-test("[feed.heartbeat] heartbeats keep a quiet stream open beyond the idle timeout", async () => {
+test.concurrent("[feed.heartbeat] heartbeats keep a quiet stream open beyond the idle timeout", async () => {
   await withService("sqlite", { "idle-timeout-seconds": "1" }, async (service) => {
     const { text: key } = await service.issueKey();
     await service.addPets({ petId: 1n });
@@ -85,7 +85,7 @@ test("[feed.heartbeat] heartbeats keep a quiet stream open beyond the idle timeo
   });
 });
 
-test("[feed.slow] a client that does not read is cut off with its connection", async () => {
+test.concurrent("[feed.slow] a client that does not read is cut off with its connection", async () => {
   const flags = { "streams-per-key": "1" };
   // Longer than a busy machine takes to get to the first check below.
   const feed = { ...bounds, stallMs: 2_000 };

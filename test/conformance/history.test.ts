@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { genesisHash, hashRow } from "../../src/domain/ledger/chain.ts";
 import type { Unit } from "../../src/domain/ledger/ledger.ts";
 import { onEveryEngine, withService } from "../support/conformance.ts";
@@ -13,8 +13,11 @@ onEveryEngine("history", (service, engine) => {
     await service().store.inventory.commit(units);
     return (await service().store.history.readTip()).seq;
   }
-  const key = async () => (await service().issueKey()).text;
-  const get = async (path: string) => service().call("GET", path, { key: await key() });
+  let key: string;
+  beforeAll(async () => {
+    key = (await service().issueKey()).text;
+  });
+  const get = async (path: string) => service().call("GET", path, { key });
   const tip = async () => (await service().store.history.readTip()).seq;
 
   test("[history.empty] an empty ledger has no changes, and its end has the hash of an empty text", async () => {
@@ -62,13 +65,12 @@ onEveryEngine("history", (service, engine) => {
 
   test("[history.changes] pages of changes have every change once and in order, also those added meanwhile", async () => {
     await service().addPets(...upTo(40).map((id) => ({ petId: BigInt(1_000 + id) })));
-    const reader = await key();
     let added = 0;
     const grow = async () => {
       // The ledger stops growing before the reader reaches its end.
       if (added++ < 5) await commit(setUnit(1_001n, added), setUnit(1_002n, added));
     };
-    const pages = await pagesFrom(service(), reader, "/changes?limit=7", grow);
+    const pages = await pagesFrom(service(), key, "/changes?limit=7", grow);
     const last = await tip();
     expect(pages.flatMap(seqsOf)).toEqual(upTo(last));
     expect(pages.slice(0, -1).map((page) => rowsOf(page).length)).toEqual(
@@ -85,10 +87,9 @@ onEveryEngine("history", (service, engine) => {
     const start = await tip();
     await service().addPets({ petId: 2_501n });
     const last = await commit(...upTo(9).map((quantity) => setUnit(2_501n, quantity)));
-    const reader = await key();
     for (const before of [0, start + 1, start + 6, last, last + 1, 9007199254740991]) {
       const path = `/changes?limit=2&after=${start}&before=${before}`;
-      const pages = await pagesFrom(service(), reader, path);
+      const pages = await pagesFrom(service(), key, path);
       const end = Math.min(before - 1, last);
       expect(pages.flatMap(seqsOf)).toEqual(end > start ? upTo(end, start + 1) : []);
       expect(pages.length).toBe(Math.max(1, Math.ceil((end - start) / 2)));
@@ -101,9 +102,8 @@ onEveryEngine("history", (service, engine) => {
     for (let quantity = 1; quantity <= 9; quantity++) {
       own.unshift((await commit(setUnit(2_001n, quantity), setUnit(2_002n, 0))) - 1);
     }
-    const reader = await key();
     const grow = () => commit(setUnit(2_001n, 99), setUnit(2_002n, 99));
-    const pages = await pagesFrom(service(), reader, "/inventory/2001/history?limit=4", grow);
+    const pages = await pagesFrom(service(), key, "/inventory/2001/history?limit=4", grow);
     expect(pages.map(seqsOf)).toEqual([own.slice(0, 4), own.slice(4, 8), own.slice(8)]);
     const rows = pages.flatMap(rowsOf);
     for (const [at, row] of rows.entries()) expect(row.before).toEqual(rows[at + 1]?.after ?? null);
@@ -126,7 +126,7 @@ onEveryEngine("history", (service, engine) => {
     expect(await from("before=0")).toEqual([]);
     expect(await from("before=9007199254740991&limit=2")).toEqual(own.slice(0, 2));
     const bounded = `/inventory/3001/history?limit=2&after=${first}`;
-    const pages = await pagesFrom(service(), await key(), bounded);
+    const pages = await pagesFrom(service(), key, bounded);
     expect(pages.map(seqsOf)).toEqual([own.slice(0, 2), [own[2]!]]);
   });
 
@@ -135,7 +135,7 @@ onEveryEngine("history", (service, engine) => {
     const first = await tip();
     const many = upTo(2_500).map((quantity) => setUnit(4_001n, quantity));
     await commit(...many);
-    const pages = await pagesFrom(service(), await key(), "/inventory/4001/history?limit=1000");
+    const pages = await pagesFrom(service(), key, "/inventory/4001/history?limit=1000");
     expect(pages.map((page) => rowsOf(page).length)).toEqual([1_000, 1_000, 501]);
     expect(pages.flatMap(seqsOf)).toEqual(upTo(first + 2_500, first).toReversed());
     const old = await get(`/inventory/4001/history?before=${first + 5}&limit=1`);
@@ -187,7 +187,7 @@ onEveryEngine("history", (service, engine) => {
   test("[history.head-method] HEAD returns the headers of the page, with its Link", async () => {
     await service().addPets({ petId: 9_101n }, { petId: 9_102n });
     const path = "/changes?limit=1";
-    const head = await service().call("HEAD", path, { key: await key() });
+    const head = await service().call("HEAD", path, { key });
     expect([head.status, head.text]).toEqual([200, ""]);
     expect(head.headers.get("Link")).toBe('</v1/changes?limit=1&after=1>; rel="next"');
     expect(head.headers.get("X-Stability")).toBe("beta");

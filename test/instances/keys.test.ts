@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ownPage, signIn } from "../support/admin/operators.ts";
 import { boundless, type Fleet, startFleet, until } from "../support/instances/fleet.ts";
-import { makeTimeMovable, startNext } from "../support/instances/movable-time.ts";
 import { withDatabase } from "../support/instances/recording.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 
@@ -12,7 +11,6 @@ let databaseUrl: string;
 let fleet: Fleet;
 beforeAll(async () => {
   databaseUrl = await migratedDatabase();
-  await makeTimeMovable(databaseUrl);
   fleet = await startFleet(databaseUrl);
 });
 afterAll(() => fleet.leave());
@@ -71,77 +69,6 @@ test("a revoked key is soon refused by every instance, even if all connections a
   const { key: other } = await fleet.issueKey(...boundless);
   const areBack = async () => (await responses(other)).every((one) => one === 200);
   await until(areBack, 10_000, "every instance counts again");
-});
-
-test("a rotated key's new secret works on every instance at once; old secrets and expired keys stop working in time", async () => {
-  const { id, key } = await fleet.issueKey(...boundless);
-  expect(await responses(key)).toEqual([200, 200, 200]);
-  const ends = Date.now() + 10_000;
-  const words = ["--database", databaseUrl];
-  const [rotated, expiring] = await Promise.all([
-    fleet.place.json<{ key: string; oldValidUntil: string }>(
-      ...["keys", "rotate", id, "--overlap", "10s", ...words],
-    ),
-    fleet.issueKey(...boundless, "--expires", new Date(ends).toISOString()),
-  ]);
-  for (const text of [key, rotated.key, expiring.key]) {
-    expect(await responses(text)).toEqual([200, 200, 200]);
-  }
-  await Bun.sleep(Math.max(ends, Date.parse(rotated.oldValidUntil)) - Date.now());
-  await Promise.all([becomes(key, "unauthorized"), becomes(expiring.key, "unauthorized")]);
-  expect(await responses(rotated.key)).toEqual([200, 200, 200]);
-});
-
-/** Sends one request after another. Returns how long after the first 429 the ban came. */
-async function msUntilBan(key: string, instances: number): Promise<number> {
-  let firstRefusedAt: number | undefined;
-  for (let turn = 0; ; turn++) {
-    const response = await responseOf(turn % instances, key);
-    if (response === 200) continue;
-    firstRefusedAt ??= performance.now();
-    const lastedMs = performance.now() - firstRefusedAt;
-    if (response === "key_banned") return lastedMs;
-    await Bun.sleep(20);
-  }
-}
-
-test("strikes on one instance or on three are a ban soon after the grace period, and a lifted ban is soon over on all", async () => {
-  const limits = ["--plan", "enterprise", "--per-minute", "6", "--per-day", "1000"];
-  const [{ id, key }, other] = await Promise.all([
-    fleet.issueKey(...limits),
-    fleet.issueKey(...limits),
-  ]);
-  await startNext(databaseUrl, "minute");
-  // By then the instances know the new keys, and nothing else makes them query the database.
-  await Bun.sleep(1_000);
-  const waits = await Promise.all([msUntilBan(other.key, 1), msUntilBan(key, everybody.length)]);
-  for (const waitMs of waits) expect(waitMs).toBeGreaterThan(1_000);
-  await becomes(key, "key_banned");
-  const shown = await fleet.place.json("keys", "show", id, "--database", databaseUrl);
-  expect(shown.bannedUntil).not.toBeNull();
-  await startNext(databaseUrl, "minute");
-  // A change to another key makes the instances read bans again; it lifts none.
-  await fleet.issueKey(...boundless);
-  const noticedAt = performance.now() + noticeMsMax;
-  while (performance.now() < noticedAt) {
-    expect(await responses(key)).toEqual(["key_banned", "key_banned", "key_banned"]);
-    await Bun.sleep(50);
-  }
-  await command("keys", "unban", id);
-  await becomes(key, 200);
-});
-
-test("an instance that has just started notices a key that is revoked in its first moments", async () => {
-  const { id, key } = await fleet.issueKey(...boundless);
-  await fleet.kill(0);
-  await fleet.start(0);
-  expect((await fleet.call(0, "GET", "/inventory", { key })).status).toBe(200);
-  // Directly, so that it comes before the instance has first checked for changes.
-  await withDatabase(databaseUrl, async (sql) => {
-    await sql`UPDATE keys SET revoked_at = 1 WHERE id = ${id}`;
-    await sql`UPDATE store SET keys_version = keys_version + 1`;
-  });
-  await becomes(key, "unauthorized");
 });
 
 test("a session has the new role of its key on every instance soon", async () => {

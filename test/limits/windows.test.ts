@@ -1,14 +1,22 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { plans } from "../../src/domain/limits/plans.ts";
+import { testStart } from "../support/clock.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
+const dayMs = 86_400_000;
+
 let service: TestService;
-beforeEach(async () => {
+beforeAll(async () => {
   service = await startTestService();
 });
-afterEach(() => service.stop());
+afterAll(() => service.stop());
+// Each test has keys of its own, and begins later than the one before it has moved the clock.
+let days = 0;
+beforeEach(() => {
+  days += 10;
+  service.clock.set(testStart + days * dayMs);
+});
 
-const dayMs = 86_400_000;
 const free = { plan: "free", limits: plans.free } as const;
 const request = (key: string, path = "/inventory", method = "GET") =>
   service.call(method, path, { key });

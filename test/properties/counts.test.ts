@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Cause, Change } from "../../src/domain/ledger/ledger.ts";
 import { runs } from "../support/properties/runs.ts";
-import { engines, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { unitOf } from "../support/units.ts";
 
 /**
@@ -33,7 +33,7 @@ const step = fc.oneof(
   stepOf(2, "apply", device),
 );
 
-describe.each(engines)("counts on %s", (engine) => {
+describe.each([surfaceEngine])("counts on %s", (engine) => {
   let service: TestService;
   beforeAll(async () => {
     service = await startTestService(engine);

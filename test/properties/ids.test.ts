@@ -7,7 +7,7 @@ import type { Format } from "../../src/files/formats.ts";
 import { readRecords } from "../../src/files/rows.ts";
 import { runs } from "../support/properties/runs.ts";
 import { expectError } from "../support/responses.ts";
-import { engines, startTestService, type TestService } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
 const min = -(2n ** 63n);
 const max = 2n ** 63n - 1n;
@@ -23,7 +23,7 @@ const int64 = fc.oneof(
     .filter((id) => id >= min && id <= max),
 );
 
-describe.each(engines)("ids on %s", (engine) => {
+describe.each([surfaceEngine])("ids on %s", (engine) => {
   let service: TestService;
   let key: string;
   const known = new Set<bigint>();

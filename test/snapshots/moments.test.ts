@@ -2,10 +2,10 @@ import { beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { LedgerRow } from "../../src/domain/ledger/ledger.ts";
 import { startCheckpoints } from "../../src/domain/snapshots/checkpoints.ts";
-import { onEveryEngine } from "../support/conformance.ts";
+import { onEngine } from "../support/conformance.ts";
 import { runs } from "../support/properties/runs.ts";
 import { expectError } from "../support/responses.ts";
-import type { TestService } from "../support/service.ts";
+import { surfaceEngine, type TestService } from "../support/service.ts";
 import { foldedAt, foldedDifferences } from "../support/snapshots.ts";
 
 /** The body of a snapshot, from a fold that is as simple as possible. */
@@ -45,7 +45,7 @@ const step = fc.oneof(
   fc.record({ imported: fc.bigInt({ min: -4n, max: 4n }) }),
 );
 
-onEveryEngine("the inventory of the past", (service, engine) => {
+onEngine(surfaceEngine, "the inventory of the past", (service, engine) => {
   let key: string;
   beforeAll(async () => {
     ({ text: key } = await service().issueKey({ limits: { perMinute: 1e6, perDay: 1e6 } }));

@@ -9,7 +9,7 @@ import { ledger } from "../fixtures/expected.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
 import { unpackRelease } from "../support/release-code.ts";
 import { readLedger, readRows, restore } from "../support/release-stores.ts";
-import { engines, startTestService } from "../support/service.ts";
+import { engines, startTestService, surfaceEngine } from "../support/service.ts";
 import { verifyStore } from "../support/stocking.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
 
@@ -106,7 +106,7 @@ describe("a SQLite store with the schema of 0.13.0", () => {
   });
 });
 
-describe.each([...engines])("an upgrade check on %s", (engine) => {
+describe.each(engines)("an upgrade check on %s", (engine) => {
   const all = { sqlite: sqliteSteps, postgres: postgresSteps }[engine];
   const [current, last] = [all.length, all.at(-1)!];
   const open = (database: string) => openUpgradeCheck(readConfig({ database }, {}));
@@ -139,6 +139,9 @@ describe.each([...engines])("an upgrade check on %s", (engine) => {
       expect(files()).toEqual(filesBefore);
     },
   );
+
+  // Trying on a copy differs between the engines. What it found is printed by the same code.
+  if (engine !== surfaceEngine) return;
 
   test("finds what is wrong with a store, prints it and ends with exit code 1", async () => {
     const database = await restore[engine]("0.6.0", place);

@@ -2,17 +2,25 @@ import { afterAll, beforeAll, describe } from "bun:test";
 import type { Config } from "../../src/config.ts";
 import { type Engine, engines, startTestService, type TestService } from "./service.ts";
 
+type Part = [
+  title: string,
+  define: (service: () => TestService, engine: Engine) => void,
+  flags?: Record<string, string>,
+  bounds?: Partial<Config>,
+];
+
 /**
  * Runs a part of the conformance suite once on every engine, each time on a new service. Tests get
  * the service from a function, because it starts after they are declared.
  */
-export function onEveryEngine(
-  title: string,
-  define: (service: () => TestService, engine: Engine) => void,
-  flags: Record<string, string> = {},
-  bounds: Partial<Config> = {},
-): void {
-  describe.each(engines)(`${title} on %s`, (engine) => {
+export function onEveryEngine(...part: Part): void {
+  for (const engine of engines) onEngine(engine, ...part);
+}
+
+/** The same on one engine. */
+export function onEngine(engine: Engine, ...part: Part): void {
+  const [title, define, flags = {}, bounds = {}] = part;
+  describe(`${title} on ${engine}`, () => {
     let service: TestService;
     beforeAll(async () => {
       service = await startTestService(engine, flags, bounds);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { onEveryEngine } from "../support/conformance.ts";
+import { onEngine } from "../support/conformance.ts";
 import { expectCommonHeaders, expectError, expectUnchanged } from "../support/responses.ts";
-import type { TestResponse } from "../support/service.ts";
+import { surfaceEngine, type TestResponse } from "../support/service.ts";
 
 const quantityMax = 9007199254740991;
 
@@ -11,7 +11,7 @@ interface Versioned {
   readonly version: number;
 }
 
-onEveryEngine("a batch of changes", (service) => {
+onEngine(surfaceEngine, "a batch of changes", (service) => {
   const issue = async () => (await service().issueKey()).text;
   const post = (key: string, body: BodyInit, headers: Record<string, string> = {}) =>
     service().call("POST", "/changes", { key, body, headers });

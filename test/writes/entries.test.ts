@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
-import { onEveryEngine } from "../support/conformance.ts";
+import { onEngine } from "../support/conformance.ts";
 import { expectCommonHeaders, expectError } from "../support/responses.ts";
+import { surfaceEngine } from "../support/service.ts";
 
-onEveryEngine("one entry", (service) => {
+onEngine(surfaceEngine, "one entry", (service) => {
   const issue = async () => (await service().issueKey()).text;
   const get = (key: string, path: string, headers: Record<string, string> = {}, method = "GET") =>
     service().call(method, path, { key, headers });

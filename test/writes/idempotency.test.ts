@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import { byCommand } from "../../src/domain/audit/audit.ts";
 import { rotateKey } from "../../src/domain/keys/lifecycle.ts";
 import { dayMs, minuteMs } from "../../src/domain/limits/limits.ts";
-import { onEveryEngine } from "../support/conformance.ts";
+import { onEngine } from "../support/conformance.ts";
 import { expectError, expectUnchanged } from "../support/responses.ts";
-import { startTestService, type TestResponse } from "../support/service.ts";
+import { startTestService, surfaceEngine, type TestResponse } from "../support/service.ts";
 import { connectRaw } from "../support/socket.ts";
 
 const isReplay = ({ headers }: TestResponse) => headers.get("Idempotent-Replayed") === "true";
 
-onEveryEngine("an idempotency key", (service, engine) => {
+onEngine(surfaceEngine, "an idempotency key", (service, engine) => {
   const issue = async () => (await service().issueKey()).text;
   const headersOf = (idempotencyKey: string) => ({ "Idempotency-Key": idempotencyKey });
   const update = (key: string, header: string, quantity: number | string, petId = 1) =>

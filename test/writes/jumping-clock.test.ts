@@ -2,15 +2,15 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { dayMs } from "../../src/domain/limits/limits.ts";
 import { until } from "../support/instances/fleet.ts";
 import {
-  engines,
   startTestService,
+  surfaceEngine,
   type TestResponse,
   type TestService,
 } from "../support/service.ts";
 
 const isReplay = ({ headers }: TestResponse) => headers.get("Idempotent-Replayed") === "true";
 
-describe.each(engines)("after the clock has jumped by nine days on %s", (engine) => {
+describe.each([surfaceEngine])("after the clock has jumped by nine days on %s", (engine) => {
   let service: TestService;
   let key: string;
   beforeEach(async () => {

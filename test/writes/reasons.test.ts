@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
-import { onEveryEngine } from "../support/conformance.ts";
+import { onEngine } from "../support/conformance.ts";
 import { expectError, expectUnchanged } from "../support/responses.ts";
+import { surfaceEngine } from "../support/service.ts";
 import { connectRaw } from "../support/socket.ts";
 
-onEveryEngine("the reason of a change", (service) => {
+onEngine(surfaceEngine, "the reason of a change", (service) => {
   const issue = async () => (await service().issueKey()).text;
   const update = (key: string, reason: string) =>
     service().call("PATCH", "/inventory/1", {
