@@ -17,7 +17,7 @@ test("a report has every test of a run, and whether it passed, failed or was ski
     `import { describe, expect, test } from "bun:test";
     test(${JSON.stringify(title)}, () => {});
     test("a failure", () => expect("<testcase />").toBe(""));
-    test.skip(${JSON.stringify(title)}, () => {});
+    test["skip"](${JSON.stringify(title)}, () => {});
     describe("some", () => {
       test("of a block", () => {});
       test("with an error", () => { throw new Error("broken"); });
