@@ -14,10 +14,13 @@ const title = `a < b > "c" & 'd'`;
 test("a report has every test of a run, and whether it passed, failed or was skipped", async () => {
   writeFileSync(
     sample,
-    `import { describe, expect, test } from "bun:test";
+    `import { beforeAll, describe, expect, test } from "bun:test";
     test(${JSON.stringify(title)}, () => {});
     test("a failure", () => expect("<testcase />").toBe(""));
-    test["skip"](${JSON.stringify(title)}, () => {});
+    describe["skip"]("on a moon", () => {
+      beforeAll(() => {});
+      test(${JSON.stringify(title)}, () => {});
+    });
     describe("some", () => {
       test("of a block", () => {});
       test("with an error", () => { throw new Error("broken"); });
@@ -34,7 +37,7 @@ test("a report has every test of a run, and whether it passed, failed or was ski
     files: [{ name: "sample.ts", seconds: expect.any(Number) }],
     passed: 2,
     failed: 2,
-    skipped: [`sample.ts: ${title}`],
+    skipped: [`sample.ts > on a moon > ${title}`],
   });
 });
 

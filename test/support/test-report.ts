@@ -5,7 +5,7 @@ export interface Report {
   readonly files: readonly { readonly name: string; readonly seconds: number }[];
   readonly passed: number;
   readonly failed: number;
-  /** The titles of the skipped tests. */
+  /** The files and titles of the skipped tests. */
   readonly skipped: readonly string[];
 }
 
@@ -15,22 +15,28 @@ export function readReport(path: string): Report {
   const skipped: string[] = [];
   let passed = 0;
   let failed = 0;
-  for (const [, kind, written, isEmpty, inside] of textOf(path).matchAll(element)) {
-    const field = (name: string) => plainText(new RegExp(` ${name}="([^"]*)"`).exec(written!)![1]!);
-    if (kind === "testsuite") {
-      // A file is a suite, and so is each of its describe blocks.
-      if (field("name") === field("file")) {
-        files.push({ name: field("name"), seconds: Number(field("time")) });
-      }
-    } else if (isEmpty) passed += 1;
-    else if (inside === "skipped") skipped.push(`${field("file")}: ${field("name")}`);
+  for (const [, kind, attributes, isEmpty, child] of textOf(path).matchAll(element)) {
+    const { name, file, time, classname } = fieldsOf(attributes!);
+    // A file is a suite, and so is each of its describe blocks.
+    if (kind === "testsuite" && name === file) files.push({ name: name!, seconds: Number(time) });
+    if (kind === "testsuite") continue;
+    if (child === "skipped") skipped.push([file, classname, name].filter(Boolean).join(" > "));
+    else if (isEmpty) passed += 1;
     else failed += 1;
   }
-  return { files, passed, failed, skipped };
+  return { files, passed, failed, skipped: skipped.filter((title) => !title.endsWith(hook)) };
 }
 
-/** Its attributes, whether it is empty, and the name of its first child. */
+/** A suite or a test: its attributes, whether it is empty, and the name of its first child. */
 const element = /<(testsuite|testcase)( [^>]*?)(\/?)>(?=\s*(?:<(\w+))?)/g;
+
+/** The name of what begins and ends a block. */
+const hook = "(unnamed)";
+
+function fieldsOf(attributes: string): Record<string, string> {
+  const pairs = attributes.matchAll(/ (\w+)="([^"]*)"/g);
+  return Object.fromEntries([...pairs].map(([, name, text]) => [name, plainText(text!)]));
+}
 
 function textOf(path: string): string {
   try {
