@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Part } from "../part.ts";
 import { committing } from "./committing.ts";
 import { delivering } from "./delivering.ts";
@@ -19,14 +20,17 @@ export const simulation: Part = {
   name: "simulation",
   share: 2,
   async round(round) {
+    const digests: string[] = [];
     for (let at = 0; at < seedsPerRound; at++) {
       const seed = (round.seed * seedsPerRound + at) >>> 0;
       for (const [name, story] of Object.entries(stories)) {
-        const { failures, faults, acknowledged } = await simulate(seed, story);
+        const { failures, faults, acknowledged, digest } = await simulate(seed, story);
         round.faults(faults);
         round.acknowledged(acknowledged);
+        digests.push(digest);
         for (const { wrong, what } of failures) round.fail(wrong, `${name}, seed ${seed}: ${what}`);
       }
     }
+    round.figure("digest", hash("sha256", digests.join("\n")));
   },
 };

@@ -1,7 +1,6 @@
 // A world with its own time: one thread, seeded, and the same for the same seed.
 import { drainMicrotasks } from "bun:jsc";
 import { hash } from "node:crypto";
-import { yieldToEventLoop } from "../../src/domain/running/background.ts";
 import type { EventName, Log } from "../../src/domain/running/events.ts";
 import { testStart } from "../../test/support/clock.ts";
 import type { Wrong } from "../part.ts";
@@ -64,8 +63,7 @@ const failedEvents: readonly EventName[] = ["task failed", "ledger damaged"];
 export function simulate(seed: number, story: (world: World) => Promise<void>): Promise<Simulated> {
   const { promise, resolve, reject } = Promise.withResolvers<Simulated>();
   // Microtasks can be run to their end only from a turn of the event loop, not from a microtask.
-  setImmediate(function begin() {
-    if (!isNobodyYielding()) return void setTimeout(() => setImmediate(begin), 2);
+  setImmediate(() => {
     try {
       resolve(run(seed, story));
     } catch (error) {
@@ -73,24 +71,6 @@ export function simulate(seed: number, story: (world: World) => Promise<void>): 
     }
   });
   return promise;
-}
-
-/**
- * Whether no code outside the world waits in the queue of `yieldToEventLoop`. What the world adds behind it
- * would never continue.
- */
-function isNobodyYielding(): boolean {
-  const { setImmediate } = globalThis;
-  let resume: (() => void) | undefined;
-  const capture = (work: () => void) => {
-    resume = work;
-  };
-  Object.assign(globalThis, { setImmediate: capture });
-  void yieldToEventLoop();
-  Object.assign(globalThis, { setImmediate });
-  // Only the first in the queue asks for a turn of the event loop.
-  resume?.();
-  return resume !== undefined;
 }
 
 function run(seed: number, story: (world: World) => Promise<void>): Simulated {
