@@ -28,6 +28,8 @@ describe.each([surfaceEngine])("the keys of a store on %s", (engine) => {
     const flags = { "ban-grace-ms": "1", "ban-strikes-min": "3" };
     service = await startTestService(engine, flags);
     await service.addPets({ petId: 1n });
+    const { id } = await issueOperator(service, "Carl");
+    await service.store.keys.revokeKey(id, service.clock.now(), anEntry);
     opened = await openConsole(service, "/keys");
     ({ page } = opened);
     await opened.context.grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -169,8 +171,6 @@ describe.each([surfaceEngine])("the keys of a store on %s", (engine) => {
   if (engine !== "sqlite") return;
 
   test("keys are found by name, kind and state", async () => {
-    const { id } = await issueOperator(service, "Carl");
-    await service.store.keys.revokeKey(id, service.clock.now(), anEntry);
     await open("/keys");
     const names = () => page.locator(".key-name bdi").allTextContents();
     await page.locator(".key-name").first().waitFor();
