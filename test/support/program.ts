@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type HereOptions, runHere } from "./commands.ts";
+import { processEnd } from "./process-end.ts";
 import { surfaceEngine } from "./service.ts";
 
 /** How a service in the process of the tests starts its own commands. */
@@ -43,6 +44,9 @@ function receiveCommands(): string {
     },
   });
   server.unref();
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  processEnd.work.push(async () => {
+    await server.stop(true);
+    rmSync(folder, { recursive: true, force: true });
+  });
   return unix;
 }
