@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { closePages } from "./support/browser.ts";
+import { closeBrowser } from "./support/browser.ts";
 import {
   contrasts,
   enterKey,
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   expectNoComplaints(opened, docs);
-  await closePages();
+  await closeBrowser();
   await service.stop();
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { apiErrorCodes } from "../src/domain/running/errors.ts";
-import { closePages } from "./support/browser.ts";
+import { closeBrowser } from "./support/browser.ts";
 import { apiDocument, documentedOperations } from "./support/contract/document.ts";
 import {
   enterKey,
@@ -28,7 +28,7 @@ beforeAll(async () => {
   page = opened.page;
 });
 afterAll(async () => {
-  await closePages();
+  await closeBrowser();
   await service.stop();
 });
 

@@ -38,7 +38,7 @@ const tiers: Record<string, readonly Run[]> = {
 
 /**
  * Runs three files at a time: many tests wait for a server or for a timeout, and not for the processor, but
- * each process loads and compiles everything itself. The files of a process share its modules and its browser.
+ * each process loads and compiles everything itself. The files of a process share its modules.
  */
 function together(list: readonly string[], env: Record<string, string> = {}): Run {
   const flags = ["--parallel=3", "--no-isolate", "--only-failures"];

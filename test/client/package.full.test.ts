@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import {
   expectedRedirect,
   expectedReport,
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await closePages();
+  await closeBrowser();
   await stocked[Symbol.asyncDispose]();
   await site[Symbol.asyncDispose]();
   await project[Symbol.asyncDispose]();

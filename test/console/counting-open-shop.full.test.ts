@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import { createRunningClock } from "../support/clock.ts";
 import { consoleUrl, fitsWidth, openConsole } from "../support/console.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { rowOf, shows, toldBy } from "../support/stock-view.ts";
 
-afterAll(closePages);
+afterAll(closeBrowser);
 
 describe.each([surfaceEngine])("while the shop is open, on %s", (engine) => {
   let shop: TestService;

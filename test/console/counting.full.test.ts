@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { Page, Route } from "playwright-core";
 import { issueOperator } from "../support/admin/operators.ts";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
   consoleUrl,
@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(async () => {
   expectNoComplaints(opened, service, refusals);
   await opened.context.close();
-  await closePages();
+  await closeBrowser();
   await service.stop();
 });
 

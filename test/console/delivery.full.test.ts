@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { CDPSession, Page } from "playwright-core";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
   expectNoComplaints,
@@ -13,7 +13,7 @@ import {
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { changeQuantity, lastLedgerRows, quantityOf, rowOf, shows } from "../support/stock-view.ts";
 
-afterAll(closePages);
+afterAll(closeBrowser);
 
 /** A number as on a package. The ids of these pets are as long as barcodes. */
 const codes = ["4006381333931", "4006381333948", "9007199254740993"];

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { issueOperator } from "../support/admin/operators.ts";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
   consoleUrl,
@@ -49,7 +49,7 @@ beforeAll(async () => {
 afterAll(async () => {
   expectNoComplaints(opened, service);
   await opened.context.close();
-  await closePages();
+  await closeBrowser();
   await service.stop();
 });
 

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { issueOperator } from "../support/admin/operators.ts";
 import { anEntry } from "../support/audit.ts";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
   consoleUrl,
@@ -21,7 +21,7 @@ beforeAll(async () => {
   await service.addPets({ petId: 7n, name: "Rex", quantity: 3 });
 });
 afterAll(async () => {
-  await closePages();
+  await closeBrowser();
   await service.stop();
 });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Locator, Page } from "playwright-core";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
   consoleUrl,
@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(async () => {
   expectNoComplaints(opened, service, [/ERR_FAILED/]);
   await opened.context.close();
-  await closePages();
+  await closeBrowser();
   await service.stop();
 });
 

@@ -4,7 +4,7 @@ import { scopes } from "../../src/domain/keys/keys.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { anEntry } from "../support/audit.ts";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
   closeSecret,
@@ -16,7 +16,7 @@ import {
 } from "../support/console.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
-afterAll(closePages);
+afterAll(closeBrowser);
 
 const hostileName = `<img src=x onerror="document.title='stolen'"> \u202e🐢 ${"x".repeat(120)}`;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import { type ConsolePage, expectNoComplaints, openConsole } from "../support/console.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { changeQuantity, rowOf, shows } from "../support/stock-view.ts";
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(async () => {
   expectNoComplaints(opened, service);
   await opened.context.close();
-  await closePages();
+  await closeBrowser();
   await service.stop();
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
   consoleUrl,
@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(async () => {
   expectNoComplaints(opened, service, [/status of 404/]);
   await opened.context.close();
-  await closePages();
+  await closeBrowser();
   await service.stop();
 });
 

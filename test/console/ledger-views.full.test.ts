@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import { type ConsolePage, expectNoComplaints, openConsole, showView } from "../support/console.ts";
 import { type Change, expectSeqs, makeChanges } from "../support/ledger-views.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   expectNoComplaints(opened, service, [/status of 409/]);
-  await closePages();
+  await closeBrowser();
   await service.stop();
 });
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { auditEntry, byCommand } from "../../src/domain/audit/audit.ts";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
   closeSecret,
@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   expectNoComplaints(opened, service, [/status of (?:400|503)/]);
-  await closePages();
+  await closeBrowser();
   await service.stop();
   rmSync(parent, { recursive: true });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { issueOperator } from "../support/admin/operators.ts";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
   expectNoComplaints,
@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   expectNoComplaints(opened, service, [/status of (?:400|503)/]);
-  await closePages();
+  await closeBrowser();
   await service.stop();
   await receiver.stop();
 });

@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from "bun:test";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import { expectNoComplaints, fitsWidth, openConsole, phone } from "../support/console.ts";
 import { until } from "../support/instances/fleet.ts";
 import { startTestService, surfaceEngine } from "../support/service.ts";
 
-afterAll(closePages);
+afterAll(closeBrowser);
 
 test.each([surfaceEngine])(
   "three clicks lead from a failing till to its cause, on another instance too (%s)",

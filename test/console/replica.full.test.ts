@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
   expectNoComplaints,
@@ -23,7 +23,7 @@ beforeAll(async () => {
   services.push(await startTestService("sqlite"));
 });
 afterAll(async () => {
-  await closePages();
+  await closeBrowser();
   for (const service of services) await service.stop();
   await place.leave();
 });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { issueOperator } from "../support/admin/operators.ts";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
   expectNoComplaints,
@@ -33,7 +33,7 @@ afterEach(() => opened.context.close());
 afterAll(async () => {
   await service.stop();
   rmSync(backupFolder, { recursive: true });
-  await closePages();
+  await closeBrowser();
 });
 
 const open = async (...[path, options]: [string, Parameters<typeof openConsole>[2]]) => {

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { petFields } from "../../src/domain/catalogue/pet-fields.ts";
 import { anEntry } from "../support/audit.ts";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
   expectNoComplaints,
@@ -15,7 +15,7 @@ import { findFreePort } from "../support/ports.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { changeQuantity, lastLedgerRows, rowOf, shows } from "../support/stock-view.ts";
 
-afterAll(closePages);
+afterAll(closeBrowser);
 
 describe.each([surfaceEngine])("work with the stock on %s", (engine) => {
   let service: TestService;

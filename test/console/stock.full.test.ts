@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import { type ConsolePage, expectNoComplaints, openConsole } from "../support/console.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { changeQuantity, lastLedgerRows, quantityOf, rowOf, shows } from "../support/stock-view.ts";
@@ -9,7 +9,7 @@ import { changeQuantity, lastLedgerRows, quantityOf, rowOf, shows } from "../sup
 const wideId = "9223372036854775807";
 const markup = `<img src=x onerror="document.title='stolen'">`;
 
-afterAll(closePages);
+afterAll(closeBrowser);
 
 describe.each([surfaceEngine])("the Stock view on %s", (engine) => {
   let service: TestService;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { issueOperator } from "../support/admin/operators.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import { runHere } from "../support/commands.ts";
 import { type ConsolePage, expectNoComplaints, openConsole, showView } from "../support/console.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
@@ -17,7 +17,7 @@ import {
 const wideId = "9223372036854775807";
 const markup = `<img src=x onerror="document.title='stolen'">`;
 
-afterAll(closePages);
+afterAll(closeBrowser);
 
 describe.each([surfaceEngine])("the Stock view on %s", (engine) => {
   let service: TestService;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { beginSession } from "../../src/domain/catalogue/assistant-sessions.ts";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import { createTestClock } from "../support/clock.ts";
 import {
   type ConsolePage,
@@ -15,7 +15,7 @@ import {
 import { program } from "../support/program.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 
-afterAll(closePages);
+afterAll(closeBrowser);
 
 describe.each([surfaceEngine])("Activity on %s", (engine) => {
   let service: TestService;

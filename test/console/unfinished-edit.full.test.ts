@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { issueOperator } from "../support/admin/operators.ts";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
   consoleUrl,
@@ -49,7 +49,7 @@ beforeAll(async () => {
 afterAll(async () => {
   expectNoComplaints(opened, service, [/status of 409/]);
   await opened.context.close();
-  await closePages();
+  await closeBrowser();
   await service.stop();
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
   expectNoComplaints,
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   expectNoComplaints(opened, store.service);
-  await closePages();
+  await closeBrowser();
   await store.service.stop();
 });
 

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { views } from "../../src/console/frame/views.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { seriousFindings } from "../support/axe.ts";
-import { closePages } from "../support/browser.ts";
+import { closeBrowser } from "../support/browser.ts";
 import {
   type ConsolePage,
   enterOperatorKey,
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   expectNoComplaints(opened, service);
-  await closePages();
+  await closeBrowser();
   await service.stop();
 });
 

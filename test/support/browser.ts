@@ -12,11 +12,10 @@ import {
   webkit,
 } from "playwright-core";
 import { version } from "../../node_modules/@sparticuz/chromium/package.json";
-import { processEnd } from "./process-end.ts";
 
 /**
- * The browser that all files of a process share, started by the first call of browser(). It ends with
- * the process. It is the system's Chromium if there is one, otherwise the one in an npm package.
+ * The browser that the tests of a file share, started by the first call of browser(). It is the
+ * system's Chromium if there is one, otherwise the one in an npm package.
  */
 let started: Promise<Browser> | undefined;
 
@@ -34,21 +33,14 @@ const supported =
 const cacheFolder = resolve(import.meta.dir, "../../node_modules/.cache/petstore");
 
 export function browser(): Promise<Browser> {
-  if (!started) {
-    started = launch();
-    processEnd.work.push(closeBrowser);
-  }
+  started ??= launch();
   return started;
 }
 
-/** Closes what a file of tests has opened. The next file of the process goes on with the browser. */
-export async function closePages(): Promise<void> {
-  if (!processEnd.isAwaited) return closeBrowser();
-  const open = await started;
-  await Promise.all(open?.contexts().map((context) => context.close()) ?? []);
-}
-
-/** Closes the browser. The next call of browser() starts another one. */
+/**
+ * Closes the browser. The next call of browser() starts another one. The last test of a file has to, because no
+ * code runs when Bun ends a process of tests.
+ */
 export async function closeBrowser(): Promise<void> {
   const open = await started;
   started = undefined;

@@ -1,13 +1,5 @@
 // test/run.ts loads this into every process of tests, before the first file.
-import { afterAll } from "bun:test";
-import { processEnd } from "./process-end.ts";
 
 // While nothing but timers that keep no process alive are left, Bun's test runner asks for the time again and again
 // instead of sleeping. Waiting for such a timer then takes a whole processor core.
 setInterval(() => {}, 60_000);
-
-processEnd.isAwaited = true;
-// Runs after the last file.
-afterAll(async () => {
-  for (const end of processEnd.work) await end();
-});

@@ -2,14 +2,10 @@
 import type { Ran } from "./process.ts";
 import type { SentCommand } from "./program.ts";
 
-const [unix, ...words] = process.argv.slice(2);
+const [receiver, ...words] = process.argv.slice(2);
 const input = Buffer.from(await Bun.stdin.bytes()).toString("base64");
 const sent = { words, variables: process.env, input } as SentCommand;
-const response = await fetch("http://tests/", {
-  unix: unix!,
-  method: "POST",
-  body: JSON.stringify(sent),
-});
+const response = await fetch(receiver!, { method: "POST", body: JSON.stringify(sent) });
 const { code, out, err } = (await response.json()) as Ran;
 process.stdout.write(out);
 process.stderr.write(err);

@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { type HereOptions, runHere } from "./commands.ts";
-import { processEnd } from "./process-end.ts";
 import { surfaceEngine } from "./service.ts";
 
 /** How a service in the process of the tests starts its own commands. */
@@ -23,18 +20,17 @@ export interface SentCommand {
  */
 export function programHere(): readonly string[] {
   if (surfaceEngine === "postgres") return program;
-  socket ??= receiveCommands();
-  return [process.execPath, resolve(import.meta.dir, "program-here.ts"), socket];
+  receiver ??= receiveCommands();
+  return [process.execPath, resolve(import.meta.dir, "program-here.ts"), receiver];
 }
 
-let socket: string | undefined;
+let receiver: string | undefined;
 
-/** Runs what is sent to a socket. Returns its path. */
+/** Runs the commands that are sent to an address. Returns the address. */
 function receiveCommands(): string {
-  const folder = mkdtempSync(join(tmpdir(), "petstore-program-"));
-  const unix = join(folder, "socket");
   const server = Bun.serve({
-    unix,
+    hostname: "127.0.0.1",
+    port: 0,
     async fetch(request, self) {
       // A command may take longer than a connection may be idle.
       self.timeout(request, 0);
@@ -44,9 +40,5 @@ function receiveCommands(): string {
     },
   });
   server.unref();
-  processEnd.work.push(async () => {
-    await server.stop(true);
-    rmSync(folder, { recursive: true, force: true });
-  });
-  return unix;
+  return server.url.href;
 }
