@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { crashRepeatedly, enterLoadedPlace, type LoadedPlace } from "./support/crashes.ts";
-import { until } from "./support/instances/fleet.ts";
 import { petstore, type Served } from "./support/process.ts";
 import { call } from "./support/service.ts";
+import { until } from "./support/until.ts";
 
 let loaded: LoadedPlace;
 beforeEach(async () => {

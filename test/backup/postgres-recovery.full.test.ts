@@ -9,11 +9,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { until } from "../support/instances/fleet.ts";
 import { type PostgresServer, runPostgres, startPostgres } from "../support/postgres.ts";
 import { giveToServer, makeDataFolder, serverIdentity } from "../support/postgres-binaries.ts";
 import { copyBase } from "../support/postgres-standby.ts";
 import { importPets, verifyStore, withStoreAt } from "../support/stocking.ts";
+import { until } from "../support/until.ts";
 
 /** The recipe for point-in-time recovery in docs/backup.md. */
 

@@ -1,16 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { SQL } from "bun";
-import {
-  boundless,
-  type Fleet,
-  slownessMax,
-  startFleet,
-  until,
-} from "../support/instances/fleet.ts";
+import { boundless, type Fleet, startFleet } from "../support/instances/fleet.ts";
 import { entriesOf, withDatabase } from "../support/instances/recording.ts";
 import { openSlowProxy } from "../support/instances/slow-network.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import type { TestResponse } from "../support/service.ts";
+import { slownessMax, until } from "../support/until.ts";
 
 /** How long a request may wait for its response, and the service for its recovery. */
 const responseMsMax = 5_000 * slownessMax;

@@ -3,11 +3,12 @@ import { SQL } from "bun";
 import { readConfig } from "../../src/config.ts";
 import { systemClock } from "../../src/engines.ts";
 import { openStore } from "../../src/stores.ts";
-import { startFleet, until } from "../support/instances/fleet.ts";
+import { startFleet } from "../support/instances/fleet.ts";
 import { startPair } from "../support/instances/pair.ts";
 import { entriesOf, withDatabase } from "../support/instances/recording.ts";
 import { openSlowProxy } from "../support/instances/slow-network.ts";
 import { importPets } from "../support/stocking.ts";
+import { until } from "../support/until.ts";
 
 const recoveryMsMax = 20_000;
 

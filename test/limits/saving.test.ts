@@ -4,8 +4,8 @@ import { readConfig } from "../../src/config.ts";
 import type { Limiter } from "../../src/domain/limits/limits.ts";
 import type { UsageStore } from "../../src/domain/usage/usage.ts";
 import { createLocalLimiter } from "../../src/limits/local.ts";
-import { until } from "../support/instances/fleet.ts";
 import { startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const rules = readConfig({}, {}).ban;
 const limits = { perMinute: 60, perDay: 1_000 };

@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { ServiceError } from "../../src/domain/running/errors.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
-import { until } from "../support/instances/fleet.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { startTestService } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
+import { until } from "../support/until.ts";
 
 let server: PostgresServer;
 let database: Database | undefined;

@@ -1,12 +1,12 @@
 import { expect, spyOn, test } from "bun:test";
 import { connect } from "node:tls";
 import { openFeed } from "../support/feed.ts";
-import { until } from "../support/instances/fleet.ts";
 import { listenableAddresses } from "../support/listeners.ts";
 import { sampleOf, scrape } from "../support/metrics.ts";
 import { startTestService } from "../support/service.ts";
 import { connectRaw, type RawClient } from "../support/socket.ts";
 import { openCertificateFolder, testFile } from "../support/tls.ts";
+import { until } from "../support/until.ts";
 
 const patienceMs = 8_000;
 const bounds = { certificateCheckMs: 20 };
