@@ -89,7 +89,7 @@ async function recoverTo(makeBase: MakeBase, target: "time" | "lsn"): Promise<vo
     try {
       await using sql = new SQL(recovered.url(), { max: 1 });
       const isPrimary = async () => !(await sql`SELECT pg_is_in_recovery() AS yes`)[0].yes;
-      while (!(await isPrimary())) await Bun.sleep(20);
+      await until(isPrimary, 30_000, "the end of the recovery");
       await check(recovered.url(name));
     } finally {
       await recovered.destroy();

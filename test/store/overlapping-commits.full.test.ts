@@ -17,7 +17,7 @@ import { verifyStore } from "../support/stocking.ts";
 import { addOnce } from "../support/store-suite/keyed-units.ts";
 import { keyNamed } from "../support/store-suite/suite.ts";
 import { setUnit, unitOf, versionOrReason } from "../support/units.ts";
-import { until } from "../support/until.ts";
+import { pass, until } from "../support/until.ts";
 
 /** Groups that a store of PostgreSQL commits although the groups before them are still under way. */
 
@@ -174,7 +174,8 @@ test("groups that the database begins late are stored nevertheless, one after th
   const before = (await store.inventory.readHead()).seq;
   const head = await lockHead(url);
   const groups = [3, 4, 5].map((quantity) => store.inventory.commit([setting(1n, quantity)]));
-  await Bun.sleep(callMsMax + 300);
+  // Longer than a call waits for the head.
+  await pass(callMsMax + 300);
   await head.release();
   const committed = await Promise.all(groups);
   expect(committed.map(({ rows }) => rows[0]!.seq)).toEqual([1, 2, 3].map((row) => before + row));

@@ -19,3 +19,12 @@ export async function until(
   }
   return performance.now() - started;
 }
+
+/**
+ * Lets real time pass. Only where the passing of time is what is tested: everything else waits with
+ * `until`.
+ */
+export const pass = (ms: number): Promise<void> => Bun.sleep(ms);
+
+/** Keeps this process busy: nothing else in it runs meanwhile. */
+export const keepBusy = (ms: number): void => Bun.sleepSync(ms);
