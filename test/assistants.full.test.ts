@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { connect, revisions } from "./support/assistants.ts";
 import { createTestClock } from "./support/clock.ts";
-import { until } from "./support/instances/fleet.ts";
 import { program } from "./support/program.ts";
 import { startTestService } from "./support/service.ts";
+import { until } from "./support/until.ts";
 
 test("two instances share a session", async () => {
   await using stack = new AsyncDisposableStack();

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { every, inBackground } from "../src/domain/running/background.ts";
+import { turns } from "./support/committing.ts";
+import { until } from "./support/until.ts";
 
 test("work in the background that fails is logged once, counted, and logged again when it succeeds", async () => {
   const logged: unknown[] = [];
@@ -16,14 +18,14 @@ test("work in the background that fails is logged once, counted, and logged agai
     );
     isBroken = true;
     for (let turn = 0; turn < 5; turn++) run();
-    await Bun.sleep(0);
+    await turns(1);
     expect(logged.splice(0)).toEqual([
       { event: "task failed", task: "saving", error: "Error: no disk" },
     ]);
     isBroken = false;
     run();
     run();
-    await Bun.sleep(0);
+    await turns(1);
     expect(logged.splice(0)).toEqual([
       {
         event: "task succeeded again",
@@ -34,6 +36,17 @@ test("work in the background that fails is logged once, counted, and logged agai
     ]);
   }
 });
+
+/** Lets the shortest interval pass this often. */
+async function intervals(count: number): Promise<void> {
+  let passed = 0;
+  const counting = () => {
+    passed += 1;
+  };
+  const stop = every(1, "counting", () => {}, counting);
+  await until(() => passed >= count, 1_000, "the intervals");
+  stop();
+}
 
 test("work at an interval never runs twice at once, and logs nothing once it is stopped", async () => {
   const logged: string[] = [];
@@ -47,11 +60,11 @@ test("work at an interval never runs twice at once, and logs nothing once it is 
   };
   const stop = every(1, "reading", (event) => void logged.push(event), work);
   await begun.promise;
-  await Bun.sleep(10);
+  await intervals(5);
   expect(runs).toBe(1);
   stop();
   failing.reject(new Error("closed"));
-  await Bun.sleep(10);
+  await intervals(5);
   expect(runs).toBe(1);
   expect(logged).toEqual([]);
 });

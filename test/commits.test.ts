@@ -5,6 +5,7 @@ import { monotonicMs } from "../src/domain/running/background.ts";
 import { createTestClock } from "./support/clock.ts";
 import { controlledStore, oneAtATime, turns, unitOf, unknown } from "./support/committing.ts";
 import { setUnit } from "./support/units.ts";
+import { pass } from "./support/until.ts";
 
 const unit = (petId: bigint) => setUnit(petId, 1);
 const { elapsedMs, advance } = createTestClock();
@@ -117,7 +118,8 @@ test("an update is rejected in time while a transaction of younger updates of ot
   await store.begun(1);
   void submit("second", "till");
   const third = submit("third", "till");
-  await Bun.sleep(20);
+  // The third expires while the younger one is under way.
+  await pass(20);
   const younger = submit("younger", "shop");
   await turns(2);
   for (const at of [0, 1]) {

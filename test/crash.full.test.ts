@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { crashRepeatedly, enterLoadedPlace, type LoadedPlace } from "./support/crashes.ts";
-import { until } from "./support/instances/fleet.ts";
 import { petstore, type Served } from "./support/process.ts";
 import { call } from "./support/service.ts";
+import { until } from "./support/until.ts";
 
 let loaded: LoadedPlace;
 beforeEach(async () => {
@@ -63,10 +63,11 @@ test("on a full disk updates get 503 and reads continue; with space again update
       clients.map(() => 200),
     );
     // A write that succeeds at once after a failed one may just be smaller.
-    while (!service.written().includes('"store writable again"')) {
+    const isWritable = async () => {
       await update(service, clients[0]!);
-      await Bun.sleep(100);
-    }
+      return service.written().includes('"store writable again"');
+    };
+    await until(isWritable, 10_000, "the end of the failure");
   }
   service.kill("SIGTERM");
   expect(await service.exited).toBe(0);

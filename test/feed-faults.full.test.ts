@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { readConfig } from "../src/config.ts";
 import { openFeed, type TestFeed } from "./support/feed.ts";
-import { until } from "./support/instances/fleet.ts";
 import { startPostgres } from "./support/postgres.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 import { connectRaw } from "./support/socket.ts";
 import { setUnit } from "./support/units.ts";
+import { until } from "./support/until.ts";
 
 function setQuantity(service: TestService, key: string, quantity: number) {
   return service.call("PATCH", "/inventory/1", { key, body: `{"quantity":${quantity}}` });

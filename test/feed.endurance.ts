@@ -4,8 +4,9 @@ import { Listeners, readLastSeq } from "../bench/listeners.ts";
 import { memoryOf } from "../bench/processes.ts";
 import { badReaderKinds, createBadReaders } from "./support/bad-readers.ts";
 import { upTo } from "./support/history.ts";
-import { boundless, until } from "./support/instances/fleet.ts";
+import { boundless } from "./support/instances/fleet.ts";
 import { openWorkspace, type Workspace } from "./support/process.ts";
+import { until } from "./support/until.ts";
 
 /** ENDURANCE_MINUTES shortens the run. Below two minutes its bounds say little. */
 const minutes = Number(process.env.ENDURANCE_MINUTES ?? 10);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { issueOperator } from "./support/admin/operators.ts";
-import { until } from "./support/instances/fleet.ts";
 import { sampleOf, scrape } from "./support/metrics.ts";
 import { startTestService, surfaceEngine, type TestService } from "./support/service.ts";
+import { until } from "./support/until.ts";
 
 const wideId = 9223372036854775807n;
 

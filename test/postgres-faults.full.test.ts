@@ -7,6 +7,7 @@ import { openStore } from "../src/stores.ts";
 import { sampleOf, scrape } from "./support/metrics.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
 import { startTestService, type TestResponse, type TestService } from "./support/service.ts";
+import { pass, until } from "./support/until.ts";
 
 let server: PostgresServer;
 let service: TestService;
@@ -32,7 +33,7 @@ const update = (quantity: number) =>
 
 /** Sends requests until the status is 200 again. */
 async function recovery(ask: () => Promise<TestResponse>): Promise<void> {
-  while ((await ask()).status !== 200) await Bun.sleep(20);
+  await until(async () => (await ask()).status === 200, 10_000, "status 200");
 }
 
 /** First, because the failures of other tests would be counted with its own. */
@@ -45,11 +46,12 @@ test("the log tells in four lines that the database was stopped and started", as
   await server.stop();
   const first = await service.call("GET", "/inventory", { key, headers });
   for (let sent = 0; sent < 10; sent++) await Promise.all([list(), update(1)]);
-  while (!wasLogged("store lost")) await Bun.sleep(20);
-  // The head is read four times a second.
-  await Bun.sleep(600);
+  await until(() => wasLogged("store lost"), 10_000, "the loss");
+  // The head is read four times a second, and only the first failure is logged.
+  await pass(600);
   await server.start();
-  while (!wasLogged("store back") || !wasLogged("requests stopped failing")) await Bun.sleep(20);
+  await until(() => wasLogged("store back"), 10_000, "the return");
+  await until(() => wasLogged("requests stopped failing"), 10_000, "the end of the failures");
   const story = lines().toSorted((one, other) => one.event.localeCompare(other.event));
   const reason = "unreachable";
   const cause = expect.stringMatching(
@@ -91,7 +93,8 @@ test("a database that rejects connections causes 503, and works again when it ac
   await operator.unsafe(`ALTER DATABASE "${name}" ALLOW_CONNECTIONS false`);
   await operator`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${name}`;
   const responses = await Promise.all([list(), update(1), service.call("GET", "~/readyz")]);
-  await Bun.sleep(150);
+  // The service tries to connect again meanwhile, and must not succeed.
+  await pass(150);
   responses.push(await list());
   await operator.unsafe(`ALTER DATABASE "${name}" ALLOW_CONNECTIONS true`);
   expect(responses.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
@@ -107,9 +110,8 @@ test("a database that is full, and one that is stopped, show in the metrics", as
   const change = { key: text, body: '{"quantity":7}' };
   const changed = async () => (await watched.call("PATCH", "/inventory/1", change)).status;
   const sample = async (series: string) => sampleOf(await scrape(watched.metricsUrl), series);
-  const untilUp = async (up: number) => {
-    while ((await sample("petstore_database_up")) !== up) await Bun.sleep(20);
-  };
+  const untilUp = (up: number) =>
+    until(async () => (await sample("petstore_database_up")) === up, 10_000, `up ${up}`);
   const open = 'petstore_database_connections{state="open"}';
   await untilUp(1);
   const sql = new SQL(database);
@@ -133,6 +135,6 @@ test("a database that is full, and one that is stopped, show in the metrics", as
   expect(await sample(unreachable)).toBeGreaterThan(0);
   await server.start();
   await untilUp(1);
-  while ((await sample(open)) !== openBefore) await Bun.sleep(20);
+  await until(async () => (await sample(open)) === openBefore, 10_000, "the connections");
   await watched.stop();
 });

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { SQL } from "bun";
 import { type PostgresServer, sharedPostgres, startPostgres } from "./support/postgres.ts";
 import { startStandby } from "./support/postgres-standby.ts";
+import { pass, until } from "./support/until.ts";
 
 const started: PostgresServer[] = [];
 afterAll(async () => {
@@ -72,7 +73,7 @@ test("a paused server does not respond until it is resumed", async () => {
   await sql`SELECT 1`;
   server.pause();
   const answer = sql`SELECT 2 AS two`.then((rows) => rows[0].two);
-  expect(await Promise.race([answer, Bun.sleep(300).then(() => "silence")])).toBe("silence");
+  expect(await Promise.race([answer, pass(300).then(() => "silence")])).toBe("silence");
   server.resume();
   expect(await answer).toBe(2);
 });
@@ -104,6 +105,6 @@ test("the server and its data are removed when the process that started it is ki
   expect(existsSync(folder)).toBe(true);
   run.kill("SIGKILL");
   await run.exited;
-  while (existsSync(folder)) await Bun.sleep(20);
+  await until(() => !existsSync(folder), 10_000, "the removal");
   expect(() => process.kill(pid, 0)).toThrow();
 });

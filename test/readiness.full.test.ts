@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
-import { boundless, startFleet, until } from "./support/instances/fleet.ts";
+import { boundless, startFleet } from "./support/instances/fleet.ts";
 import { startPostgres } from "./support/postgres.ts";
+import { until } from "./support/until.ts";
 
 const patienceMs = 15_000;
 

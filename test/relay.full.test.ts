@@ -5,10 +5,10 @@ import { PetstoreClient } from "../client/src/index.ts";
 import { closeBrowser, watchedContext } from "./support/browser.ts";
 import { CuttingProxy } from "./support/client/cutting-proxy.ts";
 import { startExample } from "./support/example-process.ts";
-import { until } from "./support/instances/fleet.ts";
 import { findFreePort } from "./support/ports.ts";
 import { findProxy } from "./support/proxies.ts";
 import { startTestService } from "./support/service.ts";
+import { until } from "./support/until.ts";
 import { openStoreWorkspace } from "./support/workspaces.ts";
 
 afterAll(closeBrowser);

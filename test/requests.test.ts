@@ -12,13 +12,13 @@ import {
 import { type ErrorCode, unavailable } from "../src/domain/running/errors.ts";
 import { generateSecret } from "../src/domain/webhooks/secrets.ts";
 import { issueOperator } from "./support/admin/operators.ts";
-import { until } from "./support/instances/fleet.ts";
 import {
   type CallOptions,
   startTestService,
   surfaceEngine,
   type TestService,
 } from "./support/service.ts";
+import { until } from "./support/until.ts";
 
 interface Outcome {
   readonly outcome: string;

@@ -6,9 +6,9 @@ import { followTail, type LedgerTail, pageRows } from "../src/domain/ledger/tail
 import type { Store } from "../src/domain/store.ts";
 import { openSqlite } from "../src/store/sqlite/store.ts";
 import { upTo } from "./support/history.ts";
-import { until } from "./support/instances/fleet.ts";
 import { startTestService, surfaceEngine, type TestService } from "./support/service.ts";
 import { setUnit } from "./support/units.ts";
+import { until } from "./support/until.ts";
 
 /**
  * The ports of a store that can be replaced by another one, as a restored backup or a promoted

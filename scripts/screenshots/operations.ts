@@ -7,8 +7,8 @@ import { auditEntry, byCommand } from "../../src/domain/audit/audit.ts";
 import { toPoints, type UsageCount } from "../../src/domain/usage/usage-history.ts";
 import { withoutSecrets } from "../../src/domain/webhooks/terms.ts";
 import type { WebhookAttempt } from "../../src/domain/webhooks/webhook.ts";
-import { until } from "../../test/support/instances/fleet.ts";
 import type { TestService } from "../../test/support/service.ts";
+import { until } from "../../test/support/until.ts";
 import { webhookNamed } from "../../test/support/webhooks.ts";
 
 const minuteMs = 60_000;

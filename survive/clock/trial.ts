@@ -2,8 +2,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { cookieIn } from "../../test/support/admin/operators.ts";
 import { startConsumer } from "../../test/support/feed-trial/consumer.ts";
-import { until } from "../../test/support/instances/fleet.ts";
 import { withStoreAt } from "../../test/support/stocking.ts";
+import { until } from "../../test/support/until.ts";
 import { answer, startReceiver } from "../../test/support/webhooks/receiver.ts";
 import { createGate } from "../gate.ts";
 import { type Load, sendLoad } from "../load.ts";

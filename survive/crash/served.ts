@@ -1,9 +1,9 @@
 // Services that are killed under load. Clients wait while the service is down, then go on.
 import { join } from "node:path";
-import { until } from "../../test/support/instances/fleet.ts";
 import { withDatabase } from "../../test/support/instances/recording.ts";
 import { type PostgresServer, startPostgres } from "../../test/support/postgres.ts";
 import { openWorkspace, type Served } from "../../test/support/process.ts";
+import { until } from "../../test/support/until.ts";
 import { createGate } from "../gate.ts";
 import { clientsCount, type Found, findFaults, type Load, sendLoad } from "../load.ts";
 import { createStore, type Fault, faultsIn, type Keys, localWebhooks } from "../store.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createFailedSignIns } from "../../src/http/admin/failed-sign-ins.ts";
-import { until } from "../support/instances/fleet.ts";
 import { startTestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const wrong = `pso_live_${"x".repeat(49)}`;
 

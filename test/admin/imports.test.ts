@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { rejectedMessage } from "../../src/http/admin/imports.ts";
 import { issueOperator } from "../support/admin/operators.ts";
-import { until } from "../support/instances/fleet.ts";
 import { programHere } from "../support/program.ts";
 import { expectError, expectUnchanged } from "../support/responses.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { connectRaw } from "../support/socket.ts";
+import { until } from "../support/until.ts";
 
 interface Result {
   readonly dryRun: boolean;

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
 import { issueOperator } from "../support/admin/operators.ts";
-import { until } from "../support/instances/fleet.ts";
 import { expectError } from "../support/responses.ts";
 import { startTestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 test("while an import blocks changes on PostgreSQL, keys are listed, and a refused change is never stored", async () => {
   const service = await startTestService("postgres");

@@ -3,9 +3,9 @@ import { byCommand } from "../../src/domain/audit/audit.ts";
 import { generateToken } from "../../src/domain/keys/keys.ts";
 import { changeKey, revokeKey, rotateKey } from "../../src/domain/keys/lifecycle.ts";
 import { cookieIn, issueOperator, ownPage, signIn } from "../support/admin/operators.ts";
-import { until } from "../support/instances/fleet.ts";
 import { expectError } from "../support/responses.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const twelveHoursMs = 12 * 60 * 60 * 1_000;
 

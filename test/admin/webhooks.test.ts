@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readConfig } from "../../src/config.ts";
 import { issueOperator } from "../support/admin/operators.ts";
-import { until } from "../support/instances/fleet.ts";
 import { expectError } from "../support/responses.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 interface Shown {
   readonly id: string;

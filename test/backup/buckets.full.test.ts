@@ -7,13 +7,13 @@ import { openBucket } from "../../src/backup/bucket.ts";
 import { readConfig } from "../../src/config.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { createTestClock } from "../support/clock.ts";
-import { until } from "../support/instances/fleet.ts";
 import { sampleOf, scrape } from "../support/metrics.ts";
 import { type ObjectStorage, startObjectStorage } from "../support/object-storage.ts";
 import { findFreePort } from "../support/ports.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
 import { startTestService } from "../support/service.ts";
 import { importPets, verifyStore } from "../support/stocking.ts";
+import { until } from "../support/until.ts";
 
 let storage: ObjectStorage;
 let place: Workspace;

@@ -3,11 +3,11 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createTestClock } from "../support/clock.ts";
 import { examineStore, findingsOf } from "../support/doctor.ts";
-import { until } from "../support/instances/fleet.ts";
 import { sampleOf, scrape } from "../support/metrics.ts";
 import { openWorkspace } from "../support/process.ts";
 import { startTestService, surfaceEngine } from "../support/service.ts";
 import { createKey, importPets } from "../support/stocking.ts";
+import { until } from "../support/until.ts";
 
 const place = openWorkspace();
 afterAll(() => place.leave());

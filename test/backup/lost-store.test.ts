@@ -10,11 +10,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { examineStore, findingsOf } from "../support/doctor.ts";
-import { until } from "../support/instances/fleet.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
 import { type Engine, engines, surfaceEngine } from "../support/service.ts";
 import { createKey, importPets, verifyStore } from "../support/stocking.ts";
+import { until } from "../support/until.ts";
 
 let place: Workspace;
 beforeEach(() => {

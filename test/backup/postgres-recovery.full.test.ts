@@ -9,11 +9,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { until } from "../support/instances/fleet.ts";
 import { type PostgresServer, runPostgres, startPostgres } from "../support/postgres.ts";
 import { giveToServer, makeDataFolder, serverIdentity } from "../support/postgres-binaries.ts";
 import { copyBase } from "../support/postgres-standby.ts";
 import { importPets, verifyStore, withStoreAt } from "../support/stocking.ts";
+import { until } from "../support/until.ts";
 
 /** The recipe for point-in-time recovery in docs/backup.md. */
 
@@ -89,7 +89,7 @@ async function recoverTo(makeBase: MakeBase, target: "time" | "lsn"): Promise<vo
     try {
       await using sql = new SQL(recovered.url(), { max: 1 });
       const isPrimary = async () => !(await sql`SELECT pg_is_in_recovery() AS yes`)[0].yes;
-      while (!(await isPrimary())) await Bun.sleep(20);
+      await until(isPrimary, 30_000, "the end of the recovery");
       await check(recovered.url(name));
     } finally {
       await recovered.destroy();

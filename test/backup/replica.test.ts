@@ -2,10 +2,10 @@ import { afterAll, expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { replicaAgeMsMax } from "../../src/domain/operations/replica.ts";
 import { issueOperator } from "../support/admin/operators.ts";
-import { until } from "../support/instances/fleet.ts";
 import { scrape } from "../support/metrics.ts";
 import { openWorkspace } from "../support/process.ts";
 import { startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const place = openWorkspace();
 afterAll(() => place.leave());

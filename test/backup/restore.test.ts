@@ -4,11 +4,11 @@ import type { Store } from "../../src/domain/store.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { anEntry } from "../support/audit.ts";
 import { pairsOf, startUpdates } from "../support/backup-trial.ts";
-import { until } from "../support/instances/fleet.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { openWorkspace } from "../support/process.ts";
 import { type Engine, engines, startTestService, surfaceEngine } from "../support/service.ts";
 import { createKey, importPets, unlimited, verifyStore, withStoreAt } from "../support/stocking.ts";
+import { until } from "../support/until.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
 import { webhookNamed } from "../support/webhooks.ts";
 

@@ -2,9 +2,9 @@ import { afterAll, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createTestClock } from "../support/clock.ts";
-import { until } from "../support/instances/fleet.ts";
 import { openWorkspace } from "../support/process.ts";
 import { startTestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const dayMs = 86_400_000;
 const place = openWorkspace();

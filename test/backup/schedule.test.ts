@@ -7,10 +7,10 @@ import {
 } from "../../src/domain/operations/maintenance.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { createTestClock, testStart } from "../support/clock.ts";
-import { until } from "../support/instances/fleet.ts";
 import { openWorkspace } from "../support/process.ts";
 import { engines, startTestService } from "../support/service.ts";
 import { withStoreAt } from "../support/stocking.ts";
+import { until } from "../support/until.ts";
 import { openStoreWorkspace } from "../support/workspaces.ts";
 
 const hourMs = 3_600_000;

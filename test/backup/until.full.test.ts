@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
-import { until } from "../support/instances/fleet.ts";
 import { openWorkspace, petstore } from "../support/process.ts";
 import { importPets } from "../support/stocking.ts";
+import { until } from "../support/until.ts";
 
 const place = openWorkspace();
 afterAll(() => place.leave());

@@ -4,6 +4,7 @@ import { SQL } from "bun";
 import { sharedPostgres } from "../support/postgres.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { openWorkspace, petstore, type Started, signalUntilEnd } from "../support/process.ts";
+import { until } from "../support/until.ts";
 import { openStoreWorkspace } from "../support/workspaces.ts";
 
 test("SIGINT ends a reading command quietly, and the next import works", async () => {
@@ -119,11 +120,8 @@ describe("a signal while the store is busy", async () => {
 async function lockAwaitedBy(session: SQL): Promise<void> {
   const waiting = `SELECT FROM pg_locks WHERE NOT granted AND database =
     (SELECT oid FROM pg_database WHERE datname = current_database())`;
-  const until = performance.now() + 10_000;
-  while ((await session.unsafe(waiting)).length === 0) {
-    if (performance.now() > until) throw new Error("no statement waits for a lock");
-    await Bun.sleep(5);
-  }
+  const isWaiting = async () => (await session.unsafe(waiting)).length > 0;
+  await until(isWaiting, 10_000, "a statement that waits for a lock");
 }
 
 /** Lets every session of a database wait where it creates a temporary table, as an import does first. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { CuttingProxy } from "../support/client/cutting-proxy.ts";
-import { until } from "../support/instances/fleet.ts";
 import { openWorkspace, petstore, type Ran } from "../support/process.ts";
 import { startTestService, surfaceEngine } from "../support/service.ts";
+import { until } from "../support/until.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
 import { answer, type Receiver, startReceiver } from "../support/webhooks/receiver.ts";
 import { startWebhookService, type WebhookService } from "../support/webhooks/service.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { until } from "../support/instances/fleet.ts";
 import { call, startTestService, surfaceEngine } from "../support/service.ts";
+import { until } from "../support/until.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
 import { openStoreWorkspace } from "../support/workspaces.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { until } from "../support/instances/fleet.ts";
 import { openWorkspace } from "../support/process.ts";
 import { createStore, importPets } from "../support/stocking.ts";
+import { until } from "../support/until.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
 import { answer, confirm, startReceiver } from "../support/webhooks/receiver.ts";
 

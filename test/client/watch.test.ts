@@ -11,6 +11,7 @@ import {
 } from "../support/client/scripted-feed.ts";
 import { errorResponse, type Handler, ScriptedServer } from "../support/client/scripted-server.ts";
 import { createClient, heartbeat, short, take, takeShort } from "../support/client/watching.ts";
+import { pass } from "../support/until.ts";
 
 const pathsOf = ({ received }: ScriptedServer) => received.map(({ path }) => path);
 const positionsOf = ({ received }: ScriptedServer) =>
@@ -136,7 +137,7 @@ describe("a watch", () => {
     for (let turns = 0, before = -1; turns < 20; turns++) {
       if (before !== sent) turns = 0;
       before = sent;
-      await Bun.sleep(5);
+      await pass(5);
     }
     expect(sent).toBeLessThan(chunks / 2);
     for (let seq = 2; seq <= perChunk * chunks; seq++) {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { anEntry } from "../support/audit.ts";
 import { onEveryEngine, statusesOf } from "../support/conformance.ts";
-import { until } from "../support/instances/fleet.ts";
 import { expectError, limitsOf } from "../support/responses.ts";
+import { until } from "../support/until.ts";
 
 onEveryEngine("bans", (service) => {
   const ask = (key: string) => service().call("GET", "/inventory", { key });

@@ -4,10 +4,10 @@ import { revokeKey, rotateKey } from "../../src/domain/keys/lifecycle.ts";
 import { onEveryEngine, withService } from "../support/conformance.ts";
 import { openFeed, requestFeed } from "../support/feed.ts";
 import { upTo } from "../support/history.ts";
-import { until } from "../support/instances/fleet.ts";
 import { startTestService } from "../support/service.ts";
 import { connectRaw } from "../support/socket.ts";
 import { setUnit } from "../support/units.ts";
+import { until } from "../support/until.ts";
 
 const bounds = { streamsMax: 10_000, heartbeatMsMax: 400, stallMs: 10_000 };
 

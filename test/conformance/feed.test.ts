@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { onEveryEngine } from "../support/conformance.ts";
 import { type FeedOptions, openFeed, requestFeed } from "../support/feed.ts";
 import { upTo } from "../support/history.ts";
-import { until } from "../support/instances/fleet.ts";
 import { expectError, limitsOf } from "../support/responses.ts";
 import { setUnit } from "../support/units.ts";
+import { until } from "../support/until.ts";
 
 /** More than the streams of any one test, because a closed one may count for a moment. */
 const streamsPerKey = 20;

@@ -9,9 +9,9 @@ import {
   openConsole,
   phone,
 } from "../support/console.ts";
-import { until } from "../support/instances/fleet.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { changeQuantity, rowOf, shows } from "../support/stock-view.ts";
+import { until } from "../support/until.ts";
 
 let service: TestService;
 let opened: ConsolePage;

@@ -9,9 +9,9 @@ import {
   fitsWidth,
   openConsole,
 } from "../support/console.ts";
-import { until } from "../support/instances/fleet.ts";
 import { program } from "../support/program.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 import { answer, confirm, type Receiver, startReceiver } from "../support/webhooks/receiver.ts";
 
 const markup = `<img src=x onerror="document.title='stolen'">`;

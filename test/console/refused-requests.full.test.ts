@@ -2,8 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
 import { expectNoComplaints, fitsWidth, openConsole, phone } from "../support/console.ts";
-import { until } from "../support/instances/fleet.ts";
 import { startTestService, surfaceEngine } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 afterAll(closeBrowser);
 

@@ -9,9 +9,9 @@ import {
   openConsole,
   phone,
 } from "../support/console.ts";
-import { until } from "../support/instances/fleet.ts";
 import { openWorkspace } from "../support/process.ts";
 import { startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const place = openWorkspace();
 const current = place.path("current");

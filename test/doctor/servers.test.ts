@@ -3,8 +3,8 @@ import { SQL } from "bun";
 import { checkStore, inspectStore } from "../../src/cli/doctor/store.ts";
 import { readConfig } from "../../src/config.ts";
 import { examineStore, findingsOf, makeHealthy, patientBounds } from "../support/doctor.ts";
-import { until } from "../support/instances/fleet.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { until } from "../support/until.ts";
 
 /** A server with the settings of a production server, apart from the number of connections. */
 let server: PostgresServer;

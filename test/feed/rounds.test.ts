@@ -5,7 +5,7 @@ import { type LedgerTail, pageRows } from "../../src/domain/ledger/tail.ts";
 import type { FeedChunk } from "../../src/http/feed/chunks.ts";
 import { createRounds } from "../../src/http/feed/rounds.ts";
 import type { FeedStream } from "../../src/http/feed/stream.ts";
-import { until } from "../support/instances/fleet.ts";
+import { until } from "../support/until.ts";
 
 const headSeq = 10 * pageRows;
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openFeed } from "../support/feed.ts";
 import { upTo } from "../support/history.ts";
-import { until } from "../support/instances/fleet.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { connectRaw } from "../support/socket.ts";
+import { until } from "../support/until.ts";
 
 describe.each([surfaceEngine])("the feed on %s", (engine) => {
   let place: Workspace;

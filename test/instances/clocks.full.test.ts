@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { resolve } from "node:path";
-import { boundless, type Fleet, startFleet, until } from "../support/instances/fleet.ts";
+import { boundless, type Fleet, startFleet } from "../support/instances/fleet.ts";
 import { jumpBy, makeTimeMovable, startNext } from "../support/instances/movable-time.ts";
 import { withDatabase } from "../support/instances/recording.ts";
 import { startSpending } from "../support/instances/spending.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { verifyStore } from "../support/stocking.ts";
+import { until } from "../support/until.ts";
 
 /** How far the clocks of the three instances are wrong. */
 const shiftsMs = [-30_000, 0, 30_000];

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { failOver } from "../support/instances/failover.ts";
-import { until } from "../support/instances/fleet.ts";
 import { startPair } from "../support/instances/pair.ts";
 import { withDatabase } from "../support/instances/recording.ts";
+import { until } from "../support/until.ts";
 
 // Concurrent, because most of the time is spent waiting for servers and deadlines.
 test.concurrent("a primary paused under load loses no acknowledged update to its promoted standby, and the instances find it without help", async () => {

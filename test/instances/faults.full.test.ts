@@ -1,16 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { SQL } from "bun";
-import {
-  boundless,
-  type Fleet,
-  slownessMax,
-  startFleet,
-  until,
-} from "../support/instances/fleet.ts";
+import { boundless, type Fleet, startFleet } from "../support/instances/fleet.ts";
 import { entriesOf, withDatabase } from "../support/instances/recording.ts";
 import { openSlowProxy } from "../support/instances/slow-network.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import type { TestResponse } from "../support/service.ts";
+import { pass, slownessMax, until } from "../support/until.ts";
 
 /** How long a request may wait for its response, and the service for its recovery. */
 const responseMsMax = 5_000 * slownessMax;
@@ -69,7 +64,7 @@ async function expectUnavailable(pending: Promise<TestResponse>): Promise<TestRe
 /** Many updates over two seconds, so that later ones find others waiting. */
 async function askInACrowd() {
   const pending = Array.from({ length: 60 }, async (_, at) => {
-    await Bun.sleep(at * 33);
+    await pass(at * 33);
     const headers = { Authorization: `Bearer ${known.key}` };
     const body = `{"quantity":${at + 1_000}}`;
     const url = `${fleet.instance(0).baseUrl}/inventory/${pet}`;

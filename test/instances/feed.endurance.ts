@@ -3,8 +3,8 @@ import { readLedger, seqOfRow } from "../support/feed-trial/changes.ts";
 import { endureFeedFaults } from "../support/feed-trial/faults.ts";
 import { feedTrialFlags, feedTrialPets, startFeedTrial } from "../support/feed-trial/trial.ts";
 import type { Fault } from "../support/instances/chaos.ts";
-import { until } from "../support/instances/fleet.ts";
 import { startPair } from "../support/instances/pair.ts";
+import { until } from "../support/until.ts";
 
 const consumers = 200;
 const rounds = 40;

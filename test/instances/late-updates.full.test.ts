@@ -5,10 +5,11 @@ import {
   findCommitConnections,
   isConnected,
 } from "../support/instances/commit-connections.ts";
-import { boundless, type Fleet, startFleet, until } from "../support/instances/fleet.ts";
+import { boundless, type Fleet, startFleet } from "../support/instances/fleet.ts";
 import { entriesOf } from "../support/instances/recording.ts";
 import { openSlowProxy, type SlowProxy } from "../support/instances/slow-network.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { until } from "../support/until.ts";
 
 /**
  * Updates whose clients got an answer before the database got to them. None of them may be stored over

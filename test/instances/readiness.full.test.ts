@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
-import { boundless, type Fleet, startFleet, until } from "../support/instances/fleet.ts";
+import { boundless, type Fleet, startFleet } from "../support/instances/fleet.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { importPets } from "../support/stocking.ts";
+import { until } from "../support/until.ts";
 
 const readyMsMax = 10_000;
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { boundless, type Fleet, startFleet, until } from "../support/instances/fleet.ts";
+import { boundless, type Fleet, startFleet } from "../support/instances/fleet.ts";
 import { entriesOf } from "../support/instances/recording.ts";
 import { openSlowProxy, type SlowProxy, upTo } from "../support/instances/slow-network.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
+import { until } from "../support/until.ts";
 
 /** Trials run concurrently, so that reads of one share reads of the head with others. */
 const clients = 6;

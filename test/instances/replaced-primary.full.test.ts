@@ -3,28 +3,17 @@ import { SQL } from "bun";
 import { readConfig } from "../../src/config.ts";
 import { systemClock } from "../../src/engines.ts";
 import { openStore } from "../../src/stores.ts";
-import { startFleet, until } from "../support/instances/fleet.ts";
+import { startFleet } from "../support/instances/fleet.ts";
 import { startPair } from "../support/instances/pair.ts";
 import { entriesOf, withDatabase } from "../support/instances/recording.ts";
 import { openSlowProxy } from "../support/instances/slow-network.ts";
 import { importPets } from "../support/stocking.ts";
+import { until } from "../support/until.ts";
 
 const recoveryMsMax = 20_000;
 
 /** How long an instance may read from a primary that was replaced but never stopped. */
 const unnoticedMsMax = 10_000;
-
-/** Asks less often than `until`, because these waits take seconds. */
-const untilLate = (isTrue: () => Promise<boolean>, patienceMs: number, what: string) =>
-  until(
-    async () => {
-      if (await isTrue()) return true;
-      await Bun.sleep(40);
-      return false;
-    },
-    patienceMs,
-    what,
-  );
 
 const quantityAt = async (url: string) =>
   Number((await withDatabase(url, (sql) => sql`SELECT quantity FROM inventory`.values()))[0][0]);
@@ -52,7 +41,7 @@ async function shows(
     else expect(list.status).toBe(503);
     return list.quantity === quantity;
   };
-  await untilLate(isShown, withinMs, `the list with ${quantity}`);
+  await until(isShown, withinMs, `the list with ${quantity}`);
 }
 
 /** Changes the stock from this process, which reaches only the server at this address. */
@@ -84,7 +73,7 @@ test.concurrent("of an old and a new primary that both accept writes, the new on
     const body = '{"quantity":3}';
     const isUpdated = async () =>
       (await late.call(0, "PATCH", "/inventory/1", { key, body })).status === 200;
-    await untilLate(isUpdated, 2 * recoveryMsMax, "an update");
+    await until(isUpdated, 2 * recoveryMsMax, "an update");
     expect(await quantityAt(urls.standby)).toBe(3);
     expect(await patch(4)).toBe(200);
     expect(await quantityAt(urls.standby)).toBe(4);
@@ -107,8 +96,8 @@ test.concurrent("no list is read, no update acknowledged and no request counted 
   await standby.promote();
   proxy.redirect(standby.port);
   // No requests: the connections for commits, limits and pages do not notice.
-  await untilLate(async () => !(await isReady()), recoveryMsMax, "the silence being noticed");
-  await untilLate(isReady, recoveryMsMax, "readiness");
+  await until(async () => !(await isReady()), recoveryMsMax, "the silence being noticed");
+  await until(isReady, recoveryMsMax, "readiness");
   primary.resume();
   expect(await patch(2)).toBe(200);
   expect(await quantityAt(urls.standby)).toBe(2);

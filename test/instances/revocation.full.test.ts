@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ownPage, signIn } from "../support/admin/operators.ts";
-import { boundless, type Fleet, startFleet, until } from "../support/instances/fleet.ts";
+import { boundless, type Fleet, startFleet } from "../support/instances/fleet.ts";
 import { withDatabase } from "../support/instances/recording.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
+import { until } from "../support/until.ts";
 
 /** How soon every instance knows of a change to keys or bans. */
 const noticeMsMax = 1_000;

@@ -1,11 +1,12 @@
 import { afterEach, expect, test } from "bun:test";
 import { steps } from "../../src/store/postgres/schema/steps.ts";
-import { boundless, until } from "../support/instances/fleet.ts";
+import { boundless } from "../support/instances/fleet.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
 import { unpackRelease } from "../support/release-code.ts";
 import { readLedger, readRows, restore } from "../support/release-stores.ts";
 import { call } from "../support/service.ts";
 import { verifyStore } from "../support/stocking.ts";
+import { until } from "../support/until.ts";
 
 let place: Workspace | undefined;
 afterEach(() => place?.leave());

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { readLedger, seqOfRow } from "../support/feed-trial/changes.ts";
-import { startFleet, until } from "../support/instances/fleet.ts";
+import { startFleet } from "../support/instances/fleet.ts";
 import { startPair } from "../support/instances/pair.ts";
 import { startPostgres } from "../support/postgres.ts";
+import { until } from "../support/until.ts";
 import { endureWebhookFaults, type WebhookFault } from "../support/webhook-trial/faults.ts";
 import {
   localSending,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { until } from "../support/instances/fleet.ts";
 import { openWorkspace } from "../support/process.ts";
 import { call, type TestResponse } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const codeOf = (response: TestResponse) => (response.json as { code: string }).code;
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { plans } from "../../src/domain/limits/plans.ts";
 import { anEntry } from "../support/audit.ts";
 import { testStart } from "../support/clock.ts";
-import { until } from "../support/instances/fleet.ts";
 import { startTestService, type TestResponse, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 let service: TestService;
 let id: string;

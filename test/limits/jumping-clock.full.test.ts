@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { getKeyStatus } from "../../src/domain/keys/lifecycle.ts";
 import { dayMs, minuteMs } from "../../src/domain/limits/limits.ts";
 import { anEntry } from "../support/audit.ts";
-import { until } from "../support/instances/fleet.ts";
 import {
   engines,
   startTestService,
   type TestResponse,
   type TestService,
 } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const limits = { perMinute: 5, perDay: 1_000 };
 const codeOf = ({ json }: TestResponse) => (json as { code: string }).code;

@@ -13,8 +13,8 @@ import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { openStore } from "../../src/stores.ts";
 import { anEntry } from "../support/audit.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
-import { until } from "../support/instances/fleet.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
+import { until } from "../support/until.ts";
 
 /** Requests that the shared rate limiter counts in advance for busy keys with large limits. */
 

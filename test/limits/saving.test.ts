@@ -4,8 +4,8 @@ import { readConfig } from "../../src/config.ts";
 import type { Limiter } from "../../src/domain/limits/limits.ts";
 import type { UsageStore } from "../../src/domain/usage/usage.ts";
 import { createLocalLimiter } from "../../src/limits/local.ts";
-import { until } from "../support/instances/fleet.ts";
 import { startTestService, type TestService } from "../support/service.ts";
+import { pass, until } from "../support/until.ts";
 
 const rules = readConfig({}, {}).ban;
 const limits = { perMinute: 60, perDay: 1_000 };
@@ -59,8 +59,8 @@ test("a ban that begins while another process writes is stored before the next w
     service.clock.advance(100);
     isBanned = (await limiter.take(id, { perMinute: 1, perDay: 1_000 })).outcome === "banned";
   }
-  // The thread of the writer tries to save the ban meanwhile.
-  await Bun.sleep(100);
+  // The thread of the writer tries to save the ban meanwhile, which this thread cannot see.
+  await pass(100);
   holder.run("ROLLBACK");
   await service.issueKey();
   expect((await service.store.usage.loadBans()).map(({ keyId }) => keyId)).toContain(id);

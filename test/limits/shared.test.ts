@@ -11,6 +11,7 @@ import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { anEntry } from "../support/audit.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
 import { sharedPostgres } from "../support/postgres.ts";
+import { until } from "../support/until.ts";
 
 const rules: BanRules = {
   ...{ graceMs: 1_000, strikesMin: 20, strikesDivisor: 10 },
@@ -24,6 +25,8 @@ let limiters: Limiter[] = [];
 const databases: Database[] = [];
 /** The number of statements that all limiters have sent. */
 let statements = 0;
+/** Those of them that the database has not answered. */
+let unanswered = 0;
 
 beforeAll(async () => {
   url = await (await sharedPostgres()).freshDatabase();
@@ -48,7 +51,10 @@ beforeEach(() => {
     const connection = database.connection(5_000);
     const query: typeof connection.query = (text, values) => {
       statements += 1;
-      return connection.query(text, values);
+      unanswered += 1;
+      return connection.query(text, values).finally(() => {
+        unanswered -= 1;
+      });
     };
     const usage = createSharedUsage(query, clock);
     return createSharedLimiter({ usage, rules, serverTime: { observe() {} }, log: () => {} });
@@ -97,7 +103,7 @@ test("three limiters together admit exactly the limit of every minute", async ()
       // The minute ends in the middle of the load, while statements are running. No statement runs for
       // two minutes: the limiter would take that for a clock that was set back.
       if (index === 0 && round % 13 === 12) {
-        await until(isOver);
+        await until(isOver, 6_000, "the statements of the last minute");
         roundsThen = [...rounds];
         clock.advance(60_000);
       }
@@ -173,13 +179,16 @@ test("requests rejected in a window known to be exhausted send no statement", as
   expect(statements).toBe(before);
 });
 
-/** A timer sends strikes, so tests wait for their effect. */
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUpAt = Date.now() + 60_000;
-  while (!(await isTrue())) {
-    if (Date.now() > giveUpAt) throw new Error("it did not come about within a minute");
-    await Bun.sleep(10);
-  }
+/** A timer sends strikes. Resolves when the database has this many of a key, and no limiter acts on them. */
+async function untilStrikes(key: string, count: number): Promise<void> {
+  const database = createDatabase(url);
+  databases.push(database);
+  const { query } = database.connection(5_000);
+  const areCounted = async () => {
+    const [row] = await query("SELECT strikes FROM standings WHERE key_id = $1", [key]);
+    return Number(row?.[0]) === count && unanswered === 0;
+  };
+  await until(areCounted, 5_000, `${count} strikes`);
 }
 
 test("strikes on three limiters add up to one ban, in force on all of them", async () => {
@@ -190,14 +199,15 @@ test("strikes on three limiters add up to one ban, in force on all of them", asy
   clock.advance(1_001);
   // 18 strikes, 6 on each limiter: two short of a ban in total.
   for (const limiter of limiters) await takeMany(limiter, key, limits, 6);
-  await Bun.sleep(700);
+  await untilStrikes(key, 18);
   expect((await store.usage.loadBans()).filter(({ keyId }) => keyId === key)).toEqual([]);
   await takeMany(limiters[0]!, key, limits, 1);
   await takeMany(limiters[1]!, key, limits, 1);
-  await until(async () => {
+  const areBanned = async () => {
     const decisions = await Promise.all(limiters.map((one) => one.take(key, limits)));
     return decisions.every(({ outcome }) => outcome === "banned");
-  });
+  };
+  await until(areBanned, 6_000, "the ban on all limiters");
   const bans = (await store.usage.loadBans()).filter(({ keyId }) => keyId === key);
   expect(bans.map(({ startedAt, until }) => until - startedAt)).toEqual([300_000]);
 });

@@ -3,6 +3,7 @@ import { createFollower } from "../../src/domain/inventory/follower.ts";
 import type { InventoryReader } from "../../src/domain/ledger/store.ts";
 import { ServiceError } from "../../src/domain/running/errors.ts";
 import { createLedger, createReplica, startFollowing } from "../support/follower.ts";
+import { until } from "../support/until.ts";
 
 /** Waits until everything that can run has run. */
 const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
@@ -148,8 +149,7 @@ describe("a follower", () => {
     await follower.catchUp();
     ledger.replace("first", 1);
     follower.committed([ledger.add(1n, 9)], "first");
-    const deadline = performance.now() + 5_000;
-    while (follower.loads < 2 && performance.now() < deadline) await Bun.sleep(10);
+    await until(() => follower.loads >= 2, 5_000, "the second load");
     for (const quantity of [10, 11]) follower.committed([ledger.add(1n, quantity)], "first");
     await follower.catchUp();
     expect([...shown.stocks]).toEqual([[1n, 11]]);

@@ -5,6 +5,7 @@ import { createStoreStates } from "../../src/domain/operations/store-states.ts";
 import { unavailableOr } from "../../src/store/sqlite/engine/connection.ts";
 import { createTestClock } from "../support/clock.ts";
 import { startTestService } from "../support/service.ts";
+import { pass, until } from "../support/until.ts";
 
 /** Short, so that the test does not wait, but longer than a busy machine takes for the next request. */
 const bounds = { failuresQuietMs: 2_000 };
@@ -18,12 +19,12 @@ test("the log tells in three lines that the file was moved, and nothing more unt
   const file = service.databaseUrl.slice("sqlite:".length);
   const events = () => service.logged.map((line) => JSON.parse(line));
   renameSync(file, `${file}.moved`);
-  while (events().length === 0) await Bun.sleep(10);
+  await until(() => events().length > 0, 10_000, "the first event");
   const refused = await update();
   expect(refused.status).toBe(503);
   for (let sent = 0; sent < 20; sent++) expect((await update()).status).toBe(503);
   // Longer than the time after which requests count as no longer failing, and usage is saved.
-  await Bun.sleep(bounds.failuresQuietMs + 100);
+  await pass(bounds.failuresQuietMs + 100);
   expect((await update()).status).toBe(503);
   const requestId = refused.headers.get("X-Request-Id");
   const cause = `${file} was deleted or moved away`;
@@ -49,7 +50,7 @@ test("a bug that fails many requests is logged once with its stack, and its end 
   for (let sent = 0; sent < 9; sent++) expect((await ask()).status).toBe(500);
   database.run("ALTER TABLE elsewhere RENAME TO orders");
   database.close();
-  while (service.logged.length < 2) await Bun.sleep(10);
+  await until(() => service.logged.length >= 2, 10_000, "the end of the failures");
   expect((await ask()).status).toBe(200);
   const requestId = first.headers.get("X-Request-Id");
   expect(service.logged.map((line) => JSON.parse(line))).toMatchObject([

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLogWriter, type LogWriter } from "../../src/log/writer.ts";
+import { pass, until } from "../support/until.ts";
 
 const opened: number[] = [];
 const folder = mkdtempSync(join(tmpdir(), "petstore-log-"));
@@ -44,7 +45,8 @@ test("lines are written in order, and a flush waits for all of them", async () =
   const lines = Array.from({ length: 5_000 }, (_, at) => `line ${at} ${"é".repeat(at % 50)}\n`);
   for (const [at, line] of lines.entries()) {
     writer.add(line, at % 3);
-    if (at % 500 === 0) await Bun.sleep(1);
+    // Some lines are added while others are written.
+    if (at % 500 === 0) await pass(1);
   }
   await writer.flush(5_000);
   expect(readFileSync(path, "utf8")).toBe(lines.join(""));
@@ -63,19 +65,22 @@ test("a pipe that nobody reads makes no caller wait, and what does not fit is dr
   const sent = 3_000;
   for (let at = 0; at < sent; at++) {
     writer.add(`${String(at).padStart(99)}\n`, 0);
-    if (at === 900) await Bun.sleep(20);
+    // The first write begins, and finds the pipe full.
+    if (at === 900) await pass(20);
   }
   await writer.flush(50);
   expect(writer.dropped).toBeGreaterThan(500);
   let received = "";
   const buffer = Buffer.alloc(1 << 16);
-  while (!received.includes("dropped")) {
+  const isReported = () => {
     try {
       received += buffer.toString("utf8", 0, readSync(reading, buffer));
     } catch {
-      await Bun.sleep(5);
+      // The pipe is empty.
     }
-  }
+    return received.includes("dropped");
+  };
+  await until(isReported, 10_000, "the report");
   const lines = received.trimEnd().split("\n");
   const numbers = lines.filter((line) => !line.startsWith("dropped")).map(Number);
   expect(numbers).toEqual(numbers.toSorted((one, other) => one - other));

@@ -3,9 +3,9 @@ import { renameSync } from "node:fs";
 import { errorCodes } from "../../src/domain/running/errors.ts";
 import { metrics } from "../../src/metrics/table.ts";
 import { anEntry } from "../support/audit.ts";
-import { until } from "../support/instances/fleet.ts";
 import { type Exposition, sampleOf, scrape } from "../support/metrics.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 import { webhookNamed } from "../support/webhooks.ts";
 
 const patienceMs = 5_000;

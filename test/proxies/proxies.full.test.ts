@@ -4,7 +4,6 @@ import { createServer } from "node:net";
 import { readConfig } from "../../src/config.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { openFeed } from "../support/feed.ts";
-import { until } from "../support/instances/fleet.ts";
 import {
   findProxy,
   type ProxyName,
@@ -14,6 +13,7 @@ import {
   startProxy,
 } from "../support/proxies.ts";
 import { call, startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 /** What each example must contain, besides the two instances. */
 const required: Record<ProxyName, readonly string[]> = {

@@ -11,7 +11,6 @@ import { isUnconfirmed } from "../../src/store/postgres/engine/failures.ts";
 import { unavailableOr, unknownOutcomeOr } from "../../src/store/sqlite/engine/connection.ts";
 import { openSqlite } from "../../src/store/sqlite/store.ts";
 import { createTestClock } from "../support/clock.ts";
-import { until } from "../support/instances/fleet.ts";
 import { openSlowProxy } from "../support/instances/slow-network.ts";
 import { petRow } from "../support/pets.ts";
 import { sharedPostgres } from "../support/postgres.ts";
@@ -19,6 +18,7 @@ import { openConnected } from "../support/postgres-store.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { addOnce, commitTo, storedOf } from "../support/store-suite/keyed-units.ts";
 import { setUnit, unitOf } from "../support/units.ts";
+import { until } from "../support/until.ts";
 
 /** Commits that fail, or whose acknowledgement is lost. Most units have idempotency keys. */
 

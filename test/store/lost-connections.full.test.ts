@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { ServiceError } from "../../src/domain/running/errors.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
-import { until } from "../support/instances/fleet.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { startTestService } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
+import { keepBusy, pass, until } from "../support/until.ts";
 
 let server: PostgresServer;
 let database: Database | undefined;
@@ -30,7 +30,7 @@ test("a session that the server ended for idleness fails one call, and the next 
   const { query } = database.connection(2_000);
   expect(await query("SELECT 1")).toEqual([[1]]);
   // The process is busy, so it learns of the end only with the next statement.
-  Bun.sleepSync(1_500);
+  keepBusy(1_500);
   const error: unknown = await query("SELECT 2").catch((failed: unknown) => failed);
   expect(error).toBeInstanceOf(ServiceError);
   expect(error).toMatchObject({ code: "unavailable" });
@@ -95,9 +95,10 @@ test("a cancelled group is unavailable, also if the failures of later statements
     const isWaiting = async () => (await sql`SELECT pid ${waiting}`).length > 0;
     await until(isWaiting, 10_000, "the group does not wait");
     const cancelling = sql`SELECT pg_sleep(0.3), pg_cancel_backend(pid) ${waiting}`.execute();
-    await Bun.sleep(50);
+    // The statement is sent meanwhile. It cancels the group later, in the busy time.
+    await pass(50);
     // The process is busy until all statements of the group have failed.
-    Bun.sleepSync(1_000);
+    keepBusy(1_000);
     await cancelling;
     expect(await failed).toMatchObject({ code: "unavailable" });
   });

@@ -8,7 +8,6 @@ import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { callMsMax } from "../../src/store/postgres/plain-updates.ts";
 import { anEntry } from "../support/audit.ts";
 import { turns } from "../support/committing.ts";
-import { until } from "../support/instances/fleet.ts";
 import { openSlowProxy } from "../support/instances/slow-network.ts";
 import { petRow } from "../support/pets.ts";
 import { sharedPostgres } from "../support/postgres.ts";
@@ -18,6 +17,7 @@ import { verifyStore } from "../support/stocking.ts";
 import { addOnce } from "../support/store-suite/keyed-units.ts";
 import { keyNamed } from "../support/store-suite/suite.ts";
 import { setUnit, unitOf, versionOrReason } from "../support/units.ts";
+import { pass, until } from "../support/until.ts";
 
 /** Groups that a store of PostgreSQL commits although the groups before them are still under way. */
 
@@ -174,7 +174,8 @@ test("groups that the database begins late are stored nevertheless, one after th
   const before = (await store.inventory.readHead()).seq;
   const head = await lockHead(url);
   const groups = [3, 4, 5].map((quantity) => store.inventory.commit([setting(1n, quantity)]));
-  await Bun.sleep(callMsMax + 300);
+  // Longer than a call waits for the head.
+  await pass(callMsMax + 300);
   await head.release();
   const committed = await Promise.all(groups);
   expect(committed.map(({ rows }) => rows[0]!.seq)).toEqual([1, 2, 3].map((row) => before + row));

@@ -8,7 +8,6 @@ import { commit } from "../../src/store/postgres/commit.ts";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { createEpochs } from "../../src/store/postgres/epochs.ts";
 import { createIdempotencyMemory } from "../../src/store/postgres/idempotency.ts";
-import { until } from "../support/instances/fleet.ts";
 import { petRow } from "../support/pets.ts";
 import { type PostgresServer, sharedPostgres, startPostgres } from "../support/postgres.ts";
 import { startStandby } from "../support/postgres-standby.ts";
@@ -16,6 +15,7 @@ import { openConnected } from "../support/postgres-store.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { restore } from "../support/release-stores.ts";
 import { setUnit, termsNow, versionOrReason } from "../support/units.ts";
+import { until } from "../support/until.ts";
 
 const opened: Store[] = [];
 const servers: PostgresServer[] = [];

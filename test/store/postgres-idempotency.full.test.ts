@@ -10,12 +10,12 @@ import { createPrimaryGuard } from "../../src/store/postgres/engine/primary.ts";
 import { openSession } from "../../src/store/postgres/engine/session.ts";
 import { createEpochs } from "../../src/store/postgres/epochs.ts";
 import { createIdempotencyMemory } from "../../src/store/postgres/idempotency.ts";
-import { until } from "../support/instances/fleet.ts";
 import { petRow } from "../support/pets.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { type Standby, startStandby } from "../support/postgres-standby.ts";
 import { openConnected } from "../support/postgres-store.ts";
 import { setUnit, storedEntry, termsNow } from "../support/units.ts";
+import { until } from "../support/until.ts";
 
 /**
  * A primary commits keys, loses its standby, commits one more key and is killed. The standby is

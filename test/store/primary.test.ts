@@ -14,6 +14,7 @@ import { petRow } from "../support/pets.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { type Standby, startStandby } from "../support/postgres-standby.ts";
 import { setUnit, termsNow } from "../support/units.ts";
+import { until } from "../support/until.ts";
 
 /**
  * Behind a pooler each statement may reach another server than the one the connection was opened
@@ -116,7 +117,7 @@ test("an update committed by an old primary is not acknowledged if a newer prima
     committing.catch(() => {});
     const isWaiting = async () =>
       (await locking`SELECT FROM pg_locks WHERE NOT granted`.values()).length > 0;
-    while (!(await isWaiting())) await Bun.sleep(5);
+    await until(isWaiting, 10_000, "the update");
     unaware.confirm(2);
     return { updating: committing };
   });

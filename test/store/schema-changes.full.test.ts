@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { createDatabase } from "../../src/store/postgres/engine/database.ts";
-import { until } from "../support/instances/fleet.ts";
 import { startTestService, type TestService } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 let service: TestService;
 let key: string;

@@ -56,11 +56,12 @@ for (const threaded of [false, true]) {
         "-e",
         `import { Database } from "bun:sqlite";
        import { renameSync } from "node:fs";
+       import { pass } from ${JSON.stringify(join(import.meta.dir, "../support/until.ts"))};
        const database = new Database(${JSON.stringify(path)});
        database.run("BEGIN IMMEDIATE");
        console.log("held");
        await Bun.stdin.text();
-       await Bun.sleep(300);
+       await pass(300);
        renameSync(${JSON.stringify(path)}, ${JSON.stringify(`${path}.away`)});
        database.run("ROLLBACK");
        process.kill(process.pid, "SIGKILL");`,

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
-import { until } from "../support/instances/fleet.ts";
 import { startTestService } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
+import { until } from "../support/until.ts";
 
 test("the write-ahead log is short again after a long read, however long it became", async () => {
   const service = await startTestService("sqlite");

@@ -3,8 +3,8 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { createFaultFile } from "../../survive/tracer/faults.ts";
 import { compileTracer, traced } from "../../survive/tracer/trace.ts";
-import { until } from "../support/instances/fleet.ts";
 import { openWorkspace, petstore } from "../support/process.ts";
+import { until } from "../support/until.ts";
 
 const problem = await compileTracer();
 

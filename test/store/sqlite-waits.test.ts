@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { startTestService } from "../support/service.ts";
 import { setUnit } from "../support/units.ts";
+import { pass } from "../support/until.ts";
 
 /** A service's store with one pet, and a connection that can lock it. */
 async function openLockable() {
@@ -42,7 +43,7 @@ test("an update whose turn comes after its caller has given up is not stored", a
   const patient = commit(6, 60_000);
   const impatient = commit(7, 0).catch((error) => error.reason);
   // Longer than the second caller waits. The thread is busy with the first one.
-  await Bun.sleep(1_500);
+  await pass(1_500);
   holder.run("ROLLBACK");
   expect((await patient).outcomes[0]!.kind).toBe("stored");
   expect(await impatient).toBe("timeout");

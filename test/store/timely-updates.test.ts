@@ -7,10 +7,10 @@ import { createEpochs } from "../../src/store/postgres/epochs.ts";
 import { createIdempotencyMemory } from "../../src/store/postgres/idempotency.ts";
 import { commitPlainUpdates } from "../../src/store/postgres/plain-updates.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
-import { until } from "../support/instances/fleet.ts";
 import { petRow } from "../support/pets.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
 import { setUnit, termsNow } from "../support/units.ts";
+import { until } from "../support/until.ts";
 
 /** When the database stores a group of plain updates that it was sent, by its clock. */
 

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { until } from "./instances/fleet.ts";
+import { until } from "./until.ts";
 
 /** A span as the collector received it, with attributes as an object. */
 export interface ReceivedSpan {

@@ -1,9 +1,9 @@
 // Services whose files tests damage, and what they say about it.
 import { expect } from "bun:test";
 import { resolve } from "node:path";
-import { until } from "./instances/fleet.ts";
 import { openWorkspace, type Served } from "./process.ts";
 import { call } from "./service.ts";
+import { until } from "./until.ts";
 
 /** A service and its log, in any process. */
 export type Watched = Pick<Served, "baseUrl" | "written" | "wrote">;

@@ -1,6 +1,6 @@
 import { checkAgainstContract } from "./contract/response-check.ts";
-import { slownessMax, until } from "./instances/fleet.ts";
 import { fetchTrust } from "./tls.ts";
+import { slownessMax, until } from "./until.ts";
 
 /** A client of the feed that shows every event, for tests. */
 export interface TestFeed {

@@ -1,6 +1,6 @@
 import type { Store } from "../../src/domain/store.ts";
 import { openPostgres, type PostgresOptions } from "../../src/store/postgres/store.ts";
-import { until } from "./instances/fleet.ts";
+import { until } from "./until.ts";
 
 /**
  * Opens a store and all its connections, as a service does before it is ready. On a busy machine a

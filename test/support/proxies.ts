@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { until } from "./instances/fleet.ts";
 import { testFile } from "./tls.ts";
+import { until } from "./until.ts";
 
 export const proxies = ["nginx", "haproxy", "caddy"] as const;
 export type ProxyName = (typeof proxies)[number];

@@ -4,11 +4,11 @@ import { expect } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Client, enterLoadedPlace, type LoadedPlace } from "./crashes.ts";
-import { until } from "./instances/fleet.ts";
 import type { ObjectStorage } from "./object-storage.ts";
 import type { Served, Workspace } from "./process.ts";
 import { startTestService } from "./service.ts";
 import { verifyStore, withStoreAt } from "./stocking.ts";
+import { until } from "./until.ts";
 
 /** A moment to restore: a mark that `sync` has returned, or a time. The newest state without it. */
 type Moment = { readonly mark: string } | { readonly time: string } | undefined;

@@ -3,8 +3,8 @@ import { getEventListeners } from "node:events";
 import type { Socket } from "node:net";
 import { parseNetwork } from "../../src/domain/values/networks.ts";
 import { createWebhookSender, type WebhookSenderOptions } from "../../src/webhooks/sender.ts";
-import { until } from "./instances/fleet.ts";
 import { startListener } from "./listeners.ts";
+import { until } from "./until.ts";
 
 /** The time for senders in tests. */
 const now = Date.parse("2026-11-15T12:00:00Z");

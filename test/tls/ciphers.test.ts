@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:tls";
-import { until } from "../support/instances/fleet.ts";
 import { startTestService } from "../support/service.ts";
 import { openCertificateFolder, type TestCertificate, testFile } from "../support/tls.ts";
+import { until } from "../support/until.ts";
 
 /** The suites of TLS 1.2 in Mozilla's intermediate list, without DHE. */
 const modern = ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"];

@@ -1,12 +1,12 @@
 import { expect, spyOn, test } from "bun:test";
 import { connect } from "node:tls";
 import { openFeed } from "../support/feed.ts";
-import { until } from "../support/instances/fleet.ts";
 import { listenableAddresses } from "../support/listeners.ts";
 import { sampleOf, scrape } from "../support/metrics.ts";
 import { startTestService } from "../support/service.ts";
 import { connectRaw, type RawClient } from "../support/socket.ts";
 import { openCertificateFolder, testFile } from "../support/tls.ts";
+import { pass, until } from "../support/until.ts";
 
 const patienceMs = 8_000;
 const bounds = { certificateCheckMs: 20 };
@@ -79,7 +79,8 @@ test("a list of a megabyte arrives whole by TLS, also if the client reads slowly
   const request = `GET /v1/inventory HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`;
   slow.pause();
   slow.send(request);
-  await Bun.sleep(200);
+  // The server fills what there is between it and the client.
+  await pass(200);
   slow.resume();
   const received = await slow.closed();
   // Not `toBe`, whose message would show both.
@@ -138,10 +139,10 @@ test("files that cannot be used leave the old certificate in use, and the log sa
   const events = () => loggedEvents().slice(1);
   files.put("key", testFile("second-key.pem"));
   await until(() => events().length > 0, patienceMs, "logged");
-  // Long enough for several more checks.
-  await Bun.sleep(100);
+  // Long enough for several more checks, each time.
+  await pass(100);
   files.put("key", "nothing");
-  await Bun.sleep(100);
+  await pass(100);
   expect(await certificateName()).toBe("first.petstore.example");
   expect(events()).toEqual([
     {

@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../src/domain/running/errors.ts";
 import { startExporter } from "../../src/traces/exporter.ts";
 import { createTracer, type Span } from "../../src/traces/tracer.ts";
 import { startCollector } from "../support/collector.ts";
-import { until } from "../support/instances/fleet.ts";
+import { until } from "../support/until.ts";
 
 const bounds = {
   queueMax: 25,

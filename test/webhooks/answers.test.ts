@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { answerBytesMax } from "../../src/domain/webhooks/webhook.ts";
+import { pass } from "../support/until.ts";
 import { attempt } from "../support/webhook-attempts.ts";
 
 /** Writes without end, as fast as the reader allows. */
@@ -150,7 +151,7 @@ describe("there is no status", () => {
         for (const character of "HTTP/1.1 200 OK\r\nX: ".padEnd(5_000, "x")) {
           if (socket.destroyed) return;
           socket.write(character);
-          await Bun.sleep(10);
+          await pass(10);
         }
       },
     ],

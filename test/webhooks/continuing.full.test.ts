@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createTestClock } from "../support/clock.ts";
-import { until } from "../support/instances/fleet.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
 import { createStore } from "../support/stocking.ts";
+import { until } from "../support/until.ts";
 import { type Receiver, startReceiver } from "../support/webhooks/receiver.ts";
 import { range, startWebhookService } from "../support/webhooks/service.ts";
 

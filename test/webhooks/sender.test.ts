@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
 import type { Socket } from "node:net";
 import type { WebhookSenderOptions } from "../../src/webhooks/sender.ts";
-import { until } from "../support/instances/fleet.ts";
 import { type Listener, startListener } from "../support/listeners.ts";
+import { until } from "../support/until.ts";
 import { createSender } from "../support/webhook-attempts.ts";
 
 let receiver: Listener | undefined;

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { parseNetwork } from "../../src/domain/values/networks.ts";
 import { createWebhookSender } from "../../src/webhooks/sender.ts";
-import { until } from "../support/instances/fleet.ts";
 import { type Listener, startListener } from "../support/listeners.ts";
+import { until } from "../support/until.ts";
 
 const fixture = (name: string) =>
   readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url), "utf8");

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { dayMs } from "../../src/domain/limits/limits.ts";
-import { until } from "../support/instances/fleet.ts";
 import {
   startTestService,
   surfaceEngine,
   type TestResponse,
   type TestService,
 } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const isReplay = ({ headers }: TestResponse) => headers.get("Idempotent-Replayed") === "true";
 

@@ -1,6 +1,7 @@
-import { type Fleet, until } from "../instances/fleet.ts";
+import type { Fleet } from "../instances/fleet.ts";
 import { lost } from "../instances/recording.ts";
 import type { TestResponse } from "../service.ts";
+import { until } from "../until.ts";
 
 /** Clients that change the inventory until `end`. */
 export interface Changes {

@@ -1,8 +1,8 @@
 import { type Fault, inflict, type Sequence } from "../instances/chaos.ts";
 import { startCluster } from "../instances/cluster.ts";
 import type { Disturbance } from "../instances/disturbances.ts";
-import { until } from "../instances/fleet.ts";
 import type { Engine } from "../service.ts";
+import { until } from "../until.ts";
 import { type FeedFigures, feedTrialFlags, feedTrialPets, startFeedTrial } from "./trial.ts";
 
 /** On SQLite only faults of an instance: there is no database that fails separately. */

@@ -1,4 +1,5 @@
-import { boundless, type Fleet, until } from "../instances/fleet.ts";
+import { boundless, type Fleet } from "../instances/fleet.ts";
+import { until } from "../until.ts";
 import { readLedger, seqOfRow, startChanges } from "./changes.ts";
 import { type Consumer, type ConsumerOptions, startConsumer } from "./consumer.ts";
 

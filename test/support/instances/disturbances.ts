@@ -1,7 +1,7 @@
 import { SQL } from "bun";
 import { signalAll } from "../postgres.ts";
+import { until } from "../until.ts";
 import type { Cluster } from "./cluster.ts";
-import { until } from "./fleet.ts";
 import { withDatabase } from "./recording.ts";
 
 /** Faults of a moment, between one instance and the database or of the database. */

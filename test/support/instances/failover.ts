@@ -1,6 +1,6 @@
 import { checkHistory } from "../linearizability/checker.ts";
+import { until } from "../until.ts";
 import { findStoreFaults } from "./cluster.ts";
-import { until } from "./fleet.ts";
 import { startPair } from "./pair.ts";
 import { startRecorder } from "./recording.ts";
 import { startTraffic } from "./traffic.ts";

@@ -86,25 +86,3 @@ export async function startFleet(databaseUrl: string, options: FleetOptions = {}
     },
   };
 }
-
-/** How many times longer than on an idle machine things may take. Other programs use the processor too. */
-export const slownessMax = 10;
-
-/**
- * Resolves once it is true, with the time that took in milliseconds. `patienceMs` is for an idle machine.
- * It asks less often the longer it waits, because most questions are requests to a service.
- */
-export async function until(
-  isTrue: () => boolean | Promise<boolean>,
-  patienceMs: number,
-  what: string,
-): Promise<number> {
-  const started = performance.now();
-  while (!(await isTrue())) {
-    const waitedMs = performance.now() - started;
-    if (waitedMs > patienceMs * slownessMax)
-      throw new Error(`${what}: not within ${Math.round(waitedMs)} ms`);
-    await Bun.sleep(Math.min(5 + waitedMs / 10, 25));
-  }
-  return performance.now() - started;
-}

@@ -1,6 +1,6 @@
+import { until } from "../until.ts";
 import { inflict, type Sequence } from "./chaos.ts";
 import { startCluster } from "./cluster.ts";
-import { until } from "./fleet.ts";
 import { makeTimeMovable, startNext } from "./movable-time.ts";
 import { startSpending } from "./spending.ts";
 

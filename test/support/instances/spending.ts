@@ -1,4 +1,5 @@
-import { type Fleet, until } from "./fleet.ts";
+import { until } from "../until.ts";
+import type { Fleet } from "./fleet.ts";
 import { lost } from "./recording.ts";
 
 /** What one window admitted, according to the responses. */

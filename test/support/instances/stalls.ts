@@ -1,7 +1,7 @@
 import { signalAll } from "../postgres.ts";
+import { until } from "../until.ts";
 import type { Cluster } from "./cluster.ts";
 import { findCommitConnections } from "./commit-connections.ts";
-import { until } from "./fleet.ts";
 import type { SlowProxy } from "./slow-network.ts";
 
 /** Faults in which the database gets to commits later than their instance waits, or never. */

@@ -1,4 +1,5 @@
-import { type Fleet, slownessMax } from "./fleet.ts";
+import { slownessMax } from "../until.ts";
+import type { Fleet } from "./fleet.ts";
 import type { Recorder } from "./recording.ts";
 
 /** Clients that update and read until `end`. */

@@ -1,4 +1,4 @@
-import { slownessMax } from "../instances/fleet.ts";
+import { slownessMax } from "../until.ts";
 import { versionIn } from "./checker.ts";
 import { type Answer, type EntryRead, isAcknowledged, type Write } from "./history.ts";
 import { type Cut, cuts, type SentRequest, sendOnce } from "./requests.ts";

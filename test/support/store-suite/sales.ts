@@ -9,8 +9,8 @@ import {
 } from "../../../src/domain/sales/sales.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { testStart } from "../clock.ts";
-import { until } from "../instances/fleet.ts";
 import { setUnit, unitOf } from "../units.ts";
+import { until } from "../until.ts";
 import type { StoreSuite } from "./suite.ts";
 
 export function describeSales(suite: StoreSuite): void {

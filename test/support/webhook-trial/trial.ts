@@ -5,8 +5,9 @@ import { createWebhook } from "../../../src/domain/webhooks/lifecycle.ts";
 import type { WebhookTerms } from "../../../src/domain/webhooks/terms.ts";
 import { createWebhookSender } from "../../../src/webhooks/sender.ts";
 import { readLedger, seqOfRow, startChanges } from "../feed-trial/changes.ts";
-import { boundless, type Fleet, type FleetOptions, until } from "../instances/fleet.ts";
+import { boundless, type Fleet, type FleetOptions } from "../instances/fleet.ts";
 import { withStoreAt } from "../stocking.ts";
+import { until } from "../until.ts";
 import { type Arrival, type Endpoint, type ReceiverOptions, startBadReceiver } from "./receiver.ts";
 
 export interface WebhookFigures {

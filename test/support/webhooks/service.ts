@@ -6,9 +6,9 @@ import type { WebhookTerms } from "../../../src/domain/webhooks/terms.ts";
 import type { Webhook } from "../../../src/domain/webhooks/webhook.ts";
 import { createWebhookSender } from "../../../src/webhooks/sender.ts";
 import { createTestClock, type TestClock } from "../clock.ts";
-import { until } from "../instances/fleet.ts";
 import { type Engine, startTestService, type TestService } from "../service.ts";
 import { setUnit } from "../units.ts";
+import { until } from "../until.ts";
 
 /** Settings with which a service sends webhooks to this machine. */
 const localWebhooks = {
