@@ -4,7 +4,7 @@
 //   bun test/run.ts --rest   all else: *.full.test.ts, and on PostgreSQL the tests that chose SQLite
 //   bun test/run.ts --all    both
 //   bun test/run.ts PATH…    these files or folders, whatever their tier, with any flags of bun test
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startSharedPostgres } from "./support/postgres.ts";
@@ -47,7 +47,10 @@ function together(list: readonly string[], env: Record<string, string> = {}): Ru
 
 const words = process.argv.slice(2);
 const tier = tiers[words.join(" ")];
+/** For the temporary files of all tests, also of those that leave some behind. */
 const folder = mkdtempSync(join(tmpdir(), "petstore-tests-"));
+// Servers of PostgreSQL have folders in it, and an account of their own.
+chmodSync(folder, 0o711);
 // All processes of a tier use one server. A single file starts one if it needs it.
 const [server, address] = tier ? await startSharedPostgres() : [];
 const shared = address && { TEST_POSTGRES: JSON.stringify(address) };
@@ -59,7 +62,7 @@ for (const run of tier ?? [{ words }]) {
   if (!isEnded) process.exitCode = (await runTests(run)) || process.exitCode;
 }
 await server?.destroy();
-rmSync(folder, { recursive: true });
+rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 const { user, system } = process.cpuUsage();
 printCosts((cpuMs + (server?.cpuMs ?? 0) + (user + system) / 1_000) / 1_000);
 printCounts();
@@ -72,7 +75,7 @@ async function runTests({ words, env }: Run): Promise<number> {
   const report = ["--reporter=junit", `--reporter-outfile=${path}`];
   const child = Bun.spawn([process.execPath, "test", ...flags, ...report, ...words], {
     cwd: root,
-    env: { ...process.env, ...env, ...shared },
+    env: { ...process.env, TMPDIR: folder, ...env, ...shared },
     stdio: ["inherit", "inherit", "inherit"],
   });
   const end = (signal: NodeJS.Signals) => {

@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -39,7 +40,21 @@ function fromRecipe(setting: string, archive: string): string {
 type MakeBase = (server: PostgresServer, folder: string) => Promise<unknown>;
 
 async function recoverTo(makeBase: MakeBase, target: "time" | "lsn"): Promise<void> {
-  const archive = join(makeDataFolder(), "archive");
+  const folders = [makeDataFolder(), makeDataFolder()] as const;
+  try {
+    await recoverIn(...folders, makeBase, target);
+  } finally {
+    for (const folder of folders) rmSync(folder, { recursive: true });
+  }
+}
+
+async function recoverIn(
+  base: string,
+  archiveFolder: string,
+  makeBase: MakeBase,
+  target: "time" | "lsn",
+): Promise<void> {
+  const archive = join(archiveFolder, "archive");
   mkdirSync(archive);
   giveToServer(archive);
   const archiving = {
@@ -53,7 +68,6 @@ async function recoverTo(makeBase: MakeBase, target: "time" | "lsn"): Promise<vo
   const isArchived = (file: string) =>
     until(() => readdirSync(archive).includes(file), 30_000, "the archived log");
   await importPets(database, '{"petId":1,"name":"one","quantity":1}');
-  const base = makeDataFolder();
   await makeBase(server, base);
   await importPets(database, '{"petId":1,"name":"one","quantity":2}');
   const { epoch, seq } = await readHead(database);
