@@ -18,7 +18,7 @@ describe.each([surfaceEngine])("deliveries on %s", (engine) => {
   let receivers: Receiver[] = [];
   let elsewhere: Receiver;
   beforeAll(async () => {
-    service = await startWebhookService(engine, { timeoutMs: 1_500 });
+    service = await startWebhookService(engine);
   });
   afterAll(() => service.stop());
   afterEach(async () => {
