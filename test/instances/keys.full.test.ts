@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { ownPage, signIn } from "../support/admin/operators.ts";
 import { boundless, type Fleet, startFleet } from "../support/instances/fleet.ts";
 import { makeTimeMovable, startNext } from "../support/instances/movable-time.ts";
 import { withDatabase } from "../support/instances/recording.ts";
@@ -41,6 +42,63 @@ async function command(...words: string[]): Promise<void> {
   const ran = await fleet.place.runHere([...words, "--database", databaseUrl]);
   expect(ran).toMatchObject({ code: 0, err: "" });
 }
+
+/** Closes every connection of the instances, so that none could be notified. */
+async function cutConnections(): Promise<number> {
+  const cut = await withDatabase(
+    databaseUrl,
+    (sql) =>
+      sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  );
+  return cut.length;
+}
+
+test("a revoked key is soon refused by every instance, and a new one works at once", async () => {
+  const { id, key } = await fleet.issueKey(...boundless);
+  expect(await responses(key)).toEqual([200, 200, 200]);
+  await command("keys", "revoke", id);
+  await becomes(key, "unauthorized");
+});
+
+test("a revoked key is soon refused by every instance, even if all connections are lost meanwhile", async () => {
+  const { id, key } = await fleet.issueKey(...boundless);
+  expect(await responses(key)).toEqual([200, 200, 200]);
+  expect(await cutConnections()).toBeGreaterThanOrEqual(everybody.length);
+  await command("keys", "revoke", id);
+  await cutConnections();
+  await becomes(key, "unauthorized");
+  // A count needs a connection too. The next test begins when every instance has one again.
+  const { key: other } = await fleet.issueKey(...boundless);
+  const areBack = async () => (await responses(other)).every((one) => one === 200);
+  await until(areBack, 10_000, "every instance counts again");
+});
+
+test("a session has the new role of its key on every instance soon", async () => {
+  const words = ["keys", "create", "--operator", "--json", "--database", databaseUrl];
+  const create = async (...further: string[]) => {
+    const ran = await fleet.place.runHere([...words, ...further]);
+    return JSON.parse(ran.out) as { id: string; key: string; role: string };
+  };
+  const owner = await create("--name", "ada");
+  const other = await create("--name", "grace", "--role", "clerk");
+  expect([owner.role, other.role]).toEqual(["owner", "clerk"]);
+  const cookie = await signIn({ call: (...rest) => fleet.call(1, ...rest) }, other.key);
+  const save = async (index: number) => {
+    const body = '{"quantity":1}';
+    const options = { headers: ownPage(cookie), body };
+    return (await fleet.call(index, "PATCH", "~/admin/stock/404", options)).status;
+  };
+  // There is no such pet, which the service says only to those who may change it.
+  expect(await Promise.all(everybody.map(save))).toEqual([404, 404, 404]);
+  const change = { key: owner.key, body: '{"role":"viewer"}' };
+  await fleet.call(0, "PATCH", `~/admin/keys/${other.id}`, change);
+  await Promise.all(
+    everybody.map((index) =>
+      until(async () => (await save(index)) === 403, noticeMsMax, `instance ${index} refuses`),
+    ),
+  );
+});
 
 test("a rotated key's new secret works on every instance at once; old secrets and expired keys stop working in time", async () => {
   const { id, key } = await fleet.issueKey(...boundless);
