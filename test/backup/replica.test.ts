@@ -36,6 +36,8 @@ test("the state of the copy is in metrics, console and log; a check that hangs i
   const hang = `if [ -e ${slow} ]; then sleep 60 & echo $! $$ > ${pids}; wait; fi`;
   const command = `PASSWORD=${password}; echo $PASSWORD >&2; ${hang}; test -e ${current} || exit 3`;
   const flags = { "metrics-port": "0", "replica-check": command };
+  // Before the first check.
+  writeFileSync(current, "");
   const service = await startTestService("sqlite", flags, { replicaCheckEveryMs: 450 });
   const { clock } = service;
   const { text: key } = await issueOperator(service);
@@ -49,7 +51,6 @@ test("the state of the copy is in metrics, console and log; a check that hangs i
       what,
     );
 
-  writeFileSync(current, "");
   await becomes(null, "a current copy");
   const checkedAt = new Date(clock.now()).toISOString();
   expect(await stateOf(service, key)).toMatchObject({

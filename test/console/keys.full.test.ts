@@ -138,13 +138,13 @@ describe.each([surfaceEngine])("the keys of a store on %s", (engine) => {
     service.clock.advance(2);
     for (let strike = 0; strike < 3; strike += 1) expect(await use(text)).toBe(429);
     await open(`/keys/${id}`);
-    await page.getByText("This key is banned").waitFor();
+    await page.getByText("This key is banned", { exact: true }).waitFor();
     const until = page.getByRole("region", { name: "Ban" }).locator("time");
     const ends = Date.parse((await until.getAttribute("datetime"))!);
     expect(ends).toBeGreaterThan(service.clock.now());
     await page.getByText("2 of 2").waitFor();
     await button("Lift the ban").click();
-    await page.getByText("This key is banned").waitFor({ state: "detached" });
+    await page.getByText("This key is banned", { exact: true }).waitFor({ state: "detached" });
     service.clock.advance(60_000);
     expect(await use(text)).toBe(200);
     await page.locator(".audit-action", { hasText: "Lifted a ban" }).waitFor();
