@@ -23,8 +23,8 @@ export const engines = ["sqlite", "postgres"] as const;
 export type Engine = (typeof engines)[number];
 
 /**
- * The engine for tests of what lies above the store: operator API, console, command line, webhooks. One is
- * enough, because the rules of a store and those of the API are tested on both. `npm run test:postgres` uses the other.
+ * The engine for tests of what lies above the store: operator API, console, command line, webhooks. The rules of a
+ * store and those of the API are tested on both. `npm run test:all` runs the files that name it on PostgreSQL too.
  */
 export const surfaceEngine: Engine = process.env.TEST_ENGINE === "postgres" ? "postgres" : "sqlite";
 
