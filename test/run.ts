@@ -4,9 +4,9 @@
 //   bun test/run.ts --rest   all else: *.full.test.ts, and on PostgreSQL the tests that chose SQLite
 //   bun test/run.ts --all    both
 //   bun test/run.ts PATH…    these files or folders, whatever their tier, with any flags of bun test
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdtempSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { memoryFolder } from "./support/memory-folder.ts";
 import { startSharedPostgres } from "./support/postgres.ts";
 import { type Report, readReport } from "./support/test-report.ts";
 
@@ -48,7 +48,15 @@ function together(list: readonly string[], env: Record<string, string> = {}): Ru
 const words = process.argv.slice(2);
 const tier = tiers[words.join(" ")];
 /** For the temporary files of all tests, also of those that leave some behind. */
-const folder = mkdtempSync(join(tmpdir(), "petstore-tests-"));
+const folder = mkdtempSync(join(memoryFolder(), "petstore-tests-"));
+/** Removes the folder once its input ends, so also after this process was killed. */
+const remover = Bun.spawn(
+  ["sh", "-c", 'trap "" INT TERM HUP; read -r _; rm -rf "$1"', "", folder],
+  {
+    stdin: "pipe",
+    detached: true,
+  },
+);
 // Servers of PostgreSQL have folders in it, and an account of their own.
 chmodSync(folder, 0o711);
 // All processes of a tier use one server. A single file starts one if it needs it.
@@ -62,7 +70,8 @@ for (const run of tier ?? [{ words }]) {
   if (!isEnded) process.exitCode = (await runTests(run)) || process.exitCode;
 }
 await server?.destroy();
-rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+remover.stdin.end();
+await remover.exited;
 const { user, system } = process.cpuUsage();
 printCosts((cpuMs + (server?.cpuMs ?? 0) + (user + system) / 1_000) / 1_000);
 printCounts();

@@ -1,15 +1,7 @@
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  realpathSync,
-  statfsSync,
-  statSync,
-} from "node:fs";
+import { chmodSync, chownSync, cpSync, mkdtempSync, realpathSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { memoryFolder } from "./memory-folder.ts";
 
 /**
  * PostgreSQL refuses to run as root, so a test run by root starts the server under this account.
@@ -30,17 +22,9 @@ export function makeServerFolder(parent = realpathSync(tmpdir())): string {
   return folder;
 }
 
-const memory = "/dev/shm";
-const memoryBytesMin = 4 * 2 ** 30;
-
-/**
- * A folder for the data of a server: in memory if the system has a file system for that with enough
- * space. A new database is some 300 files, which take most of the time of a test on a disk.
- */
+/** A folder for the data of a server. A new database is some 300 files. */
 export function makeDataFolder(): string {
-  if (!existsSync(memory)) return makeServerFolder();
-  const { bavail, bsize } = statfsSync(memory);
-  return bavail * bsize < memoryBytesMin ? makeServerFolder() : makeServerFolder(memory);
+  return makeServerFolder(memoryFolder());
 }
 
 export function giveToServer(path: string): void {

@@ -3,7 +3,7 @@ import { SQL } from "bun";
 let databasesMade = 0;
 
 /** More than the tests of one file use without a connection to them. */
-const databasesKept = 50;
+const databasesKept = 20;
 
 /**
  * Creates a database on the server with these addresses and returns its address. `made` has the names
