@@ -54,7 +54,7 @@ test("beside paced updates every listener receives every change once and in orde
     await listeners.open(target, 9);
     const scripts = scriptsFor(target, { kind: "patch", connections: 8, entries: 50 });
     const { patch, seconds } = await runScripts(target, scripts, 600, 200);
-    expect(patch.requests).toBeWithin(1, 121);
+    expect(patch.requests).toBeWithin(8, 121);
     expect(seconds).toBeGreaterThan(0.5);
     const last = await readLastSeq(target);
     expect(last - first).toBe(patch.requests);

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { expectError } from "./support/responses.ts";
 import {
+  engines,
   startTestService,
-  surfaceEngine,
   type TestResponse,
   type TestService,
 } from "./support/service.ts";
@@ -29,7 +29,7 @@ const addRow = (seq: string) => `
   SELECT ${seq}, 1, 3, 3, 'available', 'available', NULL, 'import', at,
          (SELECT hash FROM ledger WHERE seq = 1) FROM head`;
 
-describe.each([surfaceEngine])("a damaged ledger on %s", (engine) => {
+describe.each(engines)("a damaged ledger on %s", (engine) => {
   let service: TestService;
   let key: string;
   beforeEach(async () => {

@@ -44,8 +44,8 @@ test("after the file was moved away, updates are refused and reads continue", as
   const service = await place.serve();
   expect((await ask(service, clients[0]!)).status).toBe(200);
   renameSync(file, `${file}.away`);
-  await untilUnready(service);
   expect((await ask(service, clients[0]!)).status).toBe(503);
+  await untilUnready(service);
   expect((await list(service)).text).toContain('{"petId":0,"quantity":1,');
   // A new file with the old name is not the one that the service has open, and commands refuse it.
   writeFileSync(file, "");

@@ -1,10 +1,11 @@
 // npm test: runs the tests of a tier, or the given files, and prints what they cost.
 //
 //   bun test/run.ts          the quick tier: every *.test.ts but the *.full.test.ts
-//   bun test/run.ts --rest   all else: *.full.test.ts, and on PostgreSQL the tests that chose SQLite
+//   bun test/run.ts --rest   all else: every *.full.test.ts, and the files that use surfaceEngine, on PostgreSQL
 //   bun test/run.ts --all    both
 //   bun test/run.ts PATH…    these files or folders, whatever their tier, with any flags of bun test
 import { chmodSync, mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { memoryFolder } from "./support/memory-folder.ts";
 import { startSharedPostgres } from "./support/postgres.ts";
@@ -47,8 +48,11 @@ function together(list: readonly string[], env: Record<string, string> = {}): Ru
 
 const words = process.argv.slice(2);
 const tier = tiers[words.join(" ")];
-/** For the temporary files of all tests, also of those that leave some behind. */
-const folder = mkdtempSync(join(memoryFolder(), "petstore-tests-"));
+/**
+ * For the temporary files of all tests, also of those that leave some behind. Endurance tests, which are
+ * given by their paths, may need more than the memory has.
+ */
+const folder = mkdtempSync(join(tier ? memoryFolder() : tmpdir(), "petstore-tests-"));
 /** Removes the folder once its input ends, so also after this process was killed. */
 const remover = Bun.spawn(
   ["sh", "-c", 'trap "" INT TERM HUP; read -r _; rm -rf "$1"', "", folder],

@@ -147,5 +147,9 @@ test("a running service returns imported pets and orders on the next request", a
     '[{"id":9007199254740993,"petId":7,"quantity":2,"shipDate":"2026-05-01T00:00:00.000Z",' +
       '"status":"approved","complete":false}]',
   );
+  expect(await place.runHere(["orders", "export", "copy.csv"])).toMatchObject({ code: 0 });
+  expect(readFileSync(place.path("copy.csv"), "utf8")).toContain(
+    '"=""9007199254740993""",7,2,2026-05-01T',
+  );
   await service.stop();
 });

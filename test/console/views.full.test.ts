@@ -12,6 +12,7 @@ import {
   tooWide,
 } from "../support/console.ts";
 import { type FullStore, shown, startFullStore } from "../support/full-store.ts";
+import { surfaceEngine } from "../support/service.ts";
 
 /** Every view in every width. */
 
@@ -21,7 +22,7 @@ let opened: ConsolePage;
 let narrow: Page;
 
 beforeAll(async () => {
-  store = await startFullStore();
+  store = await startFullStore(surfaceEngine);
   opened = await openConsole(store.service, "", { viewport: { width: 320, height: 844 } });
   narrow = opened.page;
 });

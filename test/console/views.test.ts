@@ -14,7 +14,7 @@ import {
   visitConsole,
 } from "../support/console.ts";
 import { type FullStore, shown, startFullStore } from "../support/full-store.ts";
-import type { TestService } from "../support/service.ts";
+import { surfaceEngine, type TestService } from "../support/service.ts";
 
 /** Every view with long names, on a phone with the dark theme. */
 
@@ -24,7 +24,7 @@ let opened: ConsolePage;
 let page: Page;
 
 beforeAll(async () => {
-  store = await startFullStore();
+  store = await startFullStore(surfaceEngine);
   ({ service } = store);
   const { text: key } = await issueOperator(service, "Grace");
   opened = await visitConsole(service, "", { ...phone, colorScheme: "dark" });

@@ -2,11 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { createFollower } from "../../src/domain/inventory/follower.ts";
 import type { InventoryReader } from "../../src/domain/ledger/store.ts";
 import { ServiceError } from "../../src/domain/running/errors.ts";
+import { turns } from "../support/committing.ts";
 import { createLedger, createReplica, startFollowing } from "../support/follower.ts";
 import { until } from "../support/until.ts";
 
 /** Waits until everything that can run has run. */
-const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
+const settle = () => turns(10);
 
 describe("a follower", () => {
   test("shows what was written before the read began", async () => {

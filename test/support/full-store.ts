@@ -2,7 +2,7 @@
 
 import { issueOperator } from "./admin/operators.ts";
 import { program } from "./program.ts";
-import { startTestService, surfaceEngine, type TestService } from "./service.ts";
+import { type Engine, startTestService, type TestService } from "./service.ts";
 
 const markup = `<img src=x onerror="document.title='stolen'">`;
 
@@ -12,9 +12,9 @@ export interface FullStore {
   addressOf(path: string): string;
 }
 
-export async function startFullStore(): Promise<FullStore> {
+export async function startFullStore(engine: Engine): Promise<FullStore> {
   const flags = { "webhooks-allow-insecure": "on", "webhooks-allowed-networks": "127.0.0.0/8" };
-  const service = await startTestService(surfaceEngine, flags, {}, { program });
+  const service = await startTestService(engine, flags, {}, { program });
   const till = await service.issueKey({ name: "Till 🦜 ".repeat(12) });
   const name = `\u202e${"Maximilian".repeat(20)}`;
   await service.addPets({ petId: 1n, name: "Rex" }, { petId: -9223372036854775808n, name });

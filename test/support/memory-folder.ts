@@ -20,16 +20,17 @@ function hasSpace(): boolean {
   return bavail * bsize >= memoryBytesMin;
 }
 
-/** Containers may forbid it. */
+/** Containers may forbid it, or forbid any file. */
 function canHoldPrograms(): boolean {
-  const folder = mkdtempSync(join(memory, "petstore-tests-"));
+  let folder: string | undefined;
   try {
+    folder = mkdtempSync(join(memory, "petstore-tests-"));
     const program = join(folder, "program");
     writeFileSync(program, "#!/bin/sh\n", { mode: 0o755 });
     return Bun.spawnSync([program]).success;
   } catch {
     return false;
   } finally {
-    rmSync(folder, { recursive: true });
+    if (folder) rmSync(folder, { recursive: true });
   }
 }

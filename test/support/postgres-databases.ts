@@ -1,4 +1,4 @@
-import { SQL } from "bun";
+import type { SQL } from "bun";
 
 let databasesMade = 0;
 
@@ -6,11 +6,11 @@ let databasesMade = 0;
 const databasesKept = 20;
 
 /**
- * Creates a database on the server with these addresses and returns its address. `made` has the names
- * of the databases that may be dropped, the oldest first.
+ * Creates a database with a unique name, and returns the name. `made` has the names of the databases that
+ * may be dropped, the oldest first.
  */
 export async function createDatabase(
-  url: (database?: string) => string,
+  sql: SQL,
   made: Set<string>,
   template = "template1",
 ): Promise<string> {
@@ -18,12 +18,11 @@ export async function createDatabase(
   const name = `fresh_${process.pid}_${++databasesMade}`;
   // A template stays, because more copies may follow.
   made.delete(template);
-  await using sql = new SQL(url(), { max: 1 });
   // The default strategy writes every page to the log and takes twice the time.
   await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
   made.add(name);
   if (made.size > databasesKept) await dropOldest(sql, made);
-  return url(name);
+  return name;
 }
 
 /** Drops the oldest database that nothing is connected to. Hundreds would fill the memory. */

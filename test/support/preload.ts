@@ -1,7 +1,6 @@
 // test/run.ts loads this into every process of tests, before the first file.
 
-// While nothing but timers that keep no process alive are left, Bun's test runner asks for the time again and again
-// instead of sleeping. Waiting for such a timer then takes a whole processor core.
+// Bun's test runner uses a whole core while only timers that keep no process alive are left. This one prevents that.
 setInterval(() => {}, 60_000);
 
 const StartedWorker = Worker;
@@ -12,10 +11,25 @@ const idle: Worker[] = [];
  * The thread that writes a SQLite store loads some 70 modules, which takes 45 ms. The tests of a process open
  * hundreds of stores, so the thread of a closed store opens the next one.
  */
-function ReusedWorker(url: string | URL, options?: WorkerOptions): Worker {
+function ReusedWorker(url: string | URL, options?: WorkerOptions): Partial<Worker> {
   if (!String(url).endsWith("/writer-worker.ts")) return new StartedWorker(url, options);
-  const worker = idle.pop() ?? new StartedWorker(url, options);
-  worker.terminate = () => void idle.push(worker);
-  return worker;
+  const thread = idle.pop() ?? new StartedWorker(url, options);
+  let isOpen = true;
+  return {
+    // What is sent after the end must not reach the next store.
+    postMessage(message: unknown) {
+      if (isOpen) thread.postMessage(message);
+    },
+    set onmessage(receive: Worker["onmessage"]) {
+      thread.onmessage = receive;
+    },
+    set onerror(receive: Worker["onerror"]) {
+      thread.onerror = receive;
+    },
+    terminate() {
+      isOpen = false;
+      idle.push(thread);
+    },
+  };
 }
 globalThis.Worker = ReusedWorker as unknown as typeof Worker;
