@@ -2,12 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
-import { type ConsolePage, expectNoComplaints, openConsole } from "../support/console.ts";
-import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
-import { changeQuantity, lastLedgerRows, quantityOf, rowOf, shows } from "../support/stock-view.ts";
-
-const wideId = "9223372036854775807";
-const markup = `<img src=x onerror="document.title='stolen'">`;
+import { type ConsolePage, expectNoComplaints } from "../support/console.ts";
+import { surfaceEngine, type TestService } from "../support/service.ts";
+import {
+  changeQuantity,
+  lastLedgerRows,
+  openStockView,
+  quantityOf,
+  rowOf,
+  shows,
+} from "../support/stock-view.ts";
 
 afterAll(closeBrowser);
 
@@ -21,17 +25,8 @@ describe.each([surfaceEngine])("the Stock view on %s", (engine) => {
     changeQuantity(service, till, petId, quantity, reason);
 
   beforeAll(async () => {
-    service = await startTestService(engine);
-    till = (await service.issueKey({ name: "Till 2" })).text;
-    const pets = Array.from({ length: 12 }, (_, index) => ({
-      petId: BigInt(index + 1),
-      name: `Pet ${index + 1}`,
-      quantity: 10,
-    }));
-    await service.addPets(...pets, { petId: BigInt(wideId), name: markup, quantity: 1 });
-    opened = await openConsole(service, "/stock");
+    ({ service, till, opened } = await openStockView(engine));
     page = opened.page;
-    await rowOf(page, 1).waitFor();
   });
   afterAll(async () => {
     expectNoComplaints(opened, service, [/status of 409/, /status of 50[03]/, /ERR_/]);

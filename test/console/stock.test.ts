@@ -3,19 +3,19 @@ import type { Page } from "playwright-core";
 import { issueOperator } from "../support/admin/operators.ts";
 import { closeBrowser } from "../support/browser.ts";
 import { runHere } from "../support/commands.ts";
-import { type ConsolePage, expectNoComplaints, openConsole, showView } from "../support/console.ts";
-import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
+import { type ConsolePage, expectNoComplaints, showView } from "../support/console.ts";
+import { surfaceEngine, type TestService } from "../support/service.ts";
 import {
   changeQuantity,
   focused,
   lastLedgerRows,
+  markup,
+  openStockView,
   quantityOf,
   rowOf,
   shows,
+  wideId,
 } from "../support/stock-view.ts";
-
-const wideId = "9223372036854775807";
-const markup = `<img src=x onerror="document.title='stolen'">`;
 
 afterAll(closeBrowser);
 
@@ -29,17 +29,8 @@ describe.each([surfaceEngine])("the Stock view on %s", (engine) => {
     changeQuantity(service, till, petId, quantity, reason);
 
   beforeAll(async () => {
-    service = await startTestService(engine);
-    till = (await service.issueKey({ name: "Till 2" })).text;
-    const pets = Array.from({ length: 12 }, (_, index) => ({
-      petId: BigInt(index + 1),
-      name: `Pet ${index + 1}`,
-      quantity: 10,
-    }));
-    await service.addPets(...pets, { petId: BigInt(wideId), name: markup, quantity: 1 });
-    opened = await openConsole(service, "/stock");
+    ({ service, till, opened } = await openStockView(engine));
     page = opened.page;
-    await rowOf(page, 1).waitFor();
   });
   afterAll(async () => {
     expectNoComplaints(opened, service, [/status of 409/]);

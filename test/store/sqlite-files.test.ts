@@ -1,14 +1,15 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import { openForWriting, setPragma } from "../../src/store/sqlite/engine/connection.ts";
 import { openSqlite } from "../../src/store/sqlite/store.ts";
 import { createTestClock } from "../support/clock.ts";
+import { expectPrivateStore } from "../support/file-modes.ts";
 import { petRow } from "../support/pets.ts";
-import { openWorkspace, petstore, type Workspace } from "../support/process.ts";
+import { openWorkspace, type Workspace } from "../support/process.ts";
 import { setUnit } from "../support/units.ts";
 
 let folder: string;
@@ -90,27 +91,6 @@ describe("only the owner can open", () => {
   });
   afterEach(() => place.leave());
 
-  const modes = (directory: string) =>
-    Object.fromEntries(
-      readdirSync(directory)
-        .sort()
-        .map((name) => [name, (statSync(join(directory, name)).mode & 0o777).toString(8)]),
-    );
-  const allPrivate = {
-    "production.db": "600",
-    "production.db-changes": "600",
-    "production.db-serving": "600",
-    "production.db-shm": "600",
-    "production.db-wal": "600",
-  };
-
-  test("the files of a store and a folder created for it, under umask 0", async () => {
-    const command = ["sh", "-c", `umask 0; exec "${petstore}" "$@"`, "sh"];
-    const stdin = '{"petId":1,"name":"Rex"}';
-    expect((await place.run(["pets", "import", "-"], { command, stdin })).code).toBe(0);
-    expect(modes(place.path("data"))).toMatchObject({ "production.db": "600" });
-    expect(statSync(place.path("data")).mode & 0o777).toBe(0o700);
-    await place.serve(["serve"], { command });
-    expect(modes(place.path("data"))).toEqual(allPrivate);
-  });
+  test("the files of a store and a folder created for it, under umask 0", () =>
+    expectPrivateStore(place, "0"));
 });

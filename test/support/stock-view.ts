@@ -1,6 +1,32 @@
 // Reads the Stock view of the console, and changes stock behind its back.
 import type { Page } from "playwright-core";
-import type { TestService } from "./service.ts";
+import { type ConsolePage, openConsole } from "./console.ts";
+import { type Engine, startTestService, type TestService } from "./service.ts";
+
+export const wideId = "9223372036854775807";
+export const markup = `<img src=x onerror="document.title='stolen'">`;
+
+/** The Stock view of a service with twelve pets of ten pieces, and one with a wide id and markup as its name. */
+export interface StockView {
+  readonly service: TestService;
+  /** A key of another client. */
+  readonly till: string;
+  readonly opened: ConsolePage;
+}
+
+export async function openStockView(engine: Engine): Promise<StockView> {
+  const service = await startTestService(engine);
+  const till = (await service.issueKey({ name: "Till 2" })).text;
+  const pets = Array.from({ length: 12 }, (_, index) => ({
+    petId: BigInt(index + 1),
+    name: `Pet ${index + 1}`,
+    quantity: 10,
+  }));
+  await service.addPets(...pets, { petId: BigInt(wideId), name: markup, quantity: 1 });
+  const opened = await openConsole(service, "/stock");
+  await rowOf(opened.page, 1).waitFor();
+  return { service, till, opened };
+}
 
 export const rowOf = (page: Page, petId: number | string) => page.locator(`[data-pet='${petId}']`);
 
