@@ -193,6 +193,18 @@ describe("of services that share a process,", () => {
     killed.set("deleting -changes and then -wal", loaded);
   });
 
+  test("updates are saved also if the log is deleted after another missing file was noticed", async () => {
+    const service = await serveTogether();
+    await updateSome(service);
+    rmSync(`${file}-shm`);
+    await service.wrote('"store file damaged"');
+    expect((await damageIn(service)).file).toEndWith("-shm");
+    rmSync(`${file}-wal`);
+    await service.wrote('"updates saved');
+    expect((await list(service)).status).toBe(503);
+    killed.set("deleting -shm and then -wal", loaded);
+  });
+
   describe("a stop loses no acknowledged update after", () => {
     // One mistake that strands updates, and one that does not. The others differ in how the service notices
     // them, not in how it stops.
@@ -213,6 +225,7 @@ describe("of services that share a process,", () => {
     const others: Pick<Mistake, "name" | "strands" | "mend">[] = [
       { name: "an update without -wal" },
       { name: "deleting -changes and then -wal" },
+      { name: "deleting -shm and then -wal", strands: true },
     ];
     for (const { name, strands, mend } of [...harmless, ...others]) {
       test(name, async () => {

@@ -65,13 +65,24 @@ export function createDamageCheck(
   }
 
   function find(skipped?: FileName): Damage | undefined {
-    if (damage && !damage.isReadable) return damage;
-    const found = search(skipped);
-    if (found) {
-      damage = found;
-      watched = watched.filter(({ name }) => files[name] !== found.file);
+    if (!damage || damage.isReadable) {
+      const found = search(skipped);
+      if (found) {
+        damage = found;
+        watched = watched.filter(({ name }) => files[name] !== found.file);
+      }
+    }
+    if (damage && !damage.isReadable && hasLogGone(damage)) {
+      damage = { ...damage, isWalStranded: true };
     }
     return damage;
+  }
+
+  /** Several files may be deleted one after another, and the log after the one that was missed first. */
+  function hasLogGone({ file, isCheckpointUnsafe }: Damage): boolean {
+    if (file === files.database || isCheckpointUnsafe) return false;
+    const opened = openedFiles.find(({ name }) => name === "wal")?.opened;
+    return opened !== undefined && statOf(files.wal)?.ino !== opened.ino;
   }
 
   return {

@@ -118,20 +118,25 @@ function createDamageHandler(
   let damage: Damage | undefined;
   let isReadable = true;
   let isClosed = false;
-  let savingWal = Promise.resolve();
+  let savingWal: Promise<void> | undefined;
   /** Releases the locks that this process had to take again. */
   const releases: (() => void)[] = [];
 
   function handle(found: Damage | undefined): void {
-    if (!found || isClosed || !isReadable || found.file === damage?.file) return;
+    if (!found || isClosed) return;
+    const isNew = isReadable && found.file !== damage?.file;
+    if (isNew) report(found);
+    if (found.isWalStranded && (isNew || !savingWal)) savingWal = saveWal();
+  }
+
+  function report(found: Damage): void {
     damage = found;
     isReadable &&= found.isReadable;
     // Invalidates the cached head, so the next request reads the store and gets the error.
     changes.advance();
-    const { file, what, todo, isWalStranded } = found;
+    const { file, what, todo } = found;
     log("store file damaged", { file, what, todo });
     blockOthers();
-    if (isWalStranded) savingWal = saveWal();
   }
 
   /** Keeps commands and other services from a store that this process can no longer write. */
