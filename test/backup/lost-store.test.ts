@@ -58,7 +58,8 @@ describe("a store whose files were deleted under a running service", () => {
   beforeAll(async () => {
     await importPets(`sqlite:${path}`, '{"petId":1,"name":"Rex","quantity":3}');
     const service = await lost.serve();
-    for (const name of readdirSync(lost.path("data"))) rmSync(lost.path(`data/${name}`));
+    // The database first, as `rm data/*` does: the service may look at any moment.
+    for (const name of readdirSync(lost.path("data")).sort()) rmSync(lost.path(`data/${name}`));
     await service.wrote("store file damaged");
     await until(() => existsSync(`${path}-changes`), 20_000, "the report of the damage");
     service.kill("SIGKILL");
