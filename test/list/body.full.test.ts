@@ -85,5 +85,6 @@ describe("how a list is sent", () => {
     expect(find()).toBeUndefined();
     wait(first!.size / 100 + 1);
     await compressed();
+    expect(find()).toBeInstanceOf(Blob);
   });
 });
