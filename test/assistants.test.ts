@@ -146,6 +146,23 @@ describe.each([surfaceEngine])("an assistant on %s", (engine) => {
     expect(service.logged).toEqual([]);
   });
 
+  test("gives a reason for the call or for each change, which goes first", async () => {
+    const { use } = await connect(service, key.text, revisions[0]);
+    const own = { petId: 5, delta: -1, reason: "own" };
+    const plain = { petId: 6, delta: -1 };
+    const mixed = await expectUnchanged(service.store, () =>
+      use("change_stock", { changes: [own, plain] }),
+    );
+    expect(mixed.text).toContain("Each change, or the call, must have a reason");
+    const reasonOf = async (petId: number) =>
+      (await use("stock_history", { petId, limit: 1 })).json.items[0].reason;
+    await use("change_stock", { changes: [own] });
+    expect(await reasonOf(5)).toStartWith("own [ses_");
+    await use("change_stock", { changes: [own, plain], reason: "shared" });
+    expect(await reasonOf(5)).toStartWith("own [ses_");
+    expect(await reasonOf(6)).toStartWith("shared [ses_");
+  });
+
   test("can do what its key can, and nothing of another key", async () => {
     const reader = await service.issueKey({ name: "Reader", scopes: ["inventory:read"] });
     const { use, names } = await connect(service, reader.text, revisions[0]);

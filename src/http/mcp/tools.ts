@@ -271,6 +271,9 @@ const changeList = {
   items: { ...StockChange, properties: { ...changeFields, petId: idOrText(changeFields.petId) } },
 };
 
+const reasonRequired =
+  "Each change, or the call, must have a reason of 1 to 160 characters without control characters.";
+
 const changeStock: DeclaredTool = {
   name: "change_stock",
   description:
@@ -278,7 +281,7 @@ const changeStock: DeclaredTool = {
   scope: "inventory:write",
   parameters: [
     { ...argument("changes", "What to change, all or nothing.", changeList), required: true },
-    { ...argument("reason", "Why, for people who read it later."), required: true },
+    argument("reason", "Why, for people who read it later. Required unless each change has one."),
     dryRun,
     sessionParameter,
   ],
@@ -294,7 +297,7 @@ const changeStock: DeclaredTool = {
       const said = reason ?? query.get("reason")?.trim();
       const text = markReason(said ?? "", session);
       if (said && isReason(text)) return { ...change, reason: text };
-      throw invalid("A reason of 1 to 160 characters, without control characters, is required.");
+      throw invalid(reasonRequired);
     });
     const write = { requestId, signal: request.signal, trace, isDryRun };
     const stored = await applyChanges(context, caller, marked, write);
