@@ -17,8 +17,7 @@ import {
   time,
   timeOrNull,
 } from "../api/contract/schema.ts";
-import type { Context } from "../pipeline/context.ts";
-import type { Call } from "../pipeline/operation.ts";
+import { keepOpen } from "../pipeline/keep-open.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
 
 const exampleFile = {
@@ -125,6 +124,7 @@ const listBackups: AdminDeclaration = {
 const makeBackup: AdminDeclaration = {
   method: "POST",
   path: "/backups",
+  isLong: true,
   contract: {
     summary: "Make a backup",
     description:
@@ -138,7 +138,8 @@ const makeBackup: AdminDeclaration = {
   },
   async handle(context, call) {
     const { store, clock, admin } = context;
-    const outcome = await whileWaiting(context, call, admin.backups.makeNow);
+    using _ = keepOpen(context, call);
+    const outcome = await admin.backups.makeNow();
     if (outcome.kind === "running") throw new ServiceError("already_running", backupRunning);
     if (outcome.kind === "failed") {
       throw new ServiceError("unavailable", `The backup failed: ${outcome.error}.`);
@@ -165,20 +166,6 @@ function runsOf(record: ReturnType<ReplicaView["runs"]> | undefined) {
     failedAt: isoOrNull(failedAt),
     error,
   };
-}
-
-/** Does long work, during which the silent connection is not closed. */
-async function whileWaiting<T>(
-  { admin }: Context,
-  { connections, request }: Call,
-  work: () => Promise<T>,
-): Promise<T> {
-  connections.setIdleTimeout(request, 0);
-  try {
-    return await work();
-  } finally {
-    connections.setIdleTimeout(request, admin.idleTimeoutSeconds);
-  }
 }
 
 export const backupOperations = { listBackups, makeBackup };

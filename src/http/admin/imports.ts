@@ -43,6 +43,7 @@ import { bodyTooLarge, compressedBody, incompleteBody } from "../messages/error-
 import type { Reply } from "../messages/reply.ts";
 import { readChunks } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
+import { keepOpen } from "../pipeline/keep-open.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { delimiterParameter, importFormatParameter, readFormat } from "./exports.ts";
 import { type AdminDeclaration, actorOf } from "./operation.ts";
@@ -189,20 +190,18 @@ const mapCharactersMax = 4_000;
 async function importFile(
   what: ImportRun["what"],
   columns: object,
-  { admin }: Context,
+  context: Context,
   call: Call,
 ): Promise<Reply> {
-  const { request, connections } = call;
+  const { imports, importBytesMax } = context.admin;
+  const { request } = call;
   const run = readRun(what, columns, call);
-  const bytes = readChunks(request, admin.importBytesMax);
+  const bytes = readChunks(request, importBytesMax);
+  using open = new DisposableStack();
   // While the file arrives, a silent client is cut off as usual.
-  const waitForImport = () => connections.setIdleTimeout(request, 0);
-  try {
-    const outcome = await admin.imports.run(run, bytes, waitForImport, request.signal);
-    return { status: 200, body: JSON.stringify(importOf(run, outcome)) };
-  } finally {
-    connections.setIdleTimeout(request, admin.idleTimeoutSeconds);
-  }
+  const waitForImport = () => void open.use(keepOpen(context, call));
+  const outcome = await imports.run(run, bytes, waitForImport, request.signal);
+  return { status: 200, body: JSON.stringify(importOf(run, outcome)) };
 }
 
 function readRun(what: ImportRun["what"], columns: object, call: Call): ImportRun {
@@ -272,6 +271,7 @@ function importOperation<T>(what: "pets" | "orders", rows: RowKind<T>): AdminDec
   return {
     method: "POST",
     path: `/${what}/import`,
+    isLong: true,
     contract: {
       summary: `Import ${what}`,
       description: `Adds and updates ${what} from a file. All rows are imported, or none. A row with a known \`${id}\` updates the fields that it gives. The columns are ${columns.map((column) => `\`${column}\``).join(", ")}.

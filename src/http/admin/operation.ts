@@ -40,7 +40,7 @@ export interface AdminOperation extends Operation {
 /** An operation as its file declares it. What all operations have in common is added to it. */
 export type AdminDeclaration = Pick<
   Declaration,
-  "method" | "path" | "body" | "contract" | "handle"
+  "method" | "path" | "body" | "isLong" | "contract" | "handle"
 >;
 
 export type AdminSettings = Pick<ApiSettings, DeclaredBody["bytesMax"]>;

@@ -32,6 +32,7 @@ import {
   seqBounds,
 } from "../api/parameters.ts";
 import type { Context } from "../pipeline/context.ts";
+import { keepOpen } from "../pipeline/keep-open.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { conflictMessage, exampleConflict } from "./conflicts.ts";
 import { exampleUndo } from "./contract/stock-schemas.ts";
@@ -194,6 +195,7 @@ const undoChanges: AdminDeclaration = {
   method: "POST",
   path: "/changes/undo",
   body: jsonBody,
+  isLong: true,
   contract: {
     summary: "Undo several changes",
     description: `Undoes all changes that match the filters, such as those of one request (a batch, a delivery, an import) or those that one key made between two times. All new rows are stored, or none.
@@ -238,19 +240,15 @@ Send a dry run first. Then send the same with its \`asOf\`, so that nothing is u
 
 /** Undoes changes. Returns the result as JSON. */
 export async function runUndo(
-  { admin }: Pick<Context, "admin">,
-  { request, connections }: Call,
+  context: Pick<Context, "admin">,
+  call: Call,
   run: UndoRun,
 ): Promise<string> {
   // An old request is far from the end of the ledger.
-  connections.setIdleTimeout(request, 0);
-  try {
-    const outcome = await admin.imports.undo(run, request.signal);
-    if (outcome.kind !== "undone") throw notRun("undo", outcome);
-    return outcome.json;
-  } finally {
-    connections.setIdleTimeout(request, admin.idleTimeoutSeconds);
-  }
+  using _ = keepOpen(context, call);
+  const outcome = await context.admin.imports.undo(run, call.request.signal);
+  if (outcome.kind !== "undone") throw notRun("undo", outcome);
+  return outcome.json;
 }
 
 export const undoOperations = { undoChange, undoChanges };

@@ -17,6 +17,7 @@ import { type Contract, json, jsonList } from "../api/contract/operation.ts";
 import { jsonBody } from "../api/operation.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
+import { keepOpen } from "../pipeline/keep-open.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { exampleId, exampleMessageId, webhookNames } from "./contract/webhook-schemas.ts";
 import {
@@ -224,6 +225,7 @@ function sending(
   return {
     method: "POST",
     path: `/webhooks/{webhookId}${path}`,
+    isLong: true,
     contract: {
       ...contract,
       description: `${description} Returns the attempt, which is also in the log, when the receiver has responded or its time is over. The position, the state and the retries of the webhook do not change. The rules for addresses are those of all messages.`,
@@ -231,16 +233,13 @@ function sending(
       success: { 200: json("The attempt, successful or not.", "WebhookAttempt") },
       messages: { ...messages, already_running: { already_running: refusals.beingSent } },
     },
-    async handle({ admin, clock }, call) {
-      const { request, connections } = call;
-      const [id, messageId] = [idOf(call), request.params?.messageId];
+    async handle(context, call) {
+      const { params, signal } = call.request;
       // A receiver has longer to respond than a silent connection stays open.
-      connections.setIdleTimeout(request, 0);
-      const by = byOperator(call, clock);
-      return admin
-        .sendMessage(id, messageId, by, request.signal)
-        .then((attempt) => ok(attemptJson(attempt)))
-        .finally(() => connections.setIdleTimeout(request, admin.idleTimeoutSeconds));
+      using _ = keepOpen(context, call);
+      const by = byOperator(call, context.clock);
+      const { sendMessage } = context.admin;
+      return ok(attemptJson(await sendMessage(idOf(call), params?.messageId, by, signal)));
     },
   };
 }

@@ -16,6 +16,8 @@ export function mcpOperation(settings: McpSettings): Operation {
   return {
     ...{ id: "message", method: "POST", path: "", stability: "beta", cacheControl: "no-store" },
     body: { mediaTypes: jsonTypes, bytesMax: settings.bodyBytesMax },
+    // The tool undo_session.
+    isLong: true,
     async handle(context, call) {
       const { headers } = call.request;
       rejectForeignPage(headers.get("origin"), settings.corsOrigins);

@@ -25,6 +25,8 @@ export interface Operation {
   readonly body?: BodyRule;
   /** Requests with other names get 400. Undefined if the specification says to ignore them. */
   readonly known?: KnownNames;
+  /** It may take longer than a connection may be silent. The proxies in deploy/proxies/ must wait for it. */
+  readonly isLong?: true;
   readonly handle: (context: Context, call: Call) => MaybePromise<Reply>;
 }
 
