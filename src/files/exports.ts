@@ -1,8 +1,8 @@
-import { type CellKind, orderRows, petRows, type RowKind } from "../domain/catalogue/imports.ts";
+import { orderRows, petRows, type RowKind } from "../domain/catalogue/imports.ts";
 import type { Order } from "../domain/catalogue/orders.ts";
 import type { Pet } from "../domain/catalogue/pets.ts";
 import type { CatalogueReader } from "../domain/catalogue/store.ts";
-import { csvCell, exactCode, exactId, neutralised } from "../domain/values/spreadsheet-text.ts";
+import { csvLine } from "../domain/values/spreadsheet-text.ts";
 import { isoOrNull } from "../domain/values/times.ts";
 import type { Format } from "./formats.ts";
 
@@ -75,28 +75,4 @@ export const orderContent: Content<Order> = {
 
 function withIsoDate(order: Order) {
   return { ...order, shipDate: isoOrNull(order.shipDate) };
-}
-
-/** One row of a CSV file. */
-export function csvLine(
-  columns: Content<never>["columns"],
-  fields: Readonly<Record<string, unknown>>,
-): string {
-  return Object.entries(columns)
-    .map(([column, kind]) => csvCell(cellText(kind, fields[column])))
-    .join();
-}
-
-function cellText(kind: CellKind, value: unknown): string {
-  if (value === null) return "";
-  if (kind === "code") return exactCode(String(value));
-  if (typeof value === "bigint") return exactId(String(value));
-  if (Array.isArray(value)) return neutralised(listCell(value));
-  return typeof value === "string" ? neutralised(value) : String(value);
-}
-
-/** Joins items with bars. Writes a JSON array if a bar or a bracket in an item would be misread. */
-function listCell(items: readonly string[]): string {
-  const isPlain = items.every((item) => !item.includes("|")) && !items[0]?.startsWith("[");
-  return isPlain ? items.join("|") : JSON.stringify(items);
 }

@@ -1,10 +1,10 @@
 import type { FoundColumn } from "../domain/catalogue/import-preview.ts";
 import { type Problems, shownValue } from "../domain/catalogue/import-problems.ts";
-import type { CellKind, Fields, RowKind } from "../domain/catalogue/imports.ts";
+import type { Fields, RowKind } from "../domain/catalogue/imports.ts";
 import { ambiguousNumber } from "../domain/catalogue/pet-fields.ts";
 import { JsonNumber, parseJson } from "../domain/values/json.ts";
 import { findNearest } from "../domain/values/nearest.ts";
-import { exactText, original } from "../domain/values/spreadsheet-text.ts";
+import { type CellKind, exactText, original } from "../domain/values/spreadsheet-text.ts";
 import { BrokenText } from "./lines.ts";
 
 /** The text of a cell, or why it has none. */

@@ -17,6 +17,7 @@ describe.each([surfaceEngine])("exports on %s", (engine) => {
     await service.addPets(
       { petId: -9223372036854775808n, name: "=1+1", category: "@x", tags: ["a|b", "c"] },
       { petId: 9007199254740993n, name: 'a "b",\r\nc', quantity: 9007199254740991 },
+      { petId: 1n, name: "x;=1+1;", category: "＝1", tags: ["a", "-2"], barcode: ";@3" },
       ...many,
     );
     const order = { petId: 7n, quantity: 1, status: "placed", complete: false } as const;
@@ -40,12 +41,13 @@ describe.each([surfaceEngine])("exports on %s", (engine) => {
         expect(text).toStartWith(`${Object.keys(petRows.columns).join()}\n`);
         const row = '"=""-9223372036854775808""",\'=1+1,\'@x,"[""a|b"",""c""]",';
         expect(text).toContain(`\n${row}`);
+        expect(text).toContain('\n1,x;\'=1+1;,\'＝1,a|\'-2,,"="";\'@3""",');
       }
       const words = ["pets", "import", "-", "--format", format, "--dry-run", "--json"];
       const database = ["--database", service.databaseUrl];
       const again = await runHere([...words, ...database], { stdin: text });
       expect(JSON.parse(again.out)).toMatchObject({
-        ...{ created: 0, changed: 0, unchanged: many.length + 2, differenceCount: 0 },
+        ...{ created: 0, changed: 0, unchanged: many.length + 3, differenceCount: 0 },
       });
     }
   });

@@ -1,4 +1,4 @@
-import { csvCell, exactCode, exactId, neutralised } from "../../domain/values/spreadsheet-text.ts";
+import { type CellKind, csvLine } from "../../domain/values/spreadsheet-text.ts";
 import { pause } from "../client/retries.ts";
 import { type Choices, SelectField } from "../parts/choices.tsx";
 import { FormDialog } from "../parts/dialog-form.tsx";
@@ -6,17 +6,16 @@ import { countOf } from "../texts/formats.ts";
 import { table, visible } from "./state.ts";
 import type { Entry } from "./table.ts";
 
-/** In the order of the file, with the names that an import expects, and how their values are written. */
+/** In the order of the file, with the names that an import expects. */
 const columns = {
-  petId: exactId,
-  name: neutralised,
-  category: neutralised,
-  barcode: exactCode,
-  quantity: String,
-  status: String,
-  lowStockAt: String,
-} as const satisfies Partial<Record<keyof Entry, (text: string) => string>>;
-const names = Object.keys(columns) as (keyof typeof columns)[];
+  petId: "id",
+  name: "text",
+  category: "text",
+  barcode: "code",
+  quantity: "integer",
+  status: "text",
+  lowStockAt: "integer",
+} as const satisfies Partial<Record<keyof Entry, CellKind>>;
 const delimiters: Choices<string> = Object.entries({ ",": "Comma", ";": "Semicolon", "\t": "Tab" });
 /** What the file begins with. Excel reads UTF-8 only after its mark. */
 const beginnings: Choices<string> = [
@@ -32,10 +31,12 @@ export function ExportDialog({ close }: { readonly close: () => void }) {
   async function submit(form: FormData): Promise<void> {
     const entries = table.value;
     const delimiter = form.get("delimiter") as string;
-    const pieces = [`${form.get("beginning")}${names.join(delimiter)}\n`];
+    const pieces = [`${form.get("beginning")}${Object.keys(columns).join(delimiter)}\n`];
     for (let start = 0; start < rows.length; start += sliceRows) {
       const slice = [...rows.subarray(start, start + sliceRows)];
-      pieces.push(...slice.map((row) => lineOf(entries.entryAt(row), delimiter)));
+      pieces.push(
+        ...slice.map((row) => `${csvLine(columns, { ...entries.entryAt(row) }, delimiter)}\n`),
+      );
       await pause(0);
     }
     download(new Blob(pieces, { type: "text/csv" }));
@@ -49,14 +50,6 @@ export function ExportDialog({ close }: { readonly close: () => void }) {
       <SelectField label="Encoding" name="beginning" choices={beginnings} />
     </FormDialog>
   );
-}
-
-function lineOf(entry: Entry, delimiter: string): string {
-  const cells = names.map((name) => {
-    const value = entry[name] ?? null;
-    return value === null ? "" : csvCell(columns[name](String(value)), delimiter);
-  });
-  return `${cells.join(delimiter)}\n`;
 }
 
 function download(file: Blob): void {

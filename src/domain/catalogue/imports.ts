@@ -1,6 +1,7 @@
 import { isPetStatus, petStatuses } from "../ledger/inventory.ts";
 import { parseInt64 } from "../values/int64.ts";
 import { JsonNumber } from "../values/json.ts";
+import type { CellKind } from "../values/spreadsheet-text.ts";
 import { isReason, reasonCharactersMax } from "../values/texts.ts";
 import { parseInstant } from "../values/times.ts";
 import { type Problem, type Problems, shownValue } from "./import-problems.ts";
@@ -10,9 +11,6 @@ import type { PetRecord } from "./pets.ts";
 
 /** The values of one row of an import file, not yet checked. Undefined means not given. */
 export type Fields = Readonly<Record<string, unknown>>;
-
-/** What a cell of a CSV file holds. Its text becomes a JSON value of this kind. */
-export type CellKind = "id" | "integer" | "flag" | "text" | "code" | "texts";
 
 /** What differs between the rows of pets and of orders. */
 export interface RowKind<T> {

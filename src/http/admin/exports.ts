@@ -1,13 +1,8 @@
 import { extname } from "node:path";
 import { yieldToEventLoop } from "../../domain/running/background.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import {
-  type Content,
-  csvLine,
-  exportText,
-  orderContent,
-  petContent,
-} from "../../files/exports.ts";
+import { csvLine } from "../../domain/values/spreadsheet-text.ts";
+import { type Content, exportText, orderContent, petContent } from "../../files/exports.ts";
 import { delimiterNames, type Format, formats, importFormats } from "../../files/formats.ts";
 import { exampleOrder } from "../api/contract/examples.ts";
 import { choiceParameter, type QueryParameter, queryOf, readParameter } from "../api/parameters.ts";
@@ -59,7 +54,7 @@ async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array>
 
 const formulaNote = `
 
-In CSV, a text that a spreadsheet program would run as a formula starts with an apostrophe: one that begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or CR, or with apostrophes before one of these. An import removes it.`;
+In CSV, an apostrophe stands before \`=\`, \`+\`, \`-\`, \`@\` and their full-width forms, a tab and CR, where a spreadsheet program could run them as a formula: at the start of a text, and in it after a comma, semicolon, bar, tab or line break, also if quotes or apostrophes are between. An import removes it.`;
 
 function exportOperation<Row>(
   what: "pets" | "orders",
