@@ -297,6 +297,22 @@ const three = (a: number) =>
   ]);
 });
 
+/** Searches in, and changes of, something that is named like a message. */
+const readsMessage =
+  /\.(?:exec|test)\([^)]*\b(?:message|error|failure)s?\b|\b(?:message|error|messageOf\([^)]*\))(?:\.(?:value|message))*[!?]?\.(?:match|matchAll|replace|replaceAll|split|search|includes|startsWith|endsWith|indexOf)\(/;
+
+/** Prints the sentences of the domain as fragments. */
+const formatsMessages = "src/cli/run.ts";
+
+test("whoever gets an error reads its fields, and never its sentence", () => {
+  const clients = codeFiles.filter((path) => /^(src\/(console|cli)|client\/src)\//.test(path));
+  const reading = clients.flatMap((path) => {
+    const lines = read(path).split("\n");
+    return lines.filter((line) => readsMessage.test(line)).map((line) => `${path}: ${line.trim()}`);
+  });
+  expect(reading.filter((one) => !one.startsWith(`${formatsMessages}: `))).toEqual([]);
+});
+
 test("nothing is called utils, helpers or common, and nothing is a barrel", () => {
   const names = /(^|\/)(utils?|helpers?|common|misc)(\.|\/)/i;
   expect(tracked.filter((path) => names.test(path))).toEqual([]);

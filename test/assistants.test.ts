@@ -270,6 +270,10 @@ describe.each([surfaceEngine])("an assistant on %s", (engine) => {
       [{ changes: [{ petId: 404, delta: 1 }], reason: "x" }, "not_found"],
       [{ changes: [{ petId: "01", delta: 1 }], reason: "x" }, "petId"],
       [{ changes: [{ petId: 1, delta: -1e9 }], reason: "x" }, "insufficient_stock"],
+      [
+        { changes: [404, large].map((petId) => ({ petId: `${petId}`, delta: -1e9 })), reason: "x" },
+        `{"details":[{"index":0,"petId":404,"code":"not_found"},{"index":1,"petId":${large},"code":"insufficient_stock","requested":1000000000,"available":5}]}`,
+      ],
     ];
     await expectUnchanged(service.store, async () => {
       for (const [body, headers, status, text] of bad) {

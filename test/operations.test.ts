@@ -10,6 +10,7 @@ import {
   expectError,
   expectUnchanged,
   limitsOf,
+  linesOf,
 } from "./support/responses.ts";
 import {
   type CallOptions,
@@ -68,7 +69,7 @@ describe.each([surfaceEngine])("operations on %s", (engine) => {
 
       const answersError = async (code: ErrorCode, options: CallOptions, example = good) => {
         const response = await ask(operation, example, options);
-        expectError(response, code);
+        expectError(response, code, linesOf(operation, code));
         expectMarks(response.headers);
         return response;
       };

@@ -19,14 +19,13 @@ export function readBody<T>(response: RawResponse, decode: (value: Json) => T): 
 
 /** Decodes the body of an error response. A proxy's error page becomes `unexpected_answer`. */
 export function readError(response: RawResponse, retryAfter: number | undefined): ApiError {
-  const details = { ...detailsOf(response), retryAfter };
+  const context = { ...contextOf(response), retryAfter };
   try {
-    const { code, message } = decodeError(parseWithLongIds(response.text));
-    return new ApiError({ code, message, ...details });
+    return new ApiError({ ...decodeError(parseWithLongIds(response.text)), ...context });
   } catch {
     const excerpt = response.text.slice(0, 200).trim();
     const message = `Status ${response.status} without a valid error body: ${excerpt}`;
-    return new ApiError({ code: "unexpected_answer", message, ...details });
+    return new ApiError({ code: "unexpected_answer", message, ...context });
   }
 }
 
@@ -36,10 +35,10 @@ export function unexpectedResponse(
   message: string,
   cause?: unknown,
 ): ApiError {
-  return new ApiError({ code: "unexpected_answer", message, cause, ...detailsOf(response) });
+  return new ApiError({ code: "unexpected_answer", message, cause, ...contextOf(response) });
 }
 
-function detailsOf(response: RawResponse) {
+function contextOf(response: RawResponse) {
   const requestId = response.headers.get("x-request-id") ?? undefined;
   return { status: response.status, requestId, response };
 }

@@ -14,6 +14,7 @@ import {
 } from "./fields.js";
 import { type Json, withToJson } from "./json.js";
 import {
+  type FailedLine,
   type InventoryItem,
   type Order,
   orderStatusValues,
@@ -82,10 +83,30 @@ function decodeOrder(value: Json): Order {
 }
 
 /** Keeps an unknown code as it is: a later version of the service may add codes. */
-export function decodeError(value: Json): { readonly code: string; readonly message: string } {
-  const { code, message, status } = readFields(value);
+export function decodeError(value: Json) {
+  const { code, message, status, details } = readFields(value);
   if (typeof code !== "string" || code === "") return fail("code", "a string");
   if (typeof message !== "string") return fail("message", "a string");
   checkInteger(status, "status");
-  return { code, message };
+  return { code, message, details: readDetails(details as Json | undefined) };
+}
+
+/** Undefined also for details of a kind that only a later version of the service has. */
+function readDetails(value: Json | undefined): readonly FailedLine[] | undefined {
+  try {
+    return decodeList(value, decodeFailedLine);
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeFailedLine(value: Json): FailedLine {
+  const fields = readFields(value);
+  checkInteger(fields.index, "index");
+  fields.petId = readId(fields.petId, "petId");
+  checkString(fields.code, "code");
+  for (const name of ["requested", "available"]) {
+    if (fields[name] !== undefined) checkInteger(fields[name], name);
+  }
+  return withToJson(fields) as unknown as FailedLine;
 }

@@ -1,6 +1,6 @@
 import type { InventoryEntry } from "./entry.js";
 import type { RawResponse } from "./response.js";
-import type { ErrorCode } from "./types.js";
+import type { ErrorCode, FailedLine } from "./types.js";
 
 /**
  * The error code that the service sent. Later versions of the service may add codes.
@@ -10,10 +10,11 @@ import type { ErrorCode } from "./types.js";
  */
 export type ApiErrorCode = ErrorCode | "unexpected_answer" | (string & {});
 
-export interface ApiErrorDetails {
+export interface ApiErrorFields {
   readonly code: ApiErrorCode;
   readonly status: number;
   readonly message: string;
+  readonly details?: readonly FailedLine[] | undefined;
   readonly requestId?: string | undefined;
   readonly retryAfter?: number | undefined;
   readonly response?: RawResponse | undefined;
@@ -32,19 +33,22 @@ export class ApiError extends Error {
   readonly code: ApiErrorCode;
   /** The HTTP status. */
   readonly status: number;
+  /** Every change of a batch that the service rejected with 404 or 409, at most 100. Otherwise undefined. */
+  readonly details: readonly FailedLine[] | undefined;
   /** The `X-Request-Id` of the response. Include it when you contact the operator. */
   readonly requestId: string | undefined;
   /** Seconds to wait before the next attempt, if the service sent `Retry-After`. */
   readonly retryAfter: number | undefined;
   readonly #response: RawResponse | undefined;
 
-  constructor(details: ApiErrorDetails) {
-    super(details.message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.code = details.code;
-    this.status = details.status;
-    this.requestId = details.requestId;
-    this.retryAfter = details.retryAfter;
-    this.#response = details.response;
+  constructor(fields: ApiErrorFields) {
+    super(fields.message, fields.cause === undefined ? undefined : { cause: fields.cause });
+    this.code = fields.code;
+    this.status = fields.status;
+    this.details = fields.details;
+    this.requestId = fields.requestId;
+    this.retryAfter = fields.retryAfter;
+    this.#response = fields.response;
   }
 
   /** The HTTP response. Not an own property, so that a logged error stays short. */

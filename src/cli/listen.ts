@@ -98,9 +98,7 @@ async function* forward(
   };
   let failure: ServiceError | undefined;
   collect(watch, waiting).catch(({ message }: Error) => {
-    // The command sends the key, not its user.
-    const reason = message.replace(/ Send it as '.*?'\./, "");
-    failure = new ServiceError("invalid_request", `cannot follow the service: ${reason}`);
+    failure = new ServiceError("invalid_request", `cannot follow the service: ${message}`);
   });
   try {
     while (failure === undefined && !signal.aborted) {

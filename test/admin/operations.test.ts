@@ -11,7 +11,12 @@ import { operations } from "../support/admin/operations.ts";
 import { issueOperator, ownPage, signIn } from "../support/admin/operators.ts";
 import type { Example } from "../support/operation-examples.ts";
 import { programHere } from "../support/program.ts";
-import { expectCommonHeaders, expectError, expectUnchanged } from "../support/responses.ts";
+import {
+  expectCommonHeaders,
+  expectError,
+  expectUnchanged,
+  linesOf,
+} from "../support/responses.ts";
 import {
   type CallOptions,
   startTestService,
@@ -110,7 +115,8 @@ describe.each([surfaceEngine])("operations of the operator API on %s", (engine) 
         const fill = await prepare(id);
         await unchanged(async () => {
           for (const { code, ...sent } of bad) {
-            expectError(await send(operation, fill(sent), { key: operator }), code);
+            const refused = await send(operation, fill(sent), { key: operator });
+            expectError(refused, code, linesOf(operation, code));
           }
         });
       });

@@ -107,6 +107,7 @@ describe("a batch", () => {
     const before = await client.listInventory();
     const { seq } = await client.ledgerHead();
     const first = { petId: 1n, delta: 1 };
+    const { quantity } = before.find(({ petId }) => petId === 1n)!;
     for (const [change, code] of [
       [{ petId: 404n, delta: 1 }, "not_found"],
       [{ petId: 1n, delta: -1000 }, "insufficient_stock"],
@@ -114,8 +115,14 @@ describe("a batch", () => {
       [{ petId: 1n, quantity: -1 }, "invalid_request"],
     ] as const) {
       const error = await rejectionOf(client.applyChanges([first, change]));
-      expect(isApiError(error) && error.code).toBe(code);
+      assert(isApiError(error));
+      expect(error.code).toBe(code);
       expect(String(error)).toContain("1");
+      const line = { index: 1, petId: change.petId, code };
+      const isShort = code === "insufficient_stock";
+      const expected = [{ ...line, ...(isShort && { requested: 1000, available: quantity + 1 }) }];
+      expect(error.details).toEqual(code === "invalid_request" ? undefined : expected);
+      expect(JSON.stringify(error)).toContain(`"code":"${code}"`);
     }
     expect(isApiError(await rejectionOf(client.applyChanges([])))).toBe(true);
     expect(await client.listInventory()).toEqual(before);

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { quantityMax } from "../../src/domain/ledger/inventory.ts";
 import { onEveryEngine } from "../support/conformance.ts";
 import { expectError, expectUnchanged, limitsOf } from "../support/responses.ts";
 import type { TestResponse } from "../support/service.ts";
@@ -56,10 +57,51 @@ onEveryEngine("batches and reasons", (service) => {
     await expectUnchanged(service().store, async () => {
       for (const [change, code, pet] of broken) {
         const response = await apply(key, `{"petId":1,"delta":1},${change}`);
-        expectError(response, code);
+        expectError(response, code, code === "invalid_request" ? 0 : 1);
         expect(messageOf(response)).toStartWith(`Change 1${pet === "" ? "" : ` ${pet}`}: `);
       }
     });
+  });
+
+  test("[safe.failed-lines] the error of a batch names every change that breaks a rule, as if the others that do were not there", async () => {
+    const key = await issue();
+    const large = 2n ** 63n - 1n;
+    await service().addPets(
+      ...[1n, 2n, large].map((petId) => ({ petId, quantity: petId === 2n ? quantityMax : 5 })),
+    );
+    const version = await head();
+    const [take, none] = ['{"petId":1,"delta":-3}', '{"petId":404,"delta":1}'];
+    const changes = [
+      ...[take, '{"petId":1,"delta":-9}', take, none],
+      ...['{"petId":2,"delta":1}', `{"petId":${large},"delta":-6}`, '{"petId":1,"delta":-2}'],
+      ...[`{"petId":${large},"delta":1,"expectedVersion":${version - 1}}`, none],
+      `{"petId":2,"quantity":0,"expectedVersion":${version - 1}}`,
+    ];
+    const idempotency = { "Idempotency-Key": "failed-lines" };
+    const refused = await expectUnchanged(service().store, () =>
+      apply(key, changes.join(), idempotency),
+    );
+    expectError(refused, "insufficient_stock", 7);
+    expect(messageOf(refused)).toStartWith("Change 1 (pet 1): A delta of -9 would");
+    const lines = [
+      '{"index":1,"petId":1,"code":"insufficient_stock","requested":9,"available":2}',
+      '{"index":2,"petId":1,"code":"insufficient_stock","requested":3,"available":2}',
+      '{"index":3,"petId":404,"code":"not_found"}',
+      '{"index":4,"petId":2,"code":"insufficient_stock"}',
+      `{"index":5,"petId":${large},"code":"insufficient_stock","requested":6,"available":5}`,
+      `{"index":7,"petId":${large},"code":"version_conflict"}`,
+      '{"index":8,"petId":404,"code":"not_found"}',
+    ];
+    expect(refused.text).toEndWith(`"details":[${lines.join()}]}`);
+    // The others are the batch that fits.
+    const failed = new Set([1, 2, 3, 4, 5, 7, 8]);
+    const rest = changes.filter((_, index) => !failed.has(index));
+    expect((await apply(key, rest.join(), idempotency)).status).toBe(200);
+    const many = await apply(key, Array.from({ length: 1_000 }, () => none).join());
+    expectError(many, "not_found", 100);
+    expect(many.text).toContain('{"index":99,"petId":404,"code":"not_found"}]}');
+    const reused = await apply(key, take, idempotency);
+    expectError(reused, "idempotency_key_reused");
   });
 
   test("[safe.dry-run] with dryRun, a batch is checked by the same rules, says what it would do, and stores nothing", async () => {
@@ -105,9 +147,9 @@ onEveryEngine("batches and reasons", (service) => {
       expect(answers[1]!.json).toMatchObject({
         entries: [{ quantity: 1, before: { quantity: 5 } }],
       });
-      expectError(answers[2]!, "insufficient_stock");
-      expectError(answers[3]!, "not_found");
-      expectError(answers[4]!, "version_conflict");
+      expectError(answers[2]!, "insufficient_stock", 1);
+      expectError(answers[3]!, "not_found", 1);
+      expectError(answers[4]!, "version_conflict", 1);
     });
     // The key was not used yet, and the next request with it finds nothing to repeat.
     const applied = await apply(key, changes, idempotency);

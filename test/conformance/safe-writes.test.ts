@@ -118,7 +118,7 @@ onEveryEngine("safe writes", (service, engine) => {
     await service().addPets({ petId: 1n, quantity: 1 });
     const headers = { "Idempotency-Key": "failed" };
     const sale = '{"petId":1,"delta":-2}';
-    expectError(await apply(key, sale, headers), "insufficient_stock");
+    expectError(await apply(key, sale, headers), "insufficient_stock", 1);
     await update(key, 2);
     const again = await apply(key, sale, headers);
     expect([again.status, isReplayed(again)]).toEqual([200, false]);

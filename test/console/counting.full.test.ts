@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import type { Page, Route } from "playwright-core";
+import type { Page, Response as PageResponse, Route } from "playwright-core";
 import { issueOperator } from "../support/admin/operators.ts";
 import { seriousFindings } from "../support/axe.ts";
 import { closeBrowser } from "../support/browser.ts";
@@ -180,12 +180,18 @@ test("counts that would make the stock negative by now are to be made again, and
   service.clock.advance(60_000);
   for (const petId of [21, 22]) await changeQuantity(service, till, petId, 5);
   await shows(page, 22, "5");
+  const statuses: number[] = [];
+  const note = (one: PageResponse) => one.url().endsWith("/changes") && statuses.push(one.status());
+  page.on("response", note);
   await apply("Apply 3 differences");
   await page
     .getByText(
-      /Count again: Pet 21, Pet 22\. .*counted 2, 5 fewer since. The stored quantity is 5\./,
+      /Count again: Pet 21, Pet 22\. .*counted 2, 5 fewer since. The stored quantity is 5\. Count again\. Also refused: Pet 22\./,
     )
     .waitFor();
+  // One answer names both pets.
+  expect(statuses).toEqual([409, 200]);
+  page.off("response", note);
   refusals.push(/status of 409/);
   await counted(0);
   expect(await lastLedgerRows(service, till, 2)).toMatchObject([

@@ -31,6 +31,7 @@ describe.each(Object.entries(documents))("%s", (_file, text) => {
     const narrow = integers.filter(({ schema }) => schema.format !== "int64");
     expect(narrow.map(({ place, schema }) => [place, schema.format])).toEqual([
       ["components.schemas.Error.properties.status", "int32"],
+      ["components.schemas.BatchError.properties.status", "int32"],
     ]);
     const places = integers.map(({ place }) => place);
     expect(places).toContain("components.schemas.InventoryItem.properties.quantity");
@@ -38,13 +39,14 @@ describe.each(Object.entries(documents))("%s", (_file, text) => {
     expect(places).toContain("paths./store/orders.get.parameters.0.schema");
   });
 
-  test("describes every error with a plain reference to the schema Error", () => {
+  test("describes every error with a plain reference to the schema Error, or BatchError where it can name lines", () => {
     expect(errors.length).toBeGreaterThan(20);
     for (const { id, status, response } of errors) {
+      const isBatch = id === "applyChanges" && ["404", "409"].includes(status);
       expect([id, status, response.content?.["application/json"].schema]).toEqual([
         id,
         status,
-        { $ref: "#/components/schemas/Error" },
+        { $ref: `#/components/schemas/${isBatch ? "BatchError" : "Error"}` },
       ]);
     }
   });

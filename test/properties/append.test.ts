@@ -80,32 +80,39 @@ function appendNaively(start: readonly Entry[], units: readonly Unit[]) {
   const outcomes = units.map((one): Outcome => {
     let draft = kept;
     const stored: Entry[] = [];
+    const broken: Rejected[] = [];
     for (const [index, each] of one.changes.entries()) {
       const { petId: id, kind, amount, expected: versions, reason } = each;
       const before = draft.entries.find((each) => each.petId === id);
       const current = kept.entries.find((each) => each.petId === id);
-      const reject = (why: Rejected["reason"]) =>
-        ({
-          kind: "rejected",
-          reason: why,
-          index,
-          current,
-          epoch: why === "version_mismatch" ? epochNaively(current!.version) : undefined,
-        }) as const;
-      if (!before) return reject("not_found");
+      const reject = (why: Rejected["reason"], range?: object) => {
+        const epoch = why === "version_mismatch" ? epochNaively(current!.version) : undefined;
+        broken.push({ kind: "rejected", reason: why, index, current, epoch, ...range });
+      };
+      if (!before) {
+        reject("not_found");
+        continue;
+      }
       const isExpected = versions?.some(
         ({ seq, epoch = epochNaively(seq) }) =>
           seq === before.version && epoch === epochNaively(seq),
       );
-      if (isExpected === false) return reject("version_mismatch");
+      if (isExpected === false) {
+        reject("version_mismatch");
+        continue;
+      }
       let sum = BigInt(amount) + (kind === "add" ? BigInt(before.quantity) : 0n);
       if (kind === "count") {
         const changed = changedNaively(each, before, draft.rows as readonly LedgerRow[]);
-        if (changed === undefined) return reject("count_outdated");
+        if (changed === undefined) {
+          reject("count_outdated");
+          continue;
+        }
         sum += changed;
       }
       if (sum < 0n || sum > 2n ** 53n - 1n) {
-        return { ...reject("out_of_range"), quantity: Number(sum) };
+        reject("out_of_range", { quantity: Number(sum) });
+        continue;
       }
       const seq = tip.seq + draft.rows.length + 1;
       const after: Entry = { ...before, quantity: Number(sum), version: seq };
@@ -123,6 +130,11 @@ function appendNaively(start: readonly Entry[], units: readonly Unit[]) {
       };
       stored.push(after);
     }
+    const [first, ...later] = broken;
+    const others = later.map(({ index, reason, quantity: sum }) =>
+      sum === undefined ? { index, reason } : { index, reason, quantity: sum },
+    );
+    if (first) return others.length > 0 ? { ...first, others } : first;
     kept = draft;
     return { kind: "stored", entries: stored, epoch: "last", isReplayed: false };
   });

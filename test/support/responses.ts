@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import type { ErrorCode } from "../../src/domain/running/errors.ts";
 import type { Store } from "../../src/domain/store.ts";
+import type { DocumentedOperation } from "../../src/http/api/contract/description.ts";
 import { statusOf } from "../../src/http/messages/errors.ts";
 import type { TestResponse } from "./service.ts";
 
@@ -28,16 +29,24 @@ export function limitsOf(answer: Pick<TestResponse, "headers">) {
   };
 }
 
-/** An error as the specification defines it: three fields, with the status of the response. */
-export function expectError(answer: TestResponse, code: ErrorCode): void {
+/** An error as the specification defines it: three fields, with the status of the response. That of a batch also names lines. */
+export function expectError(answer: TestResponse, code: ErrorCode, lines = 0): void {
   expect(`${answer.status} ${answer.text}`).toStartWith(`${statusOf[code]} {`);
   const body = answer.json as Record<string, unknown>;
-  expect(Object.keys(body).sort()).toEqual(["code", "message", "status"]);
+  const { details, ...error } = body;
+  expect(Object.keys(error)).toEqual(["code", "message", "status"]);
+  expect((details as unknown[] | undefined)?.length ?? 0).toBe(lines);
+  expect("details" in body).toBe(lines > 0);
   expect(body.code).toBe(code);
   expect(body.status).toBe(answer.status);
   expect(typeof body.message === "string" && body.message.length > 0).toBe(true);
   expect(answer.headers.get("Content-Type")).toBe("application/json");
   expectCommonHeaders(answer);
+}
+
+/** The lines that the error of an operation names when one is at fault, as its contract says. */
+export function linesOf({ contract }: DocumentedOperation, code: ErrorCode): number {
+  return Object.entries(contract.details ?? {}).find(([one]) => one === code)?.[1].length ?? 0;
 }
 
 /** The content of the store, to compare before and after. */

@@ -108,7 +108,7 @@ onEngine(surfaceEngine, "a batch of changes", (service) => {
         for (const index of [1, 3]) {
           const before = Array.from({ length: index }, () => good);
           const response = await apply(key, ...before, change, good);
-          expectError(response, code);
+          expectError(response, code, 1);
           expect(response.text).toContain(`Change ${index} `);
           expect(response.text).toContain(message);
         }
@@ -238,7 +238,7 @@ onEngine(surfaceEngine, "a batch of changes", (service) => {
     const sold = responses.filter(({ status }) => status === 200);
     expect(sold).toHaveLength(33);
     for (const response of responses) {
-      if (response.status !== 200) expectError(response, "insufficient_stock");
+      if (response.status !== 200) expectError(response, "insufficient_stock", 1);
     }
     const { json } = await service().call("GET", "/inventory/51", { key });
     expect((json as { quantity: number }).quantity).toBe(1);

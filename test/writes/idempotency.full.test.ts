@@ -134,9 +134,9 @@ onEngine(surfaceEngine, "an idempotency key", (service, engine) => {
     const before = await headSeq();
     expectError(await update(key, "d-1", -1), "invalid_request");
     expectError(await update(key, "d-2", 1, 50), "not_found");
-    expectError(await batch(key, "d-3", '{"petId":1,"delta":-1}'), "insufficient_stock");
+    expectError(await batch(key, "d-3", '{"petId":1,"delta":-1}'), "insufficient_stock", 1);
     const stale = `{"petId":1,"delta":1,"expectedVersion":${before + 9}}`;
-    expectError(await batch(key, "d-4", stale), "version_conflict");
+    expectError(await batch(key, "d-4", stale), "version_conflict", 1);
     const conditional = (tag: string) =>
       service().call("PATCH", "/inventory/1", {
         key,

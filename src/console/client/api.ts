@@ -1,7 +1,7 @@
 import { withLocalTimes } from "../texts/times.ts";
 import { formatExactly, parseExactly } from "./exact-json.ts";
 import { pause, retryDelayMs } from "./retries.ts";
-import type { ErrorBody } from "./types.ts";
+import type { BatchError, FailedLine } from "./types.ts";
 
 /** An error whose message is for the person who reads the page. */
 export class ShownError extends Error {}
@@ -14,6 +14,8 @@ export class ApiError extends ShownError {
   readonly status: number;
   /** How long the service asks to wait before the next attempt, in seconds, or null. */
   readonly retryAfter: string | null;
+  /** The changes of a batch that are at fault. */
+  details: readonly FailedLine[] = [];
 
   constructor(code: string, message: string, status: number, retryAfter: string | null = null) {
     super(message);
@@ -112,13 +114,15 @@ const attemptsMax = 3;
 
 /** The error that a response reports. */
 export async function toError(response: Response): Promise<ApiError> {
-  const body: Partial<ErrorBody> = await response.json().catch(() => ({}));
-  const { code = "unknown", message = "" } = body;
+  const parsing = response.text().then(parseExactly);
+  const body = (await parsing.catch(() => ({}))) as Partial<BatchError>;
+  const { code = "unknown", message = "", details = [] } = body;
   if (response.status === 401) sessionEnded();
   const text = message || `The service answered with status ${response.status}.`;
   // What is wrong with a request may contain a time as an example of the form to use.
   const shown = code === "invalid_request" ? text : withLocalTimes(text);
-  return new ApiError(code, shown, response.status, response.headers.get("retry-after"));
+  const retryAfter = response.headers.get("retry-after");
+  return Object.assign(new ApiError(code, shown, response.status, retryAfter), { details });
 }
 
 /** An abort is not a failure of the service, so the caller gets it as it is. */

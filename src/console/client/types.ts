@@ -201,6 +201,26 @@ export interface ErrorBody {
   readonly status: number;
 }
 
+/** The body of an error response to a batch. `code` and `message` are about the first line that is at fault. */
+export interface BatchError extends ErrorBody {
+  /** Every line that is at fault, in the order of the request. Each line is judged as if the others in this list were not in the request. */
+  readonly details?: readonly FailedLine[];
+}
+
+/** A line of a batch that breaks a rule, so nothing of the batch was stored. */
+export interface FailedLine {
+  /** The index of the line, from 0. */
+  readonly index: number;
+  /** The ID of its pet. */
+  readonly petId: string;
+  /** What is wrong with this line: an error code. */
+  readonly code: string;
+  /** How many it takes. Only if it takes more than there are. */
+  readonly requested?: number;
+  /** How many there are for it: the lines before it that are not at fault have taken theirs. Only with `requested`. */
+  readonly available?: number;
+}
+
 /** What the operator can do. */
 export type OperatorRole = "viewer" | "clerk" | "owner";
 

@@ -1,8 +1,8 @@
 import { type Signal, signal } from "@preact/signals";
 import { ApiError, createIdempotencyKey, messageOf, request } from "../client/api.ts";
 import { session } from "../client/session.ts";
-import type { AppliedChanges, StockChange } from "../client/types.ts";
-import { table, touched } from "./state.ts";
+import type { AppliedChanges, FailedLine, StockChange } from "../client/types.ts";
+import { petNameOf, table, touched } from "./state.ts";
 
 /** Changes that are applied whole or not at all. With the same key, they are never applied twice. */
 export interface Batch {
@@ -33,6 +33,8 @@ export class Sending {
   readonly progress: Signal<{ readonly applied: number; readonly total: number } | undefined> =
     signal(undefined);
   readonly error = signal("");
+  /** The changes because of which the service refused the last batch. */
+  failed: readonly FailedLine[] = [];
   /** Batches that may not have been applied. After a lost connection, they are sent again unchanged. */
   readonly rest = signal<readonly Batch[]>([]);
 
@@ -45,6 +47,7 @@ export class Sending {
     };
     this.rest.value = batches;
     this.error.value = "";
+    this.failed = [];
     showProgress();
     try {
       for (const batch of batches) {
@@ -64,7 +67,10 @@ export class Sending {
       return true;
     } catch (error) {
       if (session.value !== sender) return false;
-      this.error.value = messageOf(error);
+      this.failed = error instanceof ApiError ? error.details : [];
+      const others = this.failed.slice(1).map(({ petId }) => petNameOf(petId));
+      const also = others.length > 0 ? ` Also refused: ${others.join(", ")}.` : "";
+      this.error.value = messageOf(error) + also;
       if (!isUncertain(error)) this.rest.value = [];
       return false;
     } finally {

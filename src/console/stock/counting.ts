@@ -8,7 +8,7 @@ import { navigate, place } from "../page/router.ts";
 import { countOf } from "../texts/formats.ts";
 import { Sending, toBatches } from "./batches.ts";
 import { type Count, nameOf, readCounts, writeCounts } from "./count-storage.ts";
-import { loadState, rowFilter, table, updateOrder } from "./state.ts";
+import { loadState, petNameOf, rowFilter, table, updateOrder } from "./state.ts";
 
 /** Which entries to show, by their counts. */
 const filters = {
@@ -168,12 +168,12 @@ export async function applyCounts(reason: string, withMatches: boolean): Promise
     isSent = await sending.send(toBatches(left, countsAtOnce), (one) =>
       forget(one.changes.map(({ petId }) => petId)),
     );
-    const petId = /\(pet (-?\d+)\)/.exec(sending.error.value)?.[1];
-    if (petId === undefined) break;
+    const failed = sending.failed.map(({ petId }) => petId);
+    if (failed.length === 0) break;
     // Nothing of this batch was stored. What was refused has to be counted again.
-    refused.push(table.value.names[table.value.findRow(petId) ?? -1] ?? petId);
+    refused.push(...failed.map(petNameOf));
     refusal = sending.error.value;
-    forget([petId]);
+    forget(failed);
   }
   if (refused.length > 0)
     sending.error.value = `Count again: ${refused.join(", ")}. ${refusal} ${sending.error.value}`;

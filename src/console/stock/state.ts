@@ -105,6 +105,11 @@ export function indexOfPet(petId: string): number {
   return row === undefined ? -1 : visible.value.indexOf(row);
 }
 
+/** Its id if it was removed. */
+export function petNameOf(petId: string): string {
+  return table.value.names[table.value.findRow(petId) ?? -1] ?? petId;
+}
+
 /** Moves rows to their places now. */
 export function updateOrder(): void {
   batch(() => {

@@ -2,17 +2,19 @@ import { hashRow } from "./chain.ts";
 import { countReason, countRowsMax } from "./counts.ts";
 import { type EpochStart, isInHistory } from "./epochs.ts";
 import type { Entry } from "./inventory.ts";
-import type {
-  Change,
-  Committed,
-  ExpectedVersion,
-  LedgerRow,
-  Outcome,
-  Rejected,
-  RejectionReason,
-  Stored,
-  Tip,
-  Unit,
+import {
+  type Change,
+  type Committed,
+  type ExpectedVersion,
+  type LedgerRow,
+  type Outcome,
+  type Rejected,
+  type RejectedChange,
+  type RejectionReason,
+  rejectedMax,
+  type Stored,
+  type Tip,
+  type Unit,
 } from "./ledger.ts";
 
 /** Everything that the rules need of the store, read in the transaction that holds the head. */
@@ -133,16 +135,7 @@ function appendUnit(state: LedgerState, unit: Unit, added: Added, now: number): 
 
 function replay({ request, entries, epoch }: Remembered, requested: string): Outcome {
   if (request === requested) return { kind: "stored", entries, epoch, isReplayed: true };
-  return rejected("key_reused", 0, undefined);
-}
-
-function rejected(
-  reason: RejectionReason,
-  index: number,
-  current: Entry | undefined,
-  epoch?: string,
-): Rejected {
-  return { kind: "rejected", reason, index, current, epoch };
+  return { kind: "rejected", reason: "key_reused", index: 0, current: undefined, epoch: undefined };
 }
 
 function appendChanges(state: LedgerState, unit: Unit, added: Added): Stored | Rejected {
@@ -151,20 +144,20 @@ function appendChanges(state: LedgerState, unit: Unit, added: Added): Stored | R
   const { changes, cause, keyId, requestId } = unit;
   const replaced: Entry[] = [];
   const stored: Entry[] = [];
+  const broken: RejectedChange[] = [];
   for (let index = 0; index < changes.length; index++) {
     const change = changes[index]!;
     const { petId, reason } = change;
     const before = entries.get(petId);
     const quantity = quantityAfter(state, change, before, added);
     if (typeof quantity === "string" || !isQuantity(quantity)) {
-      takeBack(entries, rows, replaced);
-      const current = entries.get(petId);
-      if (typeof quantity === "number") {
-        return { ...rejected("out_of_range", index, current), quantity };
-      }
-      const isMismatch = quantity === "version_mismatch";
-      const versionEpoch = isMismatch ? state.epochOf(current!.version) : undefined;
-      return rejected(quantity, index, current, versionEpoch);
+      const isRule = typeof quantity === "string";
+      broken.push(
+        isRule ? { index, reason: quantity } : { index, reason: "out_of_range", quantity },
+      );
+      // Counts after the last row that may be read cannot be judged.
+      if (broken.length === rejectedMax || added.rowsRead > countRowsMax) break;
+      continue;
     }
     const { version: previous } = before!;
     const isCount = change.kind === "count";
@@ -187,10 +180,26 @@ function appendChanges(state: LedgerState, unit: Unit, added: Added): Stored | R
     replaced.push(before!);
     stored.push(after);
   }
+  if (broken.length > 0) {
+    takeBack(entries, rows, replaced);
+    return rejected(state, unit, broken);
+  }
   if (!unit.isDryRun) return { kind: "stored", entries: stored, epoch, isReplayed: false };
   takeBack(entries, rows, replaced);
   const current = stored.map((one) => ({ ...one, version: entries.get(one.petId)!.version }));
   return { kind: "stored", entries: current, epoch, isReplayed: false, before: replaced };
+}
+
+/** Called when the entries are as they were before the unit. */
+function rejected(
+  { entries, epochOf }: LedgerState,
+  { changes }: Unit,
+  [first, ...others]: readonly RejectedChange[],
+): Rejected {
+  const current = entries.get(changes[first!.index]!.petId);
+  const isMismatch = first!.reason === "version_mismatch";
+  const epoch = isMismatch ? epochOf(current!.version) : undefined;
+  return { kind: "rejected", ...first!, current, epoch, ...(others.length > 0 && { others }) };
 }
 
 /** Restores what changes of one unit replaced, the last one first, and drops their rows. */

@@ -123,18 +123,28 @@ export interface Stored {
   readonly before?: readonly Entry[] | undefined;
 }
 
-export interface Rejected {
-  readonly kind: "rejected";
+/** A change that breaks a rule. */
+export interface RejectedChange {
   readonly reason: RejectionReason;
-  /** The index of the change that broke the rule. */
+  /** Its index in the unit. */
   readonly index: number;
+  /** The quantity that is out of range. */
+  readonly quantity?: number | undefined;
+}
+
+/** The first change of a unit that breaks a rule. */
+export interface Rejected extends RejectedChange {
+  readonly kind: "rejected";
   /** The entry as it is stored, without any change of this unit; undefined if there is no such pet. */
   readonly current: Entry | undefined;
   /** The epoch of the current version. Undefined unless the reason is `version_mismatch`. */
   readonly epoch: string | undefined;
-  /** The quantity that is out of range. */
-  readonly quantity?: number | undefined;
+  /** The later ones. Each change is judged as if those that break a rule were not in the unit. */
+  readonly others?: readonly RejectedChange[] | undefined;
 }
+
+/** At most so many changes of a unit are reported. */
+export const rejectedMax = 100;
 
 export interface Committed {
   /** The epoch in which the rows were written. */

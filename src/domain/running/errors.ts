@@ -86,6 +86,17 @@ export function unavailable(reason: UnavailableReason, cause?: unknown): Service
   return new ServiceError("unavailable", unavailableMessages[reason], reason, cause);
 }
 
+/** Some lines of a request break rules, so nothing was done. The code and the message are those of the first. */
+export class FailedLines extends ServiceError {
+  /** All of them, to be written as JSON. */
+  readonly details: readonly object[];
+
+  constructor(code: ErrorCode, message: string, details: readonly object[]) {
+    super(code, message);
+    this.details = details;
+  }
+}
+
 /**
  * An input field breaks a rule. The message names the field as the domain does. A caller that uses
  * another name, such as a flag of the command line, builds its own message from `field` and `rule`.

@@ -11,12 +11,15 @@ import type {
   IdempotentRequest,
   Outcome,
   Rejected,
+  RejectedChange,
+  RejectionReason,
   Stored,
 } from "../ledger/ledger.ts";
 import type { VersionedEntry } from "../ledger/store.ts";
 import type { Clock, Trace } from "../running/clock.ts";
-import { ServiceError } from "../running/errors.ts";
+import { type ErrorCode, FailedLines, ServiceError } from "../running/errors.ts";
 import type { Store } from "../store.ts";
+import { exactInteger } from "../values/json.ts";
 
 /** Everything that the operations of a running service use. */
 export interface Shop {
@@ -103,7 +106,7 @@ export async function applyChanges(
   const outcome = await submit(shop, caller, changes, request);
   if (outcome.kind === "stored") return outcome;
   if (outcome.reason === "key_reused") throw reusedKey();
-  throw rejectedChange(changes[outcome.index]!, outcome);
+  throw rejectedChange(changes, outcome);
 }
 
 function submit(
@@ -127,14 +130,32 @@ function reusedKey(): ServiceError {
   return new ServiceError("idempotency_key_reused", keyReused);
 }
 
-/** The error for a whole batch. It names the change that broke a rule. */
-function rejectedChange(change: Change, rejected: Rejected): ServiceError {
-  const { index, reason } = rejected;
-  const error = (code: "not_found" | "insufficient_stock" | "version_conflict", text: string) =>
-    new ServiceError(code, changeMessage(index, change.petId, text));
-  if (reason === "not_found") return error("not_found", petNotFound);
-  if (reason === "version_mismatch" || reason === "count_outdated") {
-    return error("version_conflict", versionConflictMessage(change, rejected));
-  }
-  return error("insufficient_stock", outOfRangeMessage(change, rejected));
+/** The error for a whole batch. Its message is about the first change that broke a rule. */
+function rejectedChange(changes: readonly Change[], rejected: Rejected): ServiceError {
+  const { index, reason, others = [] } = rejected;
+  const change = changes[index]!;
+  const details = [rejected, ...others].map((one) => failedLine(changes[one.index]!, one));
+  const text = changeMessage(index, change.petId, ruleOf(change, rejected));
+  return new FailedLines(codeOf[reason], text, details);
+}
+
+const codeOf = {
+  not_found: "not_found",
+  version_mismatch: "version_conflict",
+  count_outdated: "version_conflict",
+  out_of_range: "insufficient_stock",
+  key_reused: "idempotency_key_reused",
+} as const satisfies Record<RejectionReason, ErrorCode>;
+
+function ruleOf(change: Change, rejected: Rejected): string {
+  if (rejected.reason === "not_found") return petNotFound;
+  if (rejected.reason === "out_of_range") return outOfRangeMessage(change, rejected);
+  return versionConflictMessage(change, rejected);
+}
+
+/** One of the `details` of an error. Whoever takes more than there is wants to know how many there are. */
+function failedLine({ petId, kind, amount }: Change, { index, reason, quantity }: RejectedChange) {
+  const line = { index, petId: exactInteger(petId), code: codeOf[reason] };
+  if (reason !== "out_of_range" || kind !== "add" || amount > 0) return line;
+  return { ...line, requested: -amount, available: quantity! - amount };
 }

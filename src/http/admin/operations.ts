@@ -1,6 +1,6 @@
 import { roleScopes } from "../../domain/keys/keys.ts";
 import { errorCodes } from "../../domain/running/errors.ts";
-import { errorSchema } from "../api/contract/errors.ts";
+import { errorSchemas } from "../api/contract/errors.ts";
 import { namesIn, tagged } from "../api/contract/operation.ts";
 import type { Schema } from "../api/contract/schema.ts";
 import { bodyRule } from "../api/operation.ts";
@@ -72,7 +72,7 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
   ...stocktakeSchemas,
   ...undoSchemas,
   ...refusedSchemas,
-  Error: errorSchema(errorCodes),
+  ...errorSchemas(errorCodes),
 };
 
 export function adminOperations(settings: AdminSettings): AdminOperation[] {

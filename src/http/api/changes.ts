@@ -21,6 +21,7 @@ import {
   parseChanges,
   petIdFieldRule,
 } from "./change-list.ts";
+import { exampleShortLine } from "./contract/errors.ts";
 import { exampleChanged, exampleChanges, exampleVersionedItem } from "./contract/examples.ts";
 import { json } from "./contract/operation.ts";
 import {
@@ -181,7 +182,7 @@ export const applyChanges: Declaration = {
 
 Use \`delta\` for sales and deliveries: two tills that sell at the same moment cannot overwrite each other. Use \`expectedVersion\` when a new count depends on one that you have read: the request fails if the entry has changed since.
 
-If one change is invalid, names an unknown pet, would make a quantity negative or expects another version, no change is made. The message names the index of that change (from 0), the pet and the rule: \`Change 3 (pet 17): …\`.
+If one change is invalid, names an unknown pet, would make a quantity negative or expects another version, no change is made. The message is about the first such change: \`Change 3 (pet 17): …\`. With 404 and 409, \`details\` lists every such change, at most 100. Each is judged as if the others in the list were not in the request.
 
 With \`dryRun\`, the changes are checked by the same rules, in the same order, and nothing is stored. The response has each entry as it would be, with its stock \`before\`. An \`Idempotency-Key\` is then neither looked up nor remembered, so you can send the same request again without \`dryRun\`.
 
@@ -207,6 +208,11 @@ The response is sent after the changes are stored durably. The request counts as
       }),
     },
     errors: ["idempotency_key_reused"],
+    details: {
+      not_found: [{ index: 0, petId: 8, code: "not_found" }],
+      insufficient_stock: [exampleShortLine],
+      version_conflict: [{ index: 0, petId: 7, code: "version_conflict" }],
+    },
     messages: {
       invalid_request: {
         invalid_changes: changesRequired,

@@ -1,6 +1,6 @@
 import { apiErrorCodes } from "../../domain/running/errors.ts";
 import { changeOperations, changeSchemas } from "./changes.ts";
-import { errorSchema } from "./contract/errors.ts";
+import { errorSchemas } from "./contract/errors.ts";
 import { namesIn, tagged } from "./contract/operation.ts";
 import type { Schema } from "./contract/schema.ts";
 import { historyOperations, historySchemas } from "./history.ts";
@@ -36,7 +36,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
   ...historySchemas,
   ...snapshotSchemas,
   ...requestSchemas,
-  Error: errorSchema(apiErrorCodes),
+  ...errorSchemas(apiErrorCodes),
 };
 
 export function apiOperations(settings: ApiSettings): ApiOperation[] {

@@ -1,5 +1,5 @@
 import { beginSession } from "../../domain/catalogue/assistant-sessions.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { FailedLines, ServiceError } from "../../domain/running/errors.ts";
 import type { ApiSettings } from "../api/operation.ts";
 import { missingScope } from "../messages/error-messages.ts";
 import { jsonTypes, readJsonText } from "../messages/requests.ts";
@@ -72,17 +72,19 @@ async function answer(tools: readonly Tool[], context: Context, call: ToolCall, 
 
 /** The result of a tool. So is its error: the assistant reads it and can do better. */
 async function contentOf(tool: Tool, context: Context, call: ToolCall, given: unknown) {
-  const content = (text: string, isError: boolean) => ({
-    content: [{ type: "text", text }],
+  const content = (isError: boolean, ...texts: readonly string[]) => ({
+    content: texts.map((text) => ({ type: "text", text })),
     isError,
   });
-  if (!call.caller.scopes.includes(tool.scope)) return content(missingScope(tool.scope), true);
+  if (!call.caller.scopes.includes(tool.scope)) return content(true, missingScope(tool.scope));
   try {
-    return content(await tool.run(context, call, argumentsOf(tool, given)), false);
+    return content(false, await tool.run(context, call, argumentsOf(tool, given)));
   } catch (error) {
     // The store is unavailable, or this is a bug: the pipeline answers, logs and counts it.
     if (!(error instanceof ServiceError) || error.code === "unavailable") throw error;
     const said = error.message.replace(/^(?:Query|Path) parameter/, "Argument");
-    return content(`${error.code}: ${said}`, true);
+    const texts = [`${error.code}: ${said}`];
+    if (error instanceof FailedLines) texts.push(JSON.stringify({ details: error.details }));
+    return content(true, ...texts);
   }
 }

@@ -1,4 +1,4 @@
-import { type ErrorCode, ServiceError } from "../../domain/running/errors.ts";
+import { type ErrorCode, FailedLines, ServiceError } from "../../domain/running/errors.ts";
 import { internalError } from "./error-messages.ts";
 import type { Reply } from "./reply.ts";
 import { UnsupportedEncoding } from "./requests.ts";
@@ -34,9 +34,10 @@ export function errorReply(
   code: ErrorCode,
   message: string,
   headers: Record<string, string> = {},
+  details?: readonly object[],
 ): Reply {
   const status = statusOf[code];
-  const body = JSON.stringify({ code, message, status });
+  const body = JSON.stringify({ code, message, status, details });
   return { status, body, headers: { "Cache-Control": "no-store", ...headers }, errorCode: code };
 }
 
@@ -52,6 +53,7 @@ export function replyFor(error: unknown, requestId: string): Reply {
   if (error.code === "unavailable") headers["Retry-After"] = String(unavailableRetrySeconds);
   // RFC 9110 12.5.3: this header shows that the encoding, not the media type, is not supported.
   if (error instanceof UnsupportedEncoding) headers["Accept-Encoding"] = "identity";
-  const reply = errorReply(error.code, error.message, headers);
+  const details = error instanceof FailedLines ? error.details : undefined;
+  const reply = errorReply(error.code, error.message, headers, details);
   return error.code === "unavailable" ? { ...reply, failure: error } : reply;
 }

@@ -301,9 +301,10 @@ function describeErrors(
   const examples = codes.flatMap((code) =>
     Object.entries(messages[code] ?? errors[code].examples ?? {}).map(([name, message]) => [
       name,
-      { value: { code, message, status } },
+      { value: { code, message, status, details: contract.details?.[code] } },
     ]),
   );
+  const hasDetails = codes.some((code) => contract.details?.[code]);
   const errorHeaders = described.flatMap((error) => error.headers ?? []);
   return {
     description: descriptions.join("\n\n"),
@@ -311,7 +312,7 @@ function describeErrors(
     headers: headerReferences([...commonHeaders, "Cache-Control", ...errorHeaders, ...shared]),
     content: {
       "application/json": {
-        schema: reference("schemas", "Error"),
+        schema: reference("schemas", hasDetails ? "BatchError" : "Error"),
         examples: Object.fromEntries(examples),
       },
     },

@@ -1,10 +1,12 @@
+import { changesMax } from "../../../domain/ledger/changes.ts";
 import { petNotFound } from "../../../domain/ledger/inventory.ts";
+import { rejectedMax } from "../../../domain/ledger/ledger.ts";
 import { type ErrorCode, unavailableMessages } from "../../../domain/running/errors.ts";
 import { keyReused } from "../../../domain/shop/shop.ts";
 import * as messages from "../../messages/error-messages.ts";
 import { statusOf } from "../../messages/errors.ts";
 import type { HeaderId } from "./headers.ts";
-import { responseObject, type Schema, text } from "./schema.ts";
+import { int64, integer, listOf, quantity, responseObject, type Schema, text } from "./schema.ts";
 
 export interface ErrorDescription {
   /** What happened and what the client can do about it. */
@@ -118,8 +120,48 @@ export const unlistedErrors = {
   },
 } as const satisfies Partial<Record<ErrorCode, Pick<ErrorDescription, "description">>>;
 
-/** The body of every error response of an API that sends these codes. */
-export function errorSchema(codes: readonly ErrorCode[]): Schema {
+export const exampleShortLine = {
+  ...{ index: 0, petId: 7, code: "insufficient_stock", requested: 2, available: 1 },
+};
+
+/** The bodies of error responses of an API that sends these codes. */
+export function errorSchemas(codes: readonly ErrorCode[]): Readonly<Record<string, Schema>> {
+  const error = errorSchema(codes);
+  return {
+    Error: error,
+    BatchError: {
+      ...error,
+      description:
+        "The body of an error response to a batch. `code` and `message` are about the first line that is at fault.",
+      properties: {
+        ...error.properties,
+        details: {
+          ...listOf(
+            "FailedLine",
+            "Every line that is at fault, in the order of the request. Each line is judged as if the others in this list were not in the request.",
+          ),
+          maxItems: rejectedMax,
+        },
+      },
+    },
+    FailedLine: responseObject(
+      "A line of a batch that breaks a rule, so nothing of the batch was stored.",
+      {
+        index: integer(0, changesMax - 1, "The index of the line, from 0."),
+        petId: int64("The ID of its pet."),
+        code: text("What is wrong with this line: an error code."),
+        requested: quantity("How many it takes. Only if it takes more than there are."),
+        available: quantity(
+          "How many there are for it: the lines before it that are not at fault have taken theirs. Only with `requested`.",
+        ),
+      },
+      exampleShortLine,
+      ["requested", "available"],
+    ),
+  };
+}
+
+function errorSchema(codes: readonly ErrorCode[]): Schema {
   const known = codes.map((code) => `\`${code}\` ${statusOf[code]}`).join(", ");
   return responseObject(
     "The body of every error response.",

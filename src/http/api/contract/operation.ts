@@ -85,6 +85,8 @@ export interface Contract {
   readonly errors?: readonly DescribedCode[];
   /** Error codes with messages of their own. Those of parameters are added. */
   readonly messages?: Readonly<Partial<Record<DescribedCode, Messages>>>;
+  /** Error codes whose body has `details`, with those of their examples. */
+  readonly details?: Readonly<Partial<Record<DescribedCode, readonly object[]>>>;
   /** Descriptions that replace those of an error code. */
   readonly descriptions?: Readonly<Partial<Record<DescribedCode, string>>>;
 }

@@ -65,7 +65,7 @@ If a list has several pages, \`Link\` contains the URL of the next page. The las
 
 ## Errors
 
-Every error has the same JSON body. \`code\` identifies the error for your program, \`message\` explains it to people, and \`status\` is the HTTP status.
+Every error has the same JSON body. \`code\` identifies the error for your program, \`message\` explains it to people, and \`status\` is the HTTP status. The error of a batch can also have \`details\`, with every change that is at fault.
 
 An unknown path returns 404, and the message names a similar path if there is one. Operations that send \`X-Stability: beta\` reject query parameters and fields that they do not know; the message names the nearest known one, or lists all. A method that the path does not support returns 405, and \`Allow\` lists the supported methods. Without a valid key, the response is 401 in both cases. A request with an invalid \`Host\` header, or with several \`Host\` headers, returns 400.
 
