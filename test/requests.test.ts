@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { byCommand } from "../src/domain/audit/audit.ts";
 import { generateKeyText } from "../src/domain/keys/keys.ts";
 import { revokeKey } from "../src/domain/keys/lifecycle.ts";
+import { findOutcome } from "../src/domain/requests/outcomes.ts";
 import { createRequestRecorder } from "../src/domain/requests/recorder.ts";
 import {
   keptInTotal,
@@ -97,6 +98,29 @@ describe.each([surfaceEngine])("what became of a request, on %s", (engine) => {
       outcome: "unknown",
       advice: expect.stringContaining("Idempotency-Key"),
     });
+  });
+
+  test("an update that got an error but was stored is found, also if the end of the ledger was noted since", async () => {
+    const { store, clock } = service;
+    let seq = (await store.inventory.readHead()).seq;
+    const recorder = createRequestRecorder(
+      store,
+      clock,
+      () => seq,
+      () => {},
+    );
+    const startedMs = performance.now();
+    const { requestId } = await send("PATCH", "/inventory/2", { body: '{"quantity":8}' });
+    ({ seq } = await store.inventory.readHead());
+    // Notes the end of the ledger, as it does every second. The row of the request is before it.
+    await recorder.save();
+    const error = { method: "PATCH", path: "", status: 500, code: "internal_error" } as const;
+    const described = { ...error, message: "", durationMs: 0, userAgent: null };
+    recorder.record(key.id, error.code, () => ({ requestId, startedMs, error: described }));
+    const found = await findOutcome({ store, requests: recorder }, requestId, key.id);
+    expect(found).toMatchObject({ outcome: "stored", rows: [{ seq }] });
+    await recorder.stop();
+    expect(await outcomeOf(requestId)).toMatchObject({ outcome: "stored", changes: [{ seq }] });
   });
 
   test("neither a body, a query value nor a secret is kept, and what no database stores does no harm", async () => {

@@ -90,6 +90,19 @@ describe.each([surfaceEngine])("an undo of several changes on %s", (engine) => {
     expect(await quantities()).toEqual([10, 17]);
   });
 
+  test("takes back nothing that was stored after the dry run", async () => {
+    service.clock.advance(60_000);
+    const period = { key: till.id, since: new Date(service.clock.now()).toISOString() };
+    await change({ petId: 1, delta: 5 });
+    const { asOf } = await undone({ ...period, dryRun: "true" });
+    // The filters match these changes too.
+    await change({ petId: 1, delta: 2 }, { petId: 2, delta: 3 });
+    const shown = { ...period, asOf: `${asOf}` };
+    expect(await undone(shown, { force: true })).toMatchObject({ rows: 1, undone: 1, leftOut: 0 });
+    expect(await quantities()).toEqual([12, 20]);
+    await change({ petId: 1, quantity: 10 }, { petId: 2, quantity: 17 });
+  });
+
   test("takes the changes of one key between two times", async () => {
     service.clock.advance(60_000);
     const since = new Date(service.clock.now()).toISOString();

@@ -235,6 +235,37 @@ describe.each([surfaceEngine])("a delivery on %s", (engine) => {
     }
   });
 
+  test("what was sent too long ago is not sent again, whenever it was tried since", async () => {
+    let sent = 0;
+    // Answers that do not say whether it was recorded.
+    await page.route("**/admin/changes", (route) => {
+      if (route.request().method() !== "POST") return route.fallback();
+      const json = { code: "rate_limit_exceeded", message: `Answer ${++sent}.` };
+      return route.fulfill({ status: 429, json });
+    });
+    const answered = (count: number) => page.getByText(`Answer ${count}. It may not`).waitFor();
+    const sendAgain = () => page.getByRole("button", { name: "Send again" }).click();
+    const startedAt = Date.now();
+    const after = (hours: number) => page.clock.setFixedTime(startedAt + hours * 3_600_000);
+    await showView(page, "/stock/delivery");
+    await finder().waitFor();
+    await paste("1\t5");
+    await has("1", "5");
+    await page.getByRole("button", { name: "Record delivery" }).click();
+    await answered(1);
+    await after(11);
+    await sendAgain();
+    await answered(2);
+    await after(13);
+    await sendAgain();
+    await page.getByText("This was sent too long ago to be sent again.").waitFor();
+    expect(sent).toBe(2);
+    await page.unroute("**/admin/changes");
+    await page.clock.setSystemTime(new Date());
+    await page.getByRole("button", { name: "Discard" }).click();
+    await amountOf("1").waitFor({ state: "detached" });
+  });
+
   test("a draft that cannot be read is left out, and the stock keeps its filter", async () => {
     await showView(page, "/stock?q=bird");
     await page.getByText("Receive delivery").click();
