@@ -20,9 +20,10 @@ export async function isReady(
   { connect }: Pick<Engine, "connect">,
   { store, committer, follower }: Pick<Shop, "store" | "committer" | "follower">,
 ): Promise<boolean> {
-  if (!(await connect()) || !store.inventory.canWrite() || committer.isTooSlow) return false;
   try {
+    // First, because it may show that the other connections lead to a server that was replaced.
     await store.inventory.readHead();
+    if (!(await connect()) || !store.inventory.canWrite() || committer.isTooSlow) return false;
     const late = sleep(followerPatienceMs, undefined, { ref: false });
     await Promise.race([follower.catchUp(), late]);
     return true;

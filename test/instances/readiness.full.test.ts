@@ -1,8 +1,18 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
+import { isReady } from "../../src/compose/readiness.ts";
+import { createCommitter } from "../../src/domain/commits/commits.ts";
+import { createFollower } from "../../src/domain/inventory/follower.ts";
+import { createInventoryList } from "../../src/http/list/list.ts";
+import { createDatabase } from "../../src/store/postgres/engine/database.ts";
+import { openPostgres } from "../../src/store/postgres/store.ts";
+import { oneAtATime } from "../support/committing.ts";
 import { boundless, type Fleet, startFleet } from "../support/instances/fleet.ts";
+import { startPair } from "../support/instances/pair.ts";
+import { withDatabase } from "../support/instances/recording.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { importPets } from "../support/stocking.ts";
+import { setUnit } from "../support/units.ts";
 import { until } from "../support/until.ts";
 
 const readyMsMax = 10_000;
@@ -75,4 +85,45 @@ test("an instance that gets too few connections at its start is not ready until 
   } finally {
     await fleet.leave();
   }
+});
+
+/** What decides about readiness, on a database that nobody watches in the background. */
+async function openUnwatched(url: string) {
+  const database = createDatabase(url);
+  const store = await openPostgres({ database, environment: "production", patienceMs: 0 });
+  const bounds = { groupMax: 10, queueMax: 10, timeoutMs: 9_000, grouping: oneAtATime };
+  const { now } = performance;
+  const committer = createCommitter(
+    store.inventory,
+    bounds,
+    () => now(),
+    () => {},
+  );
+  const list = createInventoryList({ chunkEntries: 100, onSuperseded: () => {} });
+  const follower = createFollower(store.inventory, list, () => {});
+  const parts = { store, committer, follower };
+  return { ...parts, ready: () => isReady({ connect: database.openConnections }, parts) };
+}
+
+test("an instance is not ready while only its reads have found the new primary", async () => {
+  await using pair = await startPair({ synchronous: true, through: "proxy", size: 0 });
+  const { proxy, standby, urls } = pair;
+  const { ready, committer, store } = await openUnwatched(
+    urls.primary.replace(`${pair.primary.port}`, `${proxy.port}`),
+  );
+  expect(await ready()).toBe(true);
+  await standby.promote();
+  proxy.redirect(standby.port);
+  // The other connections stay open, and lead to the old primary.
+  await withDatabase(
+    urls.primary,
+    (sql) =>
+      sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE query LIKE '%keys_version%' AND pid <> pg_backend_pid()`,
+  );
+  await until(ready, readyMsMax, "readiness");
+  // So an update needs no new connection.
+  proxy.redirect(1);
+  expect(await committer.submit(setUnit(1n, 2))).toMatchObject({ kind: "stored" });
+  await store.close();
 });

@@ -52,8 +52,8 @@ const setAt = (url: string, quantity: number) =>
 // after another, so the test that waits longest comes first.
 test.concurrent("of an old and a new primary that both accept writes, the new one is used within seconds, also by an instance that only reads or that gets its responses late", async () => {
   await using pair = await startPair({ synchronous: false });
-  const { primary, standby, urls, key, patch, get } = pair;
-  expect(await patch(1)).toBe(200);
+  const { primary, standby, urls, key, get } = pair;
+  await pair.acknowledged(1);
   expect((await get()).quantity).toBe(1);
   await pair.replayed();
   await standby.promote();
@@ -75,7 +75,7 @@ test.concurrent("of an old and a new primary that both accept writes, the new on
       (await late.call(0, "PATCH", "/inventory/1", { key, body })).status === 200;
     await until(isUpdated, 2 * recoveryMsMax, "an update");
     expect(await quantityAt(urls.standby)).toBe(3);
-    expect(await patch(4)).toBe(200);
+    await pair.acknowledged(4);
     expect(await quantityAt(urls.standby)).toBe(4);
     expect(await quantityAt(urls.primary)).toBe(1);
   } finally {
@@ -86,7 +86,7 @@ test.concurrent("of an old and a new primary that both accept writes, the new on
 
 test.concurrent("no list is read, no update acknowledged and no request counted by an old primary that resumes once a newer one is known, over connections that a proxy kept", async () => {
   await using pair = await startPair({ synchronous: false, through: "proxy" });
-  const { primary, standby, proxy, urls, keyId, patch, get, isReady } = pair;
+  const { primary, standby, proxy, urls, fleet, keyId, patch, get, isReady } = pair;
   expect((await get()).status).toBe(200);
   expect(await patch(1)).toBe(200);
   // Exact at any time: two requests after a rest are too few to count more in advance.
@@ -96,13 +96,13 @@ test.concurrent("no list is read, no update acknowledged and no request counted 
   await standby.promote();
   proxy.redirect(standby.port);
   // No requests: the connections for commits, limits and pages do not notice.
-  await until(async () => !(await isReady()), recoveryMsMax, "the silence being noticed");
+  await fleet.instance(0).wrote("database primary replaced");
   await until(isReady, recoveryMsMax, "readiness");
   primary.resume();
-  expect(await patch(2)).toBe(200);
+  await pair.acknowledged(2);
   expect(await quantityAt(urls.standby)).toBe(2);
   expect(await quantityAt(urls.primary)).toBe(1);
-  expect(await countedAt(urls.standby, keyId)).toBe(3);
+  expect(await countedAt(urls.standby, keyId)).toBeGreaterThan(2);
   expect(await countedAt(urls.primary, keyId)).toBe(2);
   const seen = [];
   for (let turn = 0; turn < 20; turn++) {
@@ -115,7 +115,7 @@ test.concurrent("no list is read, no update acknowledged and no request counted 
 test.concurrent("an update running on an old primary when a newer one becomes known is not acknowledged", async () => {
   await using pair = await startPair({ synchronous: false, through: "proxy" });
   const { standby, proxy, urls, fleet, patch } = pair;
-  expect(await patch(1)).toBe(200);
+  await pair.acknowledged(1);
   await pair.replayed();
   await standby.promote();
   await using sql = new SQL(urls.primary, { max: 1 });
@@ -124,7 +124,8 @@ test.concurrent("an update running on an old primary when a newer one becomes kn
     await locking`LOCK TABLE ledger IN SHARE MODE`;
     const updating = patch(2);
     const isWaiting = async () =>
-      (await locking`SELECT FROM pg_locks WHERE NOT granted`.values()).length > 0;
+      (await locking`SELECT FROM pg_locks WHERE NOT granted AND relation = 'ledger'::regclass`)
+        .length > 0;
     await until(isWaiting, recoveryMsMax, "the update at the lock");
     proxy.redirect(standby.port);
     await fleet.instance(0).wrote("database primary replaced");
@@ -132,6 +133,6 @@ test.concurrent("an update running on an old primary when a newer one becomes kn
   });
   expect(await update.updating).toBe(503);
   expect(await quantityAt(urls.standby)).toBe(1);
-  expect(await patch(3)).toBe(200);
+  await pair.acknowledged(3);
   expect(await quantityAt(urls.standby)).toBe(3);
 });

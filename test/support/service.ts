@@ -17,6 +17,7 @@ import { checkAgainstContract } from "./contract/response-check.ts";
 import { petRow } from "./pets.ts";
 import { migratedDatabase } from "./postgres-template.ts";
 import { fetchTrust } from "./tls.ts";
+import { patiently } from "./until.ts";
 
 /** The engines that the service supports. HTTP suites run on each of them. */
 export const engines = ["sqlite", "postgres"] as const;
@@ -132,16 +133,6 @@ export async function startTestService(
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** Prepares a test, also if a busy machine makes the database late a few times. */
-async function patiently<T>(work: () => Promise<T>, triesLeft = 4): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if ((error as { code?: string }).code !== "unavailable" || triesLeft === 0) throw error;
-    return patiently(work, triesLeft - 1);
-  }
 }
 
 /** Creates a database for each service, so that tests do not share rows. */

@@ -13,6 +13,7 @@ import { type Verification, verify } from "../../src/domain/verification/verify.
 import { systemClock } from "../../src/engines.ts";
 import { readRecords } from "../../src/files/rows.ts";
 import { openStore } from "../../src/stores.ts";
+import { patiently } from "./until.ts";
 
 /** Opens the store at an address as a command does, and closes it after the work. */
 export async function withStoreAt<T>(
@@ -34,11 +35,13 @@ export function createStore(database: string): Promise<void> {
 
 /** Imports pets, each as JSON. */
 export async function importPets(database: string, ...pets: readonly string[]): Promise<void> {
-  const problems = createProblems();
-  const records = readRecords(bytesOf(pets.join("\n")), "ndjson", petRows, problems);
-  await withStoreAt(database, ({ catalogue }) =>
-    catalogue.importPets(records, commandImport("import of -"), problems),
-  );
+  await patiently(async () => {
+    const problems = createProblems();
+    const records = readRecords(bytesOf(pets.join("\n")), "ndjson", petRows, problems);
+    await withStoreAt(database, ({ catalogue }) =>
+      catalogue.importPets(records, commandImport("import of -"), problems),
+    );
+  });
 }
 
 async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {

@@ -28,3 +28,13 @@ export const pass = (ms: number): Promise<void> => Bun.sleep(ms);
 
 /** Keeps this process busy: nothing else in it runs meanwhile. */
 export const keepBusy = (ms: number): void => Bun.sleepSync(ms);
+
+/** Prepares a test, also if a busy machine makes the database late a few times. */
+export async function patiently<T>(work: () => Promise<T>, triesLeft = 4): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if ((error as { code?: string }).code !== "unavailable" || triesLeft === 0) throw error;
+    return patiently(work, triesLeft - 1);
+  }
+}

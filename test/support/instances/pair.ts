@@ -1,5 +1,6 @@
 import { startPostgres } from "../postgres.ts";
 import { startStandby } from "../postgres-standby.ts";
+import { until } from "../until.ts";
 import { boundless, type FleetOptions, startFleet } from "./fleet.ts";
 import { entriesOf, withDatabase } from "./recording.ts";
 import { openSlowProxy } from "./slow-network.ts";
@@ -15,6 +16,10 @@ export interface PairOptions extends Pick<FleetOptions, "flags" | "runOptions"> 
   readonly size?: number;
   readonly pets?: readonly bigint[];
 }
+
+/** How long the instances may need to open their connections, and for the first update on a new primary. */
+const readyMsMax = 10_000;
+const updateMsMax = 20_000;
 
 /** The last start of a pair. Its failure is reported to the test that began it. */
 let starting: Promise<unknown> = Promise.resolve();
@@ -47,6 +52,10 @@ async function startOne(options: PairOptions) {
   });
   const { id: keyId, key } = await fleet.issueKey(...boundless);
   const urls = { primary: primary.url(name), standby: standby.url(name) };
+  const isReady = async (index = 0) => (await fleet.call(index, "GET", "~/readyz")).status === 200;
+  for (let index = 0; index < size; index++) {
+    await until(() => isReady(index), readyMsMax, `readiness of instance ${index}`);
+  }
   return {
     name,
     urls,
@@ -76,15 +85,21 @@ async function startOne(options: PairOptions) {
       const body = `{"quantity":${quantity}}`;
       return (await fleet.call(index, "PATCH", "/inventory/1", { key, body })).status;
     },
+    /**
+     * Sends an update until it is acknowledged. A connection to a new primary may take longer than a
+     * request waits for it.
+     */
+    async acknowledged(quantity: number) {
+      const isUpdated = async () => (await this.patch(quantity)) === 200;
+      await until(isUpdated, updateMsMax, `an acknowledged update to ${quantity}`);
+    },
     async get(tag?: string, index = 0) {
       const headers: Record<string, string> = tag ? { "If-None-Match": tag } : {};
       const response = await fleet.call(index, "GET", "/inventory", { key, headers });
       const quantity = entriesOf(response.text).get(1n);
       return { status: response.status, quantity, tag: response.headers.get("etag") ?? "" };
     },
-    async isReady(index = 0) {
-      return (await fleet.call(index, "GET", "~/readyz")).status === 200;
-    },
+    isReady,
     async [Symbol.asyncDispose]() {
       await fleet.leave();
       proxy.close();
