@@ -1,14 +1,18 @@
 import { basename, dirname } from "node:path";
 import type { ObjectAccess } from "../domain/operations/backups.ts";
-import { type Patience, requestsTo, type SendRequest, textIn } from "./object-requests.ts";
-import { type BackupPlace, PlaceError } from "./place.ts";
+import { type Patience, requestsTo, type SendRequest } from "./object-requests.ts";
+import { type BackupPlace, type PlacedFile, PlaceError } from "./place.ts";
 import type { Sink } from "./writer.ts";
+import { textIn } from "./xml.ts";
 
 /**
  * The size of each part of an upload but the last. Some servers want all to be equal. None takes more than
  * 10,000 parts.
  */
 const partBytes = 8 * 1024 * 1024;
+
+/** Most servers send 1,000 names in a page. */
+const pagesMax = 1_000;
 
 /** A command takes its time. */
 export const patient: Patience = { attempts: 4, timeoutMs: 60_000, pauseMs: 1_000 };
@@ -28,53 +32,34 @@ export function openBucket(address: string, access: ObjectAccess, how: Patience)
   const root = `s3://${bucket}/${prefix}`;
 
   /** Undefined if there is no such object. A HEAD request would not say why it is refused. */
-  async function sizeOf(name: string, expected = ["NoSuchKey", "InvalidRange"]) {
-    const range = [0, 0] as const;
-    const { code, headers } = await send({ task: "read", method: "GET", name, range, expected });
-    if (code === "NoSuchKey") return undefined;
-    return Number(/\/(\d+)$/.exec(headers.get("content-range") ?? "")?.[1] ?? 0);
-  }
-
-  /** All objects, or all unfinished uploads. Names have no character that XML escapes. */
-  async function listAll(query: Readonly<Record<string, string>>) {
-    const found = [];
-    for (let page = query; ; ) {
-      const { body } = await send({ task: "list", method: "GET", query: page });
-      const xml = body.toString("utf8");
-      for (const [text] of xml.matchAll(/<(Contents|Upload)>.*?<\/\1>/gs)) {
-        const name = textIn(text, "Key")?.replace(/^.*\//s, "") ?? "";
-        const [bytes, uploadId] = [Number(textIn(text, "Size")), textIn(text, "UploadId") ?? ""];
-        found.push({ name, bytes, uploadId });
-      }
-      const next = textIn(xml, "NextContinuationToken");
-      if (next === undefined || next === page["continuation-token"])
-        return found.sort((a, b) => (a.name < b.name ? -1 : 1));
-      page = { ...query, "continuation-token": next };
-    }
+  async function find(name: string, expected = ["NoSuchKey", "InvalidRange"]) {
+    // A file without bytes has no range.
+    const found = await send({ task: "read", method: "GET", name, range: [0, 0], expected });
+    return found.code === "NoSuchKey" ? undefined : found;
   }
 
   return {
     address: root.replace(/\/$/, ""),
     addressOf: (name) => root + name,
     prepare() {},
-    exists: async (name) => (await sizeOf(name)) !== undefined,
+    exists: async (name) => (await find(name)) !== undefined,
     async open(name) {
-      const size = (await sizeOf(name, ["InvalidRange"]))!;
+      const { size, tag } = (await find(name, ["InvalidRange"]))!;
       return {
         size,
         async read(start, length) {
           const range = [start, Math.min(start + length, size) - 1] as const;
           if (range[1] < start) return Buffer.alloc(0);
-          const { body } = await send({ task: "read", method: "GET", name, range });
-          if (body.length === range[1] - start + 1) return body;
+          const now = await send({ task: "read", method: "GET", name, range });
+          if (now.size === size && now.tag === tag) return now.body;
           throw new PlaceError(`cannot read ${root}${name}: it was changed while it was read`);
         },
         [Symbol.asyncDispose]: async () => {},
       };
     },
     async list(nameStart, pattern, filesMax) {
-      const query = { "list-type": "2", delimiter: "/", prefix: prefix + nameStart };
-      return (await listAll(query)).filter(({ name }) => pattern.test(name)).slice(-filesMax);
+      const found = await listAll(send, root, prefix, nameStart);
+      return found.filter(({ name }) => pattern.test(name)).slice(-filesMax);
     },
     // Credentials without this right are a good idea. A backup does not fail because older ones stay.
     async remove(name) {
@@ -83,12 +68,39 @@ export function openBucket(address: string, access: ObjectAccess, how: Patience)
     },
     /** Best effort: not every server and not every key allows it, and unfinished uploads are invisible. */
     async removeUnfinished(nameStart, isAbandoned) {
-      const found = await listAll({ uploads: "", prefix: prefix + nameStart }).catch(() => []);
-      for (const { name, uploadId } of found) {
-        if (isAbandoned(name)) await abort(send, name, uploadId);
+      const query = { uploads: "", prefix: prefix + nameStart };
+      const document = "ListMultipartUploadsResult";
+      const page = send({ task: "list", method: "GET", query, document }).catch(() => undefined);
+      for (const [text] of (await page)?.content.matchAll(/<Upload>.*?<\/Upload>/gs) ?? []) {
+        const name = textIn(text, "Key")?.slice(prefix.length) ?? "";
+        if (isAbandoned(name)) await abort(send, name, textIn(text, "UploadId") ?? "");
       }
     },
   };
+}
+
+/** All objects whose names begin so, in their order. Throws unless the server sends every page of the list. */
+async function listAll(send: SendRequest, root: string, prefix: string, nameStart: string) {
+  const found: PlacedFile[] = [];
+  const tokens = new Set<string>();
+  const failure = (what: string) => new PlaceError(`cannot list ${root}: the list ${what}`);
+  const first = { "list-type": "2", delimiter: "/", prefix: prefix + nameStart };
+  for (let query: Record<string, string> = first; ; ) {
+    const page = await send({ task: "list", method: "GET", query, document: "ListBucketResult" });
+    for (const entry of page.content.split(/<Contents[\s/>]/).slice(1)) {
+      const key = textIn(entry, "Key") ?? "";
+      if (!key.startsWith(first.prefix)) throw failure("has an entry of another kind");
+      found.push({ name: key.slice(prefix.length), bytes: Number(textIn(entry, "Size")) });
+    }
+    if (textIn(page.content, "IsTruncated") === "false") break;
+    const next = textIn(page.content, "NextContinuationToken");
+    if (!next || tokens.has(next) || tokens.size === pagesMax) {
+      throw failure(`is not complete at page ${tokens.size + 1}`);
+    }
+    tokens.add(next);
+    query = { ...first, "continuation-token": next };
+  }
+  return found.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Best effort. What is left is invisible. */
@@ -113,13 +125,15 @@ export async function upload<T>(
   const part = Buffer.alloc(partBytes);
   const parts: string[] = [];
   let [filled, sent] = [0, 0];
-  const begun = await send({ ...request, method: "POST", query: { uploads: "" } });
-  const uploadId = textIn(begun.body.toString("utf8"), "UploadId") ?? "";
+  const document = "InitiateMultipartUploadResult";
+  const begun = await send({ ...request, method: "POST", query: { uploads: "" }, document });
+  const uploadId = textIn(begun.content, "UploadId") ?? "";
+  if (uploadId === "") throw new PlaceError(`cannot write ${address}: the server names no upload`);
 
   async function sendPart(): Promise<void> {
     const partNumber = String(parts.length + 1);
     const sending = { query: { partNumber, uploadId }, body: part.subarray(0, filled) };
-    const tag = (await send({ ...request, method: "PUT", ...sending })).headers.get("etag");
+    const { tag } = await send({ ...request, method: "PUT", ...sending });
     parts.push(`<Part><PartNumber>${partNumber}</PartNumber><ETag>${tag}</ETag></Part>`);
     sent += filled;
     filled = 0;
@@ -139,7 +153,8 @@ export async function upload<T>(
     const list = `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
     // An attempt whose answer was lost has ended the upload. The size then shows whether it is there.
     const ending = { query: { uploadId }, body: Buffer.from(list), expected: ["NoSuchUpload"] };
-    await send({ ...request, method: "POST", ...ending });
+    const document = "CompleteMultipartUploadResult";
+    await send({ ...request, method: "POST", ...ending, document });
     const place = openBucket(folder, access, how);
     if ((await place.open(name)).size === sent) return result;
     await place.remove(name);

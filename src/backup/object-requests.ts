@@ -2,6 +2,7 @@ import { createHash, createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ObjectAccess } from "../domain/operations/backups.ts";
 import { PlaceError } from "./place.ts";
+import { contentOf, textIn } from "./xml.ts";
 
 /** How long a request is tried. */
 export interface Patience {
@@ -20,12 +21,23 @@ export interface ObjectRequest {
   readonly query?: Readonly<Record<string, string>>;
   readonly range?: readonly [first: number, last: number];
   readonly body?: Uint8Array<ArrayBuffer>;
+  /** The root of the document that is the answer. */
+  readonly document?: string;
   /** Codes of errors that are an answer too. */
   readonly expected?: readonly string[];
 }
 
-/** With the code of an error that the request expected. */
-type ObjectResponse = { headers: Headers; body: Buffer; code: string | undefined };
+interface ObjectResponse {
+  /** The code of an error that the request expected. Then there is nothing else. */
+  readonly code?: string;
+  readonly body: Buffer;
+  /** What is inside the root of the document. */
+  readonly content: string;
+  /** The size of the whole file, of which a range was read. */
+  readonly size: number;
+  /** The `ETag`. A file that changes gets another one. */
+  readonly tag: string;
+}
 
 export type SendRequest = (request: ObjectRequest) => Promise<ObjectResponse>;
 
@@ -84,13 +96,15 @@ export function requestsTo(bucket: string, start: string, access: ObjectAccess, 
       return `no connection to ${url.host} (${code})`;
     }
     const { status } = response;
-    const xml = status >= 300 || method === "POST" ? received.toString("utf8") : "";
     // The end of an upload is announced with 200 before it is known whether it succeeds.
-    const isDone = status < 300 && !xml.includes("<Error>");
-    const code = isDone ? undefined : (textIn(xml, "Code") ?? "");
-    if (code === undefined || expected?.includes(code)) {
-      return { headers: response.headers, body: received, code };
+    const fault = status === 206 ? undefined : contentOf("Error", received.toString("utf8"));
+    if (status < 300 && fault === undefined) {
+      const answer = readAnswer(request, response, received);
+      if (typeof answer !== "string") return answer;
+      throw failureOf(request, `${shown(response, received)}, not with ${answer}`);
     }
+    const code = textIn(fault ?? "", "Code") ?? "";
+    if (expected?.includes(code)) return { code, ...nothing };
     const problem = problemOf(status, code);
     if (status >= 500 || status === 429 || passing.test(code)) return problem;
     throw failureOf(request, problem);
@@ -111,6 +125,41 @@ export function requestsTo(bucket: string, start: string, access: ObjectAccess, 
   };
 }
 
+const nothing = { body: Buffer.alloc(0), content: "", size: 0, tag: "" };
+
+/**
+ * Reads what a server answers to a request that succeeds. Returns what is missing unless it is complete: a
+ * proxy, a login page or a server that fails half-way may answer 200 too, and says nothing about the bucket.
+ */
+function readAnswer(
+  { method, range, document }: ObjectRequest,
+  { status, headers }: Response,
+  body: Buffer,
+): ObjectResponse | string {
+  const tag = headers.get("etag") ?? "";
+  if (range) {
+    const sent = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers.get("content-range") ?? "");
+    const [, first, last = 0, size = 0] = sent?.map(Number) ?? [];
+    const isRange = status === 206 && first === range[0] && last === Math.min(range[1], size - 1);
+    const isWhole = isRange && body.length === last - first + 1;
+    return isWhole ? { ...nothing, body, size, tag } : `bytes ${range.join("-")}`;
+  }
+  if (document !== undefined) {
+    const content = contentOf(document, body.toString("utf8"));
+    return content === undefined ? `a complete <${document}>` : { ...nothing, content };
+  }
+  if (method === "PUT") return tag === "" ? "an ETag" : { ...nothing, tag };
+  return body.length === 0 ? nothing : "an empty body";
+}
+
+/** What a server answered. Nothing else is shown of a page that may be private. */
+function shown({ status, headers }: Response, body: Buffer): string {
+  const range = /^[\w */-]{1,64}$/.exec(headers.get("content-range") ?? "")?.[0];
+  const root = /^\s*(?:<[?!][^>]*>\s*)*<([\w:.-]+)/.exec(body.toString("utf8", 0, 500))?.[1];
+  const found = root === undefined ? `${body.length} bytes` : `<${root}>`;
+  return `the server answers ${status} with ${range ? `${range}, ` : ""}${found}`;
+}
+
 function problemOf(status: number, code: string): string {
   const known = problems[status === 301 ? "PermanentRedirect" : code];
   if (known !== undefined) return known;
@@ -118,11 +167,6 @@ function problemOf(status: number, code: string): string {
   // The code comes from the server, so it may be anything.
   const answer = `answers ${status} ${/^\w{1,64}$/.test(code) ? code : ""}`.trimEnd();
   return `the server ${status < 500 ? "" : "is overloaded or out of order, it "}${answer}`;
-}
-
-/** The text of the first element with this name. */
-export function textIn(xml: string, element: string): string | undefined {
-  return new RegExp(`<${element}>([^<]*)</${element}>`).exec(xml)?.[1];
 }
 
 /** As signatures need it: `encodeURIComponent` leaves some characters that must be encoded. */

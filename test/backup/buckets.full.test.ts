@@ -8,7 +8,7 @@ import { readConfig } from "../../src/config.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { createTestClock } from "../support/clock.ts";
 import { sampleOf, scrape } from "../support/metrics.ts";
-import { type ObjectStorage, startObjectStorage } from "../support/object-storage.ts";
+import { documentOf, type ObjectStorage, startObjectStorage } from "../support/object-storage.ts";
 import { findFreePort } from "../support/ports.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
 import { startTestService } from "../support/service.ts";
@@ -155,6 +155,13 @@ test("a schedule keeps backups in a bucket, and a failure is in the log, the met
     );
     expect(JSON.parse(eventsOf("backup made")[5]!)).toMatchObject({ removed: 0 });
     expect((await list()).files.length).toBe(3);
+    // Nothing is compared and nothing removed while something else answers in the place of the bucket.
+    storage.fault = ({ key: name }) =>
+      name === "" ? { status: 200, body: "<html></html>" } : undefined;
+    clock.advance(10_000);
+    await until(() => eventsOf("backup made").length === 7, 30_000, "a backup without a list");
+    expect(JSON.parse(eventsOf("backup made")[6]!)).toMatchObject({ removed: 0 });
+    expect(storage.objects.size).toBe(foreign.length + 4);
     storage.fault = () => ({ status: 403, code: "ExpiredToken" });
     clock.advance(10_000);
     await until(() => eventsOf("backup failed").length === 1, 30_000, "a failure");
@@ -182,13 +189,25 @@ test("a schedule keeps backups in a bucket, and a failure is in the log, the met
     });
     storage.fault = () => undefined;
     clock.advance(10_000);
-    await until(() => eventsOf("backup made").length === 7, 30_000, "the next backup");
+    await until(() => eventsOf("backup made").length === 8, 30_000, "the next backup");
   } finally {
     await service.stop();
     for (const name of Object.keys(storage.variables)) delete process.env[name];
     Object.assign(process.env, before);
   }
 }, 120_000);
+
+test("a list that never ends is given up", async () => {
+  let count = 0;
+  storage.fault = () => {
+    const token = `<NextContinuationToken>${count++}</NextContinuationToken>`;
+    const content = `<IsTruncated>true</IsTruncated>${token}`;
+    return { status: 200, body: documentOf("ListBucketResult", content) };
+  };
+  await expect(open().list("", /./, 9)).rejects.toThrow(
+    "cannot list s3://backups/shop/: the list is not complete at page 1001",
+  );
+});
 
 /** A real server, where one is installed. */
 const minio = Bun.which("minio");

@@ -12,8 +12,16 @@ export interface StorageRequest {
   readonly index: number;
 }
 
+/** An answer of something that is no object storage, such as a proxy. */
+export interface OtherAnswer {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: Record<string, string>;
+}
+
 export type Fault =
   | { readonly status: number; readonly code: string }
+  | OtherAnswer
   /** Never answers. */
   | "hang"
   /** Closes the connection in the middle of the request or of the response. */
@@ -76,7 +84,11 @@ export async function startObjectStorage(bucket = "backups"): Promise<ObjectStor
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
       const { status, code } = error instanceof Refusal ? error : new Refusal(500, "InternalError");
-      send(response, status, `<Error><Code>${code}</Code><Message>no</Message></Error>`);
+      send(
+        response,
+        status,
+        `${declaration}<Error><Code>${code}</Code><Message>no</Message></Error>`,
+      );
     });
   });
 
@@ -93,7 +105,10 @@ export async function startObjectStorage(bucket = "backups"): Promise<ObjectStor
     if (fault === "cut" && method !== "GET") return void request.socket.destroy();
     const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Buffer>));
     if (fault === "damage") body[0]! ^= 1;
-    checkSignature(request, url, body);
+    checkSignature(request, body);
+    if (typeof fault === "object" && "body" in fault) {
+      return send(response, fault.status, fault.body, fault.headers);
+    }
     if (typeof fault === "object") throw new Refusal(fault.status, fault.code);
     if (inBucket !== bucket) throw new Refusal(404, "NoSuchBucket");
     const { status, text = "", bytes, headers } = act(method, key, url.searchParams, body, request);
@@ -130,7 +145,7 @@ export async function startObjectStorage(bucket = "backups"): Promise<ObjectStor
       uploads.set(id, { key, parts: new Map(), metadata: metadataIn(request) });
       return {
         status: 200,
-        text: `<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`,
+        text: documentOf("InitiateMultipartUploadResult", `<UploadId>${id}</UploadId>`),
       };
     }
     const id = query.get("uploadId");
@@ -146,7 +161,8 @@ export async function startObjectStorage(bucket = "backups"): Promise<ObjectStor
     const object = objects.get(key);
     if (!object) throw new Refusal(404, "NoSuchKey");
     const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? "");
-    if (!range) return { status: 200, bytes: object, headers: metadataOf.get(object) ?? {} };
+    const etag = tagOf(object);
+    if (!range) return { status: 200, bytes: object, headers: { etag, ...metadataOf.get(object) } };
     const [, first, last] = range;
     if (Number(first) >= object.length) throw new Refusal(416, "InvalidRange");
     const bytes = object.subarray(Number(first), last ? Number(last) + 1 : undefined);
@@ -154,7 +170,7 @@ export async function startObjectStorage(bucket = "backups"): Promise<ObjectStor
     return {
       status: 206,
       bytes,
-      headers: { "content-range": `bytes ${first}-${end}/${object.length}` },
+      headers: { etag, "content-range": `bytes ${first}-${end}/${object.length}` },
     };
   }
 
@@ -194,8 +210,10 @@ export async function startObjectStorage(bucket = "backups"): Promise<ObjectStor
       if (part.length < partBytesMin || part.length !== parts[0]!.length)
         throw new Refusal(400, "EntityTooSmall");
     }
-    store(key, Buffer.concat(parts), upload.metadata);
-    return { status: 200, text: "<CompleteMultipartUploadResult></CompleteMultipartUploadResult>" };
+    const object = Buffer.concat(parts);
+    store(key, object, upload.metadata);
+    const tag = `<ETag>${escaped(tagOf(object))}</ETag>`;
+    return { status: 200, text: documentOf("CompleteMultipartUploadResult", tag) };
   }
 
   /** Pages of two, so that every list has several. */
@@ -212,20 +230,22 @@ export async function startObjectStorage(bucket = "backups"): Promise<ObjectStor
       const object = objects.get(key)!;
       const at = storedAt.get(object) ?? new Date(0);
       const time = `<LastModified>${at.toISOString()}</LastModified>`;
-      return `<Contents><Key>${key}</Key>${time}<Size>${object.length}</Size></Contents>`;
+      return `<Contents><Key>${escaped(key)}</Key>${time}<Size>${object.length}</Size></Contents>`;
     });
     const isTruncated = keys.length > 2;
-    const next = isTruncated ? `<NextContinuationToken>${keys[1]}</NextContinuationToken>` : "";
-    return `<ListBucketResult><IsTruncated>${isTruncated}</IsTruncated>${next}${page.join("")}</ListBucketResult>`;
+    const token = `<NextContinuationToken>${escaped(keys[1] ?? "")}</NextContinuationToken>`;
+    const next = `<IsTruncated>${isTruncated}</IsTruncated>${isTruncated ? token : ""}`;
+    return documentOf("ListBucketResult", next + page.join(""));
   }
 
   function listUploads(query: URLSearchParams): string {
     const prefix = query.get("prefix") ?? "";
     const found = [...uploads].filter(([, { key }]) => key.startsWith(prefix));
     const texts = found.map(
-      ([id, { key }]) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId></Upload>`,
+      ([id, { key }]) => `<Upload><Key>${escaped(key)}</Key><UploadId>${id}</UploadId></Upload>`,
     );
-    return `<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>${texts.join("")}</ListMultipartUploadsResult>`;
+    const isTruncated = "<IsTruncated>false</IsTruncated>";
+    return documentOf("ListMultipartUploadsResult", isTruncated + texts.join(""));
   }
 
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
@@ -257,6 +277,15 @@ function send(response: ServerResponse, status: number, body: string | Buffer, h
   response.end(body);
 }
 
+const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
+
+/** A document as AWS sends it. */
+export const documentOf = (root: string, content: string) =>
+  `${declaration}<${root} xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${content}</${root}>`;
+
+/** As XML needs it. */
+const escaped = (text: string) => text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
+
 const metadataIn = ({ headers }: IncomingMessage) =>
   Object.fromEntries(
     Object.entries(headers).filter(([name]) => name.startsWith("x-amz-meta-")),
@@ -265,8 +294,18 @@ const metadataIn = ({ headers }: IncomingMessage) =>
 const tagOf = (bytes: Buffer) => `"${createHash("md5").update(bytes).digest("hex")}"`;
 const sha256 = (data: string | Buffer) => createHash("sha256").update(data).digest("hex");
 
-/** Checks a request as version 4 of the signatures of AWS demands, from what arrived. */
-function checkSignature({ method, headers }: IncomingMessage, url: URL, body: Buffer): void {
+/** Encodes whatever is not unreserved, whether the request had it encoded or not. */
+const encoded = (text: string) =>
+  Array.from(Buffer.from(decodeURIComponent(text)), (byte) => {
+    const one = String.fromCharCode(byte);
+    return /[\w.~-]/.test(one) ? one : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  }).join("");
+
+/**
+ * Checks a request as version 4 of the signatures of AWS demands, from what arrived: AWS encodes path and query
+ * itself, and refuses a header of its own that is not signed.
+ */
+function checkSignature({ method, headers, url }: IncomingMessage, body: Buffer): void {
   const pattern =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})$/;
   const [, id, day, region, names = "", signature] =
@@ -279,12 +318,19 @@ function checkSignature({ method, headers }: IncomingMessage, url: URL, body: Bu
   const at = Date.parse(time.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, "$1-$2-$3T$4:$5:$6Z"));
   if (!(Math.abs(at - Date.now()) < clockErrorMs)) throw new Refusal(403, "RequestTimeTooSkewed");
   const claimed = headers["x-amz-content-sha256"] as string;
-  for (const name of ["host", "x-amz-content-sha256", "x-amz-date"]) {
+  const own = Object.keys(headers).filter((name) => name.startsWith("x-amz-"));
+  for (const name of ["host", "x-amz-content-sha256", "x-amz-date", ...own]) {
     if (!names.split(";").includes(name)) throw new Refusal(403, "AccessDenied");
   }
   const lines = names.split(";").map((name) => `${name}:${headers[name]}\n`);
-  const query = url.search.slice(1).split("&").filter(Boolean).sort().join("&");
-  const canonical = [method, url.pathname, query, lines.join(""), names, claimed].join("\n");
+  const [path = "", search = ""] = url!.split("?");
+  const pairs = search.split("&").filter(Boolean);
+  const parameters = pairs.map((pair) => [...pair.split("="), ""].slice(0, 2).map(encoded));
+  parameters.sort(([one], [other]) => (one! < other! ? -1 : 1));
+  const query = parameters.map((pair) => pair.join("="));
+  const canonicalPath = path.split("/").map(encoded).join("/");
+  const request = [method, canonicalPath, query.join("&"), lines.join(""), names, claimed];
+  const canonical = request.join("\n");
   const toSign = `AWS4-HMAC-SHA256\n${time}\n${day}/${region}/s3/aws4_request\n${sha256(canonical)}`;
   let key = Buffer.from(`AWS4${credentials.secret}`);
   for (const text of [day!, region, "s3", "aws4_request", toSign]) {
