@@ -1,8 +1,8 @@
-import { existsSync } from "node:fs";
-import { lstat, open, readdir, rm } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { lstat, open, readdir, rm, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { reasonOf } from "../file-errors.ts";
 import { createFolder } from "../folders.ts";
-import type { BackupBytes, BackupPlace, PlacedFile } from "./place.ts";
+import { type BackupBytes, type BackupPlace, type PlacedFile, PlaceError } from "./place.ts";
 
 /** How a file is called until it is complete. */
 const temporaryPattern = /^\.(.+)\.[0-9a-f-]{36}\.tmp$/;
@@ -15,7 +15,7 @@ export function openFolder(path: string): BackupPlace {
     addressOf,
     // Only the owner may read backups. They contain stock, key digests and webhook secrets.
     prepare: () => createFolder(path),
-    exists: async (name) => existsSync(join(path, name)),
+    exists: async (name) => (await ifThere(stat(join(path, name)))) !== undefined,
     open: (name) => openFile(join(path, name)),
     async list(start, pattern, filesMax) {
       const isListed = (name: string) => name.startsWith(start) && pattern.test(name);
@@ -47,22 +47,39 @@ async function openFile(path: string): Promise<BackupBytes> {
   };
 }
 
-/** Empty if the folder does not exist yet, or cannot be read: the next backup says why. */
-function namesIn(path: string): Promise<readonly string[]> {
-  return readdir(path).catch((error: NodeJS.ErrnoException) => {
-    if (["ENOENT", "ENOTDIR", "EACCES"].includes(error.code ?? "")) return [];
-    throw error;
-  });
+/**
+ * What was found at a path. Undefined only if there is nothing: what this user may not see, or the disk cannot
+ * read, may be a backup.
+ */
+async function ifThere<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    throw new PlaceError(`cannot read ${path}: ${reasonOf(error)}`);
+  }
+}
+
+/** None if the folder does not exist yet. A link to nothing may lead to a disk that is not mounted. */
+async function namesIn(path: string): Promise<readonly string[]> {
+  const names = await ifThere(readdir(path));
+  if (names) return names;
+  for (let at = resolve(path); !(await ifThere(stat(at))); at = dirname(at)) {
+    if (!(await ifThere(lstat(at)))) continue;
+    throw new PlaceError(`cannot read ${path}: ${at} is a link to a folder that does not exist`);
+  }
+  return [];
 }
 
 /** Undefined if somebody has removed it, or if it is not a file. */
 async function lengthOf(path: string): Promise<number | undefined> {
-  const file = await lstat(path).catch(() => undefined);
+  const file = await ifThere(lstat(path));
   return file?.isFile() ? file.size : undefined;
 }
 
-/** Returns false if somebody else has removed it, or if it is not a file. */
+/** Returns false if it stays, or if somebody else has removed it, or if it is not a file. */
 async function removeFile(path: string): Promise<boolean> {
-  if ((await lengthOf(path)) === undefined) return false;
+  if ((await lengthOf(path).catch(() => undefined)) === undefined) return false;
   return (await rm(path).catch(() => false)) !== false;
 }

@@ -189,6 +189,35 @@ for (const engine of engines) {
   });
 }
 
+test("a backup folder that cannot be read, or leads nowhere, does not count as empty", async () => {
+  writeFileSync(place.path("file"), "");
+  mkdirSync(place.path("links"));
+  symlinkSync(place.path("disk/that/is/not/mounted"), place.path("links/gone"));
+  symlinkSync(place.path("links/circle"), place.path("links/circle"));
+  const create = async (store: string, folder: string) => {
+    const database = ["--database", `sqlite:${place.path(store)}`];
+    const backups = ["--backup-folder", place.path(folder)];
+    const { code, err } = await place.runHere([...createFirstKey, ...database, ...backups]);
+    return `${code} ${err.split("\n")[0]}`;
+  };
+  const unknown = "a new one is not created while its backups are not known: cannot read ";
+  expect(await create("there.db", "does/not/exist/yet")).toStartWith("0 ");
+  for (const [folder, problem] of [
+    ["file", "a part of the path is not a folder"],
+    ["links/gone", "is a link to a folder that does not exist"],
+    ["links/gone/deeper/still", "links/gone is a link to a folder that does not exist"],
+    ["links/circle", "the links in the path lead in a circle"],
+  ]) {
+    const refused = await create("absent.db", folder!);
+    expect(refused).toStartWith("2 ");
+    expect(refused).toContain(unknown + place.path(folder!));
+    expect(refused).toEndWith(problem!);
+    expect(existsSync(place.path("absent.db"))).toBe(false);
+    // An existing store does not depend on the folder.
+    expect(await create("there.db", folder!)).toStartWith("0 ");
+  }
+});
+
 describe(`${surfaceEngine}: backups with ledger rows that the store does not have`, () => {
   test("are none if the store has more rows than its backups", async () => {
     const folder = place.path("backups");
