@@ -34,15 +34,18 @@ export function openStore(
   return open(config, clock, { mayCreate: true, onCreated });
 }
 
+/** What a command does with a store. One that is opened for reading is migrated, but not changed. */
+export type Use = "reads" | "writes";
+
 /** Same as `openStore`, but rejects if there is no store. A wrong path would look like an empty store. */
-export function openExistingStore(config: Config, clock: Clock): Promise<Store> {
-  return open(config, clock, { mayCreate: false });
+export function openExistingStore(config: Config, clock: Clock, use: Use): Promise<Store> {
+  return open(config, clock, { mayCreate: false, isReadOnly: use === "reads" });
 }
 
 /** Same as `openExistingStore`, but returns undefined if there is no store. */
-export async function findStore(config: Config, clock: Clock): Promise<Store | undefined> {
+export async function findStore(config: Config, clock: Clock, use: Use) {
   try {
-    return await openExistingStore(config, clock);
+    return await openExistingStore(config, clock, use);
   } catch (error) {
     if (error instanceof ServiceError && error.code === "not_found") return undefined;
     throw error;
@@ -62,8 +65,9 @@ export async function withEmptyStore<T>(
   return useConnection(openEmpty(environment), (database) => work(createPreview(database)));
 }
 
-interface Creation {
+interface Opening {
   readonly mayCreate: boolean;
+  readonly isReadOnly?: boolean;
   /** Called with the full path of a new store, or with the host and the database. */
   readonly onCreated?: ((place: string) => void) | undefined;
 }
@@ -71,7 +75,7 @@ interface Creation {
 async function open(
   config: Config,
   clock: Clock,
-  { mayCreate, onCreated }: Creation,
+  { mayCreate, isReadOnly, onCreated }: Opening,
 ): Promise<Store> {
   const { databaseUrl, environment } = config;
   const path = sqlitePath(config);
@@ -80,13 +84,14 @@ async function open(
     const { openSqlite } = await loadSqlite();
     const onUnseen = () => printError(unseen);
     const events = { onCreated: () => onCreated?.(path), onMigrated: printMigration, onUnseen };
-    const options = { path, environment, clock, threaded: false, isCopied, mayCreate, ...events };
-    return namingFile(path, () => openSqlite(options));
+    const file = { path, environment, clock, threaded: false, isCopied };
+    return namingFile(path, () => openSqlite({ ...file, mayCreate, isReadOnly, ...events }));
   }
   const { createDatabase, openPostgres } = await loadPostgres();
   const database = createDatabase(databaseUrl);
   const events = { onCreated: () => onCreated?.(database.label), onMigrated: printMigration };
-  return openPostgres({ database, environment, patienceMs: 0, mayCreate, ...events });
+  const opening = { environment, patienceMs: 0, mayCreate, isReadOnly };
+  return openPostgres({ database, ...opening, ...events });
 }
 
 /** The same error with the file's path, if the store of a command failed and is a file. */

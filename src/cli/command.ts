@@ -62,8 +62,11 @@ export interface Definition<F extends Flags, O extends readonly Operand[], Given
   readonly operands?: O;
   /** By default, none. */
   readonly flags?: F;
-  /** Set for a command that changes a store. If it is interrupted before that, it says so. */
-  readonly changes?: true;
+  /**
+   * Set for a command that changes a store. If it is interrupted before that, it says so. `record` is for
+   * one that only leaves a record of its run. All others, and every dry run, open a store only for reading.
+   */
+  readonly changes?: true | "record";
   /** The settings that affect this command, for its help. By default, those of a store. */
   readonly settings?: readonly SettingName[];
   /** Returns the exit code. A command that returns nothing has succeeded. */
@@ -76,7 +79,7 @@ export interface Definition<F extends Flags, O extends readonly Operand[], Given
 /** A command that has no topic yet. */
 export interface UnlistedCommand
   extends Omit<Required<Definition<Flags, readonly Operand[]>>, "changes" | "run"> {
-  readonly changes?: true;
+  readonly changes?: true | "record";
   readonly run: (input: Input) => Promise<number>;
 }
 

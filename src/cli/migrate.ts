@@ -50,7 +50,8 @@ export const migrateCommand = command({
     // A lock creates the file. A wrong path must not become an empty source, nor leave a target.
     await assertStoreFile(source);
     opened.defer(lockStore(source));
-    const from = await openExistingStore(source, systemClock);
+    // Its copy needs the whole history of its epochs, which is completed when a store is opened for writing.
+    const from = await openExistingStore(source, systemClock, "writes");
     opened.defer(() => from.close());
     opened.defer(lockStore(target));
     const to = await openStore(target, systemClock, printCreated);

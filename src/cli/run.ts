@@ -21,7 +21,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const command = findCommand(args);
   if (!command) throw unknownCommand(args);
   const input = parseArguments(command, args.slice(command.name.split(" ").length));
-  if (command.topic !== "serve") watchSignals(command.changes ?? false);
+  if (command.topic !== "serve") watchSignals(command.changes === true);
   try {
     return finalExitCode(await command.run(input));
   } catch (error) {

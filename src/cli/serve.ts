@@ -19,6 +19,7 @@ export const serveCommand = command({
     "petstore serve",
     "petstore serve --port 9000 --database sqlite:/var/lib/petstore/production.db",
   ],
+  changes: true,
   settings: settingNames,
   run: ({ settings }) => serveUntilStopped(readConfig(settings), async () => []),
 });
@@ -31,6 +32,7 @@ export const quickstartCommand = command({
   name: "quickstart",
   summary: "Same as `serve`, but adds sample data and two keys to an empty store.",
   examples: ["petstore quickstart --port 9000"],
+  changes: true,
   settings: settingNames,
   run: ({ settings }) =>
     serveUntilStopped(readConfig(settings), async ({ store, baseUrl }, config) => {

@@ -38,9 +38,11 @@ export function storeCommand<
     ...definition,
     async run(input) {
       const config = readConfig(input.settings);
+      const isDryRun = (input.flags as { readonly "dry-run"?: boolean })["dry-run"];
+      const use = definition.changes && !isDryRun ? "writes" : "reads";
       const store = creates
         ? await openOrCreateStore(config, systemClock, printCreated)
-        : await openExistingStore(config, systemClock);
+        : await openExistingStore(config, systemClock, use);
       beginChange();
       try {
         return await run({ ...input, config, store });

@@ -30,6 +30,7 @@ export const backupCommand = storeCommand({
     { name: "FILE", description: "New file or s3://…/NAME.petstore, or - for standard output." },
   ],
   flags: { json },
+  changes: "record",
   settings: backupSettings,
   async run({ flags, operands: [file], config, store }) {
     await assertNew(file, config);

@@ -22,6 +22,7 @@ export const drillCommand = command({
     "petstore drill monday.petstore",
     "petstore drill monday.petstore --scratch /var/tmp --json",
   ],
+  changes: "record",
   operands: backupFile,
   flags: {
     json,
@@ -90,7 +91,7 @@ async function record(
   outcome: { readonly file: string; readonly error?: string },
 ): Promise<boolean> {
   try {
-    const store = await openExistingStore(config, systemClock);
+    const store = await openExistingStore(config, systemClock, "writes");
     try {
       const { maintenance } = store;
       const now = systemClock.now();

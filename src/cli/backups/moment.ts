@@ -86,7 +86,7 @@ async function addLater(source: string, path: string, config: Config): Promise<A
   const from = readConfig({ env: config.environment, ledger: source }, undefined, "ledger");
   const file = sqlitePath(from);
   if (file === undefined) {
-    const store = await openExistingStore(from, systemClock);
+    const store = await openExistingStore(from, systemClock, "reads");
     const added = store.transfer.snapshot(({ rowsOf }) => add("the other database", rowsOf));
     return { problem: await added.finally(() => store.close()) };
   }

@@ -44,7 +44,7 @@ const contentTables = ["ledger", "pets", "keys", "orders", "webhooks"];
 
 /** Checked before the long work, and again by the copy. */
 async function assertEmpty(config: Config): Promise<void> {
-  const store = await findStore(config, systemClock);
+  const store = await findStore(config, systemClock, "reads");
   if (!store) return;
   try {
     await store.transfer.snapshot(async ({ rowsOf }) => {

@@ -111,7 +111,8 @@ function importCommand<T>(
       await using opened = new AsyncDisposableStack();
       const open = () => recordsOf(readWithProgress(file, opened));
       try {
-        const found = await findStore(config, systemClock);
+        const use = flags["dry-run"] ? "reads" : "writes";
+        const found = await findStore(config, systemClock, use);
         if (found) opened.defer(() => found.close());
         const actor = await actorOf(found?.keys, flags, systemClock.now());
         const origin = { actor, reason };

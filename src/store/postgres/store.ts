@@ -16,7 +16,7 @@ import { takeHead } from "./engine/head-lock.ts";
 import { WrongServer } from "./engine/primary.ts";
 import { dialect, scriptsOn, type Transact, transactionsOn } from "./engine/scripts.ts";
 import { type Session, withinDeadline } from "./engine/session.ts";
-import { begin, commitTransaction, limitWait } from "./engine/transaction.ts";
+import { begin, beginReading, commitTransaction, limitWait } from "./engine/transaction.ts";
 import { createEpochs, type Epochs } from "./epochs.ts";
 import { createHistoryReader } from "./history.ts";
 import { createIdempotencyMemory } from "./idempotency.ts";
@@ -41,6 +41,8 @@ export interface PostgresOptions {
   readonly patienceMs: number;
   /** Whether the tables are created in a database that has none. True unless given. */
   readonly mayCreate?: boolean;
+  /** Whether the store is only read. It is then still migrated, and nothing else in it is changed. */
+  readonly isReadOnly?: boolean | undefined;
   readonly onCreated?: (() => void) | undefined;
   /** Called after the schema was migrated. */
   readonly onMigrated?: ((migration: Migration) => void) | undefined;
@@ -69,16 +71,16 @@ const ownSessionMs = 3_600_000;
 const retryMs = 500;
 
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
-  const { database, clock } = options;
+  const { database, clock, isReadOnly = false } = options;
   const epochs = await prepare(options);
-  const quick = database.connection(quickMs);
-  const long = database.connection(longMs);
+  const quick = database.connection(quickMs, isReadOnly);
+  const long = database.connection(longMs, isReadOnly);
   const writes = database.connection(commitMs);
   const now = () => clock?.now() ?? null;
   const idempotency = createIdempotencyMemory();
   const parts = { epochs, idempotency };
 
-  const { onOwnSession, transact } = createOwnSessions(database);
+  const { onOwnSession, transact } = createOwnSessions(database, isReadOnly);
 
   const methods: ScriptMethods = {
     quick: (scripts) => scriptsOn(quick.query, scripts),
@@ -130,7 +132,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 }
 
 /** Work on sessions of its own, so that requests do not wait for it. */
-function createOwnSessions(database: Database) {
+function createOwnSessions(database: Database, isReadOnly: boolean) {
   async function onOwnSession<T>(
     work: (session: Session) => Promise<T>,
     deadlineMs = ownSessionMs,
@@ -153,7 +155,7 @@ function createOwnSessions(database: Database) {
    */
   const transact: Transact = (work) =>
     onOwnSession(async (session) => {
-      await session.query(begin);
+      await session.query(isReadOnly ? beginReading : begin);
       await session.query(limitWait);
       const result = await work(session.query, session);
       await commitTransaction(session.sql);
@@ -169,6 +171,7 @@ function createOwnSessions(database: Database) {
  */
 async function prepare(options: PostgresOptions): Promise<Epochs> {
   const { database, environment, patienceMs, mayCreate = true, log = () => {} } = options;
+  const { isReadOnly = false } = options;
   const reachable = createCondition(log, { began: "store lost", ended: "store back" });
   const giveUpAt = performance.now() + patienceMs;
   for (;;) {
@@ -178,7 +181,7 @@ async function prepare(options: PostgresOptions): Promise<Epochs> {
       const preparing = withinDeadline(session, ownSessionMs, async (own) => {
         if (!mayCreate && !(await hasStore(own))) throw noStore(database);
         const migration = await migrate(own, environment);
-        await recordEpoch(own, epochs);
+        if (!isReadOnly) await recordEpoch(own, epochs);
         return migration;
       });
       const migration = await preparing.finally(() => session.close());

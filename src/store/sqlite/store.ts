@@ -3,15 +3,21 @@ import type { Clock } from "../../domain/running/clock.ts";
 import type { Log } from "../../domain/running/events.ts";
 import type { Store } from "../../domain/store.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
-import { endWithoutClosing, openForReading, type WrittenFile } from "./engine/connection.ts";
+import {
+  endWithoutClosing,
+  openForReading,
+  unavailableOr,
+  type WrittenFile,
+} from "./engine/connection.ts";
 import { assertNotServedByOlderVersion, assertStore } from "./engine/existence.ts";
 import { filesOf, hasContent, prepareFiles } from "./engine/files.ts";
 import { recoverFile } from "./engine/recovery.ts";
 import { upgradeFile } from "./engine/upgrade.ts";
 import { createPorts } from "./ports.ts";
+import { assertCurrent } from "./schema/migrations.ts";
 import { steps } from "./schema/steps.ts";
-import { openCommandAccess, openServiceAccess } from "./writing/access.ts";
-import { openInlineWriter, startEpoch } from "./writing/writer.ts";
+import { openCommandAccess, openReadingAccess, openServiceAccess } from "./writing/access.ts";
+import { busyWaitMs, openInlineWriter, startEpoch } from "./writing/writer.ts";
 import { startWriterThread } from "./writing/writer-thread.ts";
 
 /** The version of the schema that this version of petstore uses. */
@@ -24,6 +30,8 @@ export interface SqliteOptions extends WrittenFile {
    * service. A command does one thing and ends, so it does not need a thread.
    */
   readonly threaded: boolean;
+  /** Whether the store is only read. It is then still migrated, and nothing else in it is changed. */
+  readonly isReadOnly?: boolean | undefined;
   /** Gets a line about damaged files if the store has a thread. Otherwise damage throws. */
   readonly log?: Log | undefined;
   /** Whether a missing store is created. True unless given. */
@@ -37,7 +45,7 @@ export interface SqliteOptions extends WrittenFile {
 
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path, environment, clock, threaded, log = () => {}, mayCreate = true } = options;
-  const { onUnseen = () => {}, isCopied = false } = options;
+  const { onUnseen = () => {}, isCopied = false, isReadOnly = false } = options;
   const file = { path, environment, isCopied };
   // Checked first: opening a store whose service has lost track of its files adds more damage.
   if (!threaded) assertUndamaged(filesOf(path));
@@ -47,6 +55,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const isNew = !hasContent(path);
   const migration = upgradeFile(path, environment, clock.now());
   if (migration) options.onMigrated?.(migration);
+  if (isReadOnly) return openOnlyForReading(file, clock);
   const writer = threaded ? await startWriterThread(file, log) : openInlineWriter(file);
   try {
     if (threaded) await startEpoch(writer);
@@ -71,5 +80,19 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     // A thread that is left running would keep a process that failed to start from ending.
     await writer.close();
     throw error;
+  }
+}
+
+/** Opens a store for a command that only reads. SQLite itself then writes to no file but its `-shm`. */
+function openOnlyForReading(file: WrittenFile, clock: Clock): Store {
+  const database = openForReading(file.path, busyWaitMs);
+  try {
+    assertCurrent(database, file.environment);
+    const { access, writer } = openReadingAccess(database, filesOf(file.path));
+    const ports = createPorts({ ...file, clock, isService: false, writer, database, access });
+    return { ...ports, close: async () => database.close() };
+  } catch (error) {
+    database.close();
+    throw unavailableOr(error);
   }
 }

@@ -62,11 +62,12 @@ export function createDatabase(url: string, log: Log = () => {}) {
     connect,
     isCurrent,
     /** A connection that stays until `close` and whose calls end within `deadlineMs`. */
-    connection(deadlineMs: number): ReconnectingConnection {
+    connection(deadlineMs: number, isReadOnly = false): ReconnectingConnection {
       const connection = createReconnectingConnection({
         connect,
         isCurrent,
         deadlineMs,
+        isReadOnly,
         onUnprepared: logUnprepared,
       });
       connections.push(connection);

@@ -33,6 +33,8 @@ export interface ReconnectingOptions {
   /** False once the session's server is known to have been replaced. */
   isCurrent(session: Session): boolean;
   readonly deadlineMs: number;
+  /** Whether the database rejects statements that write. The other work must not write. */
+  readonly isReadOnly?: boolean;
   /** Called with failures that only the operator can fix. */
   onUnprepared?(error: unknown): void;
 }
@@ -45,7 +47,7 @@ const lateCause = "no connection within a second";
 const retryDelayMs = 100;
 
 export function createReconnectingConnection(options: ReconnectingOptions): ReconnectingConnection {
-  const { connect, isCurrent, deadlineMs, onUnprepared } = options;
+  const { connect, isCurrent, deadlineMs, isReadOnly = false, onUnprepared } = options;
   let session: Session | undefined;
   let closed = false;
   /** Sessions that are replaced, but still finish the statements of other callers. */
@@ -115,7 +117,7 @@ export function createReconnectingConnection(options: ReconnectingOptions): Reco
   }
 
   return {
-    query: (text, values) => run((used) => runStatement(used, text, values), false),
+    query: (text, values) => run((used) => runStatement(used, isReadOnly, text, values), false),
     shared(work) {
       const result = exclusiveEnd.then(() => run(work, false));
       // Without the results: they would be kept, with those of all work before.

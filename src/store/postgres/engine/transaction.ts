@@ -10,6 +10,9 @@ import type { Rows, Session } from "./session.ts";
  */
 export const begin = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
+/** Begins a transaction in which the database rejects every write to the store. */
+export const beginReading = `${begin} READ ONLY`;
+
 /**
  * Makes the commit of the current transaction wait for the disk, also where the server or the role
  * has turned that off. Every other setting waits for the disk already and stays: `remote_apply` is
@@ -65,12 +68,13 @@ const attemptsMax = 4;
  */
 export async function runStatement(
   session: Session,
+  isReadOnly: boolean,
   text: string,
   values?: readonly unknown[],
 ): Promise<Rows> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await runOnce(session, text, values);
+      return await runOnce(session, isReadOnly, text, values);
     } catch (error) {
       if (!isConflict(error) || attempt === attemptsMax) throw error;
     }
@@ -83,11 +87,13 @@ export async function runStatement(
  */
 async function runOnce(
   { sql, query, isReadCommitted }: Session,
+  isReadOnly: boolean,
   text: string,
   values?: readonly unknown[],
 ): Promise<Rows> {
-  if (isReadCommitted) return query(text, values);
-  const [, rows, ended] = await Promise.all([query(begin), query(text, values), sql`COMMIT`]);
+  if (isReadCommitted && !isReadOnly) return query(text, values);
+  const first = query(isReadOnly ? beginReading : begin);
+  const [, rows, ended] = await Promise.all([first, query(text, values), sql`COMMIT`]);
   assertCommitted(ended);
   return rows;
 }

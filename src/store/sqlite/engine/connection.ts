@@ -36,10 +36,10 @@ export interface WrittenFile {
   readonly isCopied?: boolean;
 }
 
-/** Opens the file for reading only. Never waits for a lock, so the event loop can use it. */
-export const openForReading = guarded((path: string): Database => {
+/** Opens the file for reading only. Unless told, it never waits for a lock, so the event loop can use it. */
+export const openForReading = guarded((path: string, busyWaitMs = 0): Database => {
   const database = new Database(path, { readonly: true, safeIntegers: true, strict: true });
-  database.run("PRAGMA busy_timeout = 0");
+  database.run(`PRAGMA busy_timeout = ${busyWaitMs}`);
   database.run("PRAGMA query_only = ON");
   return database;
 });

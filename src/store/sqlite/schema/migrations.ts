@@ -14,6 +14,12 @@ export function migrate(database: Database, environment: Environment): void {
   if (versionOf(database) === 0) {
     database.transaction(() => applySteps(database, environment)).immediate();
   }
+  assertCurrent(database, environment);
+  completeEpochs(database);
+}
+
+/** Rejects a store that has another schema, or belongs to the other environment. */
+export function assertCurrent(database: Database, environment: Environment): void {
   const version = versionOf(database);
   if (version > steps.length) throw madeByNewer(steps, version);
   if (version < steps.length) {
@@ -23,7 +29,6 @@ export function migrate(database: Database, environment: Environment): void {
     );
   }
   assertEnvironment(database, environment);
-  completeEpochs(database);
 }
 
 /** Rejects a store of the other environment. */

@@ -207,3 +207,29 @@ export function openCommandAccess(
     },
   };
 }
+
+/** Access for a command that only reads, and the writer that it does not have. */
+export function openReadingAccess(
+  database: Database,
+  files: StoreFiles,
+): { readonly access: Access; readonly writer: Writer } {
+  const findDamage = createDamageCheck(files, ["database", "wal", "walIndex"]).find;
+  const write = async () => {
+    throw new Error("this store was opened for reading");
+  };
+  const writer = {
+    commit: write,
+    call: write,
+    findDamage,
+    isAlive: () => true,
+    close: async () => {},
+  };
+  const access = {
+    version: createDataVersionReader(database),
+    canWrite: () => findDamage() === undefined,
+    read: <T>(work: () => T) => work(),
+    write,
+    close: () => true,
+  };
+  return { access, writer };
+}
