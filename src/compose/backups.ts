@@ -65,9 +65,9 @@ export function openBackups(
       const result = await runCommand({ command: program!, variables }, words, { signal });
       if (result.ended !== 0) throw failureOf(result, signal);
       const { file, seq, bytes, durationMs } = JSON.parse(result.out) as Record<string, unknown>;
-      // Without the comparison nothing is removed. The next backup compares again.
-      const compared = await compare().catch(() => undefined);
-      const removed = compared ? await removeOldBackups(folder, keep, name, compared) : 0;
+      // The backup is made also if no older one can be compared or removed. The next one tries it again.
+      const removing = compare().then((found) => removeOldBackups(folder, keep, name, found));
+      const removed = await removing.catch(() => 0);
       await removeAbandoned(folder, now - backupMsMax);
       return { file, seq, bytes, durationMs, removed };
     } catch (error) {

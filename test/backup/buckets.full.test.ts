@@ -197,6 +197,27 @@ test("a schedule keeps backups in a bucket, and a failure is in the log, the met
   }
 }, 120_000);
 
+test("a backup that is made counts as made while the bucket lists nothing", async () => {
+  const before = { ...process.env };
+  Object.assign(process.env, storage.variables);
+  const bounds = { objectAccess: accessOf() };
+  const flags = { "backup-folder": "s3://backups/shop", "backup-keep": "1" };
+  const older = "shop/production-20200101T000000Z.petstore";
+  const service = await startTestService("sqlite", flags, bounds, { program });
+  storage.objects.set(older, Buffer.from(""));
+  storage.fault = ({ key }) => (key === "" ? { status: 403, code: "AccessDenied" } : undefined);
+  try {
+    const { text: key } = await issueOperator(service);
+    expect(await service.call("POST", "~/admin/backups", { key })).toMatchObject({ status: 201 });
+    expect([...storage.objects.keys()]).toContain(older);
+    expect(storage.objects.size).toBe(2);
+  } finally {
+    await service.stop();
+    for (const name of Object.keys(storage.variables)) delete process.env[name];
+    Object.assign(process.env, before);
+  }
+});
+
 test("a list that never ends is given up", async () => {
   let count = 0;
   storage.fault = () => {

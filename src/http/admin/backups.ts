@@ -149,7 +149,9 @@ const makeBackup: AdminDeclaration = {
     const now = clock.now();
     const entry = auditEntry({ actor: actorOf(call), now }, "backup.made", name, { bytes, seq });
     await store.audit.addEntry(entry);
-    const created = (await admin.backups.listFiles()).find((one) => one.name === name);
+    // The backup is made also if the files cannot be listed now.
+    const files = await admin.backups.listFiles().catch(() => []);
+    const created = files.find((one) => one.name === name);
     const createdAt = isoOrNull(created?.createdAt ?? now);
     return { status: 201, body: JSON.stringify({ name, bytes, createdAt, seq }) };
   },
