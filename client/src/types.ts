@@ -36,19 +36,32 @@ export interface InventoryUpdate {
   readonly quantity: number;
 }
 
-/** A change to the stock of one pet. It has either `quantity` or `delta`. Unknown fields are rejected. */
-export interface StockChange {
+/** Sets the stock of one pet. Unknown fields are rejected. */
+export interface QuantityChange {
   /** The ID of the pet. */
   readonly petId: bigint;
   /** The new number in stock: the total. */
-  readonly quantity?: number;
-  /** The number to add to the stock. Negative numbers take from the stock. The result must be from 0 to 2^53 − 1. */
-  readonly delta?: number;
+  readonly quantity: number;
   /** The `version` that the entry must have before this change. Without it, any version is accepted. */
   readonly expectedVersion?: number;
   /** Why the stock changes. The ledger keeps it. Control characters are rejected. */
   readonly reason?: string;
 }
+
+/** Adds to the stock of one pet, or takes from it. Unknown fields are rejected. */
+export interface DeltaChange {
+  /** The ID of the pet. */
+  readonly petId: bigint;
+  /** The number to add to the stock. Negative numbers take from the stock. The result must be from 0 to 2^53 − 1. */
+  readonly delta: number;
+  /** The `version` that the entry must have before this change. Without it, any version is accepted. */
+  readonly expectedVersion?: number;
+  /** Why the stock changes. The ledger keeps it. Control characters are rejected. */
+  readonly reason?: string;
+}
+
+/** A change to the stock of one pet. It has either `quantity` or `delta`. */
+export type StockChange = QuantityChange | DeltaChange;
 
 /** Changes that are stored together or not at all. Unknown fields are rejected. */
 export interface StockChanges {

@@ -170,7 +170,10 @@ function invalidTexts(schema: DocumentedSchema): string[] {
   if (type === "boolean" || values !== undefined || format !== undefined) found.push("x y", "");
   if (minLength !== undefined) found.push("");
   if (maxLength !== undefined) found.push("a".repeat(maxLength + 1));
-  if (pattern !== undefined) found.push("", "\u0000", "a".repeat(10_000));
+  if (pattern !== undefined) {
+    const form = new RegExp(pattern, "u");
+    found.push(...["", "\u0000", "a".repeat(10_000)].filter((text) => !form.test(text)));
+  }
   const isBounded = [maxLength, pattern, values, format].some((one) => one !== undefined);
   if (type !== "boolean" && !isBounded) throw new Error("a text has no bound");
   return found;

@@ -16,13 +16,17 @@ export interface Cursor {
 }
 
 /** No real cursor is longer. Bounds the work for text that a client made up. */
-const charactersMax = 200;
+export const cursorCharactersMax = 200;
+const [epochForm, seqForm] = ["[0-9A-Za-z][0-9A-Za-z.-]*", "(?:0|[1-9][0-9]{0,15})"];
+export const cursorPattern = `^${epochForm}-${seqForm}$`;
+/** A cursor, or the plain number of a ledger row. */
+export const positionPattern = `^(?:(${epochForm})-)?(${seqForm})$`;
+const position = new RegExp(positionPattern);
 
 /** Parses a cursor, or the plain number of a ledger row. */
 export function parseCursor(text: string): Cursor | undefined {
-  if (text.length > charactersMax) return undefined;
-  const [, epoch, digits] =
-    /^(?:([0-9A-Za-z][0-9A-Za-z.-]*)-)?(0|[1-9][0-9]{0,15})$/.exec(text) ?? [];
+  if (text.length > cursorCharactersMax) return undefined;
+  const [, epoch, digits] = position.exec(text) ?? [];
   const seq = digits === undefined ? Number.NaN : Number(digits);
   return seq <= seqMax ? { epoch, seq } : undefined;
 }

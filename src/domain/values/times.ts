@@ -1,5 +1,8 @@
-const isoInstant =
-  /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/i;
+const clockTime = "(?:[01][0-9]|2[0-4]):[0-5][0-9](?::[0-5][0-9](?:\\.[0-9]+)?)?";
+
+/** A date, or a date and time with an offset from UTC. The API description has it, too. */
+export const instantPattern = `[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])(?:[Tt]${clockTime}(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]))?`;
+const isoInstant = new RegExp(`^${instantPattern}$`);
 
 const instantMin = Date.parse("0000-01-01T00:00:00.000Z");
 const instantMax = Date.parse("9999-12-31T23:59:59.999Z");

@@ -32,6 +32,7 @@ import {
   named,
   petStatus,
   quantity,
+  reference,
   requestObject,
   responseObject,
   type Schema,
@@ -55,17 +56,32 @@ export const changeFields = {
   reason: {
     type: "string",
     maxLength: reasonCharactersMax,
+    pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
     description: "Why the stock changes. The ledger keeps it. Control characters are rejected.",
   },
 };
+const { petId: id, quantity: total, delta, ...conditions } = changeFields;
+const [taken, counted] = exampleChanges.changes;
 
 export const changeSchemas: Readonly<Record<string, Schema>> = {
-  StockChange: requestObject(
-    "A change to the stock of one pet. It has either `quantity` or `delta`.",
-    changeFields,
-    exampleChanges.changes[0]!,
-    ["petId"],
+  QuantityChange: requestObject(
+    "Sets the stock of one pet.",
+    { petId: id, quantity: total, ...conditions },
+    counted!,
+    ["petId", "quantity"],
   ),
+  DeltaChange: requestObject(
+    "Adds to the stock of one pet, or takes from it.",
+    { petId: id, delta, ...conditions },
+    taken!,
+    ["petId", "delta"],
+  ),
+  // Two named schemas: of an object with conditions, many generators make a class without fields.
+  StockChange: {
+    oneOf: [reference("schemas", "QuantityChange"), reference("schemas", "DeltaChange")],
+    description: "A change to the stock of one pet. It has either `quantity` or `delta`.",
+    examples: [taken!],
+  },
   StockChanges: requestObject(
     "Changes that are stored together or not at all.",
     {

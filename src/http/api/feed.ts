@@ -1,5 +1,11 @@
 import { roleOf } from "../../domain/keys/keys.ts";
-import { type Cursor, formatCursor, parseCursor } from "../../domain/ledger/cursors.ts";
+import {
+  type Cursor,
+  cursorCharactersMax,
+  formatCursor,
+  parseCursor,
+  positionPattern,
+} from "../../domain/ledger/cursors.ts";
 import { causes } from "../../domain/ledger/ledger.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { tooManyStreams } from "../messages/error-messages.ts";
@@ -166,7 +172,7 @@ export const lastEventId: Parameter = {
   in: "header",
   description:
     "Only in the feed: the cursor of the last event that you have received. The feed continues after it. It replaces `after`.",
-  schema: { type: "string" },
+  schema: { type: "string", maxLength: cursorCharactersMax, pattern: positionPattern },
   example: exampleCursor,
   messages: { invalid_last_event_id: lastEventIdRule },
 };

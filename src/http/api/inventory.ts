@@ -16,6 +16,7 @@ import {
   isTagList,
   satisfiesIfMatch,
   satisfiesIfNoneMatch,
+  tagListPattern,
 } from "../messages/headers.ts";
 import type { Reply } from "../messages/reply.ts";
 import { readJsonText } from "../messages/requests.ts";
@@ -76,7 +77,12 @@ function ifMatch(description: string, example = "*"): Parameter {
 }
 
 function entryIfMatch(description: string, example?: string): Parameter {
-  return { ...ifMatch(description, example), messages: { invalid_if_match: ifMatchInvalid } };
+  const schema = { type: "string", pattern: tagListPattern };
+  return {
+    ...ifMatch(description, example),
+    schema,
+    messages: { invalid_if_match: ifMatchInvalid },
+  };
 }
 
 function ifNoneMatch(thing: string): Parameter {

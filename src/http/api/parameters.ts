@@ -174,7 +174,7 @@ export const reasonParameter: Parameter = {
   name: "X-Change-Reason",
   in: "header",
   description: `Why the stock changes, in at most ${reasonCharactersMax} characters. The ledger keeps it. Percent-encode characters outside ASCII as UTF-8, and \`%\` as \`%25\`. Control characters are rejected.`,
-  schema: { type: "string" },
+  schema: { type: "string", pattern: "^(?:[ -$&-~]|%[0-9A-Fa-f]{2})*$" },
   example: "Stocktake, shelf 4",
   messages: { invalid_reason: reasonHeaderRule },
 };
@@ -200,34 +200,28 @@ function decoded(header: string): string | undefined {
   }
 }
 
-const keyCharactersMax = 255;
+/**
+ * A string of RFC 9651 3.3.3: printable ASCII in quotes, with a backslash before `"` and `\`. Or a token of
+ * 3.3.4, which may also start with a digit: many clients send a bare UUID.
+ */
+const idempotencyKey = /^(?:"(?:[ !#-[\]-~]|\\["\\]){1,255}"|[!#$%&'*+.^_`|~0-9A-Za-z:/-]{1,255})$/;
 
-const idempotencyKeyRule = `Header 'Idempotency-Key' must be one quoted string of printable ASCII characters, or one token without quotes, with 1 to ${keyCharactersMax} characters.`;
+const idempotencyKeyRule = `Header 'Idempotency-Key' must be one quoted string of printable ASCII characters, or one token without quotes, with 1 to 255 characters.`;
 
 export const idempotencyKeyParameter: Parameter = {
   name: "Idempotency-Key",
   in: "header",
   description:
     "Makes the request safe to send again. Generate a new unique value, such as a UUID, for every change that you want to make, and send the same value with every attempt. A repeated request returns the result of the first one and changes nothing. The value is a string in quotes, or a token without quotes, of 1 to 255 characters. Each API key has its own values. Results are kept for 7 days unless the operator sets another time.",
-  schema: { type: "string" },
+  schema: { type: "string", pattern: idempotencyKey.source },
   example: '"5f0c1e9a-2b7d-4c6e-9a51-0d3f8e7b2c14"',
   messages: { invalid_idempotency_key: idempotencyKeyRule },
 };
 
-/** A string of RFC 9651 3.3.3: printable ASCII in quotes, with a backslash before `"` and `\`. */
-const quotedString = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/;
-
-/** A token of RFC 9651 3.3.4, which may also start with a digit: many clients send a bare UUID. */
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z:/-]+$/;
-
 /** Returns the key without quotes. A header that is sent twice arrives joined, and is invalid. */
 function parseIdempotencyKey(header: string): string {
-  const quoted = quotedString.exec(header);
-  const key = quoted ? quoted[1]!.replaceAll(/\\(["\\])/g, "$1") : token.exec(header)?.[0];
-  if (!key || key.length > keyCharactersMax) {
-    throw new ServiceError("invalid_request", idempotencyKeyRule);
-  }
-  return key;
+  if (!idempotencyKey.test(header)) throw new ServiceError("invalid_request", idempotencyKeyRule);
+  return header[0] === '"' ? header.slice(1, -1).replaceAll(/\\(["\\])/g, "$1") : header;
 }
 
 /**

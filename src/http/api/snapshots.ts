@@ -8,6 +8,7 @@ import {
 } from "../../domain/ledger/moments.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { differencesBetween, inventoryAt } from "../../domain/snapshots/snapshots.ts";
+import { instantPattern } from "../../domain/values/times.ts";
 import { satisfiesIfNoneMatch } from "../messages/headers.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
@@ -33,7 +34,7 @@ export const snapshotSchemas: Readonly<Record<string, Schema>> = {
 
 const momentSchema = {
   type: "string",
-  pattern: "^([0-9]{1,16}|[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9:.]+([Zz]|[+-][0-9]{2}:[0-9]{2}))?)$",
+  pattern: `^(?:0|[1-9][0-9]{0,15}|${instantPattern})$`,
 } as const;
 
 const momentText =

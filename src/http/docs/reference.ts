@@ -47,7 +47,7 @@ function schemaSection(name: string, schema: Schema): Html {
   return html`<section class="schema" id="${id}" aria-labelledby="${id}-title" data-kind="Schema" data-keywords="${names.join(" ")}">
     ${headingLink("h3", id, name)}
     <p>${inline(schema.description ?? "")}</p>
-    ${fields.length > 0 ? html`<dl class="fields">${fields}</dl>` : html`<p>${constraintsOf(schema)}</p>`}
+    ${fields.length > 0 ? html`<dl class="fields">${fields}</dl>` : html`<p>${schema.oneOf && typeOf(schema)} ${constraintsOf(schema)}</p>`}
     ${schema.examples?.slice(0, 1).map((example) => jsonBlock(example, `${name} example`))}
   </section>`;
 }

@@ -9,8 +9,9 @@ export function typeOf(schema: Schema): Html {
     const name = schema.$ref.split("/").at(-1)!;
     return html`<a href="#schema-${name}">${name}</a>`;
   }
-  if (schema.anyOf !== undefined) {
-    return html`${schema.anyOf.map((one, at) => html`${at > 0 ? " or " : ""}${typeOf(one)}`)}`;
+  const choices = schema.anyOf ?? schema.oneOf;
+  if (choices !== undefined) {
+    return html`${choices.map((one, at) => html`${at > 0 ? " or " : ""}${typeOf(one)}`)}`;
   }
   if (schema.type === "array") return html`array of ${typeOf(schema.items ?? {})}`;
   const types = typeof schema.type === "string" ? [schema.type] : (schema.type ?? []);

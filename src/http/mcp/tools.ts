@@ -15,7 +15,7 @@ import { runUndo, sessionParameter } from "../admin/undo.ts";
 import { parseChanges } from "../api/change-list.ts";
 import { appliedFields, changeFields, changeSchemas } from "../api/changes.ts";
 import type { Contract, Parameter } from "../api/contract/operation.ts";
-import { int64, type Schema } from "../api/contract/schema.ts";
+import { int64, requestObject, type Schema } from "../api/contract/schema.ts";
 import type { ApiOperation, ApiSettings } from "../api/operation.ts";
 import { type ApiOperationId, apiBasePath, apiOperations } from "../api/operations.ts";
 import { integerParameter, queryParameter, readParameter } from "../api/parameters.ts";
@@ -266,9 +266,11 @@ function sessionOf({ session: own, caller }: ToolCall, query: URLSearchParams): 
 const noSuchSession = () => new ServiceError("not_found", "This key has no such session.");
 
 const { StockChange, StockChanges } = changeSchemas;
+const changed = { ...changeFields, petId: idOrText(changeFields.petId) };
 const changeList = {
   ...StockChanges!.properties!.changes,
-  items: { ...StockChange, properties: { ...changeFields, petId: idOrText(changeFields.petId) } },
+  // Flat: not every program passes alternatives on to its model.
+  items: requestObject(StockChange!.description!, changed, {}, ["petId"]),
 };
 
 const reasonRequired =

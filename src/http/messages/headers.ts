@@ -81,10 +81,11 @@ export function satisfiesIfNoneMatch(header: string, tag: string): boolean {
 
 const tagPattern = /(W\/)?"([^"]*)"/g;
 
-/** Whether a header is `*` or a list of at least one tag. */
-export function isTagList(header: string): boolean {
-  return header.trim() === "*" || tagsIn(header).length > 0;
-}
+/** `*`, or a list of at least one tag. */
+export const tagListPattern = '^(?:\\*|[ \\t,]*(?:(?:W/)?"[^"]*"[ \\t,]*)+)$';
+const tagList = new RegExp(tagListPattern);
+
+export const isTagList = (header: string) => tagList.test(header.trim());
 
 /** The tags of a list. A list with anything else between the tags has none. */
 function tagsIn(header: string): { weak: boolean; opaque: string }[] {

@@ -1,3 +1,4 @@
+import { cursorCharactersMax, cursorPattern } from "../../../domain/ledger/cursors.ts";
 import { quantityMax } from "../../../domain/ledger/inventory.ts";
 import { paceDays } from "../../../domain/sales/sales.ts";
 import { changeFields, changeSchemas } from "../../api/changes.ts";
@@ -54,8 +55,9 @@ const names = Object.fromEntries(
 const version = integer(1, quantityMax, "The version of the entry. Send it as `expectedVersion`.");
 const { petId: _, quantity: newQuantity, delta, ...conditions } = changeFields;
 const newStatus = petStatus("The new status. Without it, the status stays as it is.");
+const cursor = { type: "string", maxLength: cursorCharactersMax, pattern: cursorPattern };
 const countedAt: Schema = {
-  anyOf: [boundedInteger(0, quantityMax), { type: "string", maxLength: 200 }],
+  anyOf: [boundedInteger(0, quantityMax), cursor],
   description:
     "Makes `quantity` a count: so many were there when the ledger ended with this row (its `seq`, or a cursor of the feed, which is rejected after a restore). What was sold or delivered since is kept; what other counts corrected since is not added again. The `cause` of the row is `count`, and its reason ends with the numbers.",
 };
@@ -65,6 +67,11 @@ const countedTime = time(
 export const exampleCount = { petId: 7, quantity: 12, countedAt: 1207, reason: "Stocktake" };
 const changeText =
   "A change to the stock of one pet. It has `quantity` or `delta` or neither, and can have `status`. At least one of the three is required.";
+const oneAmount = {
+  anyOf: ["quantity", "delta", "status"].map((name) => ({ required: [name] })),
+  // The linter wants to see the fields.
+  not: { properties: { quantity: {}, delta: {} }, required: ["quantity", "delta"] },
+};
 const counts = (description: string): Schema => ({
   type: "array",
   items: boundedInteger(0, quantityMax),
@@ -118,12 +125,15 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
     changeText,
     { quantity: newQuantity, delta, status: newStatus, ...conditions },
     { quantity: 12, expectedVersion: 1207, reason: "Stocktake" },
+    undefined,
+    oneAmount,
   ),
   StockChange: requestObject(
     changeText,
     { ...changeFields, status: newStatus, countedAt, countedTime },
     exampleStatusChange,
     ["petId"],
+    { ...oneAmount, dependentRequired: { countedAt: ["quantity"], countedTime: ["countedAt"] } },
   ),
   StockChanges: {
     ...changeSchemas.StockChanges,

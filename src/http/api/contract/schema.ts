@@ -18,6 +18,9 @@ export interface Schema {
   readonly default?: unknown;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly not?: Schema;
+  readonly dependentRequired?: Readonly<Record<string, readonly string[]>>;
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly minLength?: number;
@@ -133,17 +136,19 @@ export const responseObject = (
   examples: [example],
 });
 
-/** An object in a request whose unknown fields are rejected. */
+/** An object in a request whose unknown fields are rejected. `rules` are about several fields. */
 export const requestObject = (
   description: string,
   properties: Readonly<Record<string, Schema>>,
   example: Record<string, unknown>,
   required?: readonly string[],
+  rules?: Pick<Schema, "anyOf" | "not" | "dependentRequired">,
 ): Schema => ({
   type: "object",
   description: `${description} Unknown fields are rejected.`,
   additionalProperties: false,
   ...(required && { required }),
   properties,
+  ...rules,
   examples: [example],
 });
