@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { commandLine } from "../../src/domain/audit/audit.ts";
+import { undoTogether } from "../../src/domain/catalogue/undo-together.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { createTestClock } from "../support/clock.ts";
 import { programHere } from "../support/program.ts";
@@ -159,6 +161,25 @@ describe.each([surfaceEngine])("an undo of several changes on %s", (engine) => {
     expect(await undone(period, { force: true })).toMatchObject({ rows: 4, undone: 2 });
     expect(await quantities()).toEqual([2, 18]);
     expectError(await undo({ request: "req_none", asOf, dryRun: "true" }), "not_found");
+  });
+
+  test("changes nothing in a store that took the place of the one that was read", async () => {
+    const other = await startTestService(engine);
+    await other.addPets({ petId: 1n, quantity: 10 });
+    const requestId = await change({ petId: 1, delta: 5 });
+    const { inventory, history } = service.store;
+    const { catalogue } = other.store;
+    const replaced = {
+      inventory,
+      history: { ...history, hasRow: other.store.history.hasRow },
+      catalogue,
+    };
+    const options = { actor: commandLine, force: false, isDryRun: false };
+    const before = await other.store.inventory.readHead();
+    await expect(undoTogether(replaced, { requestId }, options)).rejects.toThrow("Try again");
+    expect(await other.store.inventory.readHead()).toEqual(before);
+    await other.stop();
+    expect(await undone({ request: requestId })).toMatchObject({ undone: 1 });
   });
 
   test("is for clerks, and not for viewers", async () => {

@@ -21,9 +21,9 @@ test.concurrent("an old primary that stops responding and resumes after the prom
   primary.pause();
   await standby.promote();
   // Only updates while the old primary does not respond: connections for reading do not notice.
-  await until(async () => (await patch(2)) === 200, recoveryMsMax, "an update");
+  await pair.acknowledged(2);
   primary.resume();
-  await until(async () => (await patch(3)) === 200, recoveryMsMax, "another update");
+  await pair.acknowledged(3);
   for (let turn = 0; turn < 20; turn++) {
     const { status, quantity } = await get();
     if (status === 200) expect(quantity).toBe(3);
@@ -49,7 +49,7 @@ test.concurrent("a promoted standby that lacks the last updates is shown as it i
   await until(async () => (await get()).status === 200, recoveryMsMax, "recovery");
   expect(await get(lost.tag)).toMatchObject({ status: 200, quantity: 1 });
   // The ledger grows to its earlier length, with other content.
-  await until(async () => (await patch(3)) === 200, recoveryMsMax, "an update");
+  await pair.acknowledged(3);
   expect(await get(lost.tag)).toMatchObject({ status: 200, quantity: 3 });
   expect(await fleet.run("verify")).toMatchObject({ code: 0 });
 });

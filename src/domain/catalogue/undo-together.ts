@@ -123,9 +123,8 @@ export function undoneJson({ pets, ...counts }: Undone): string {
 
 /** What happened to a pet, from its first selected row to the end of the ledger. */
 interface Touched {
-  /** The stock before the first selected row, and after the last one. */
+  /** The stock before the first selected row, with the status that others have set since. */
   first: Stock | null;
-  left: Stock | null;
   /** The sum of the selected changes, which a number may not hold. */
   delta: bigint;
   /** Its last row, selected or not. */
@@ -144,9 +143,7 @@ async function collect(store: TogetherStore, selection: Selection, asOf: number,
       if (isSelected) rows += 1;
       const known = touched.get(row.petId);
       const isFirst = isSelected && (!known || isSettled(known));
-      const pet = isFirst
-        ? { first: row.before, left: null, delta: 0n, last: row, why: null }
-        : known;
+      const pet = isFirst ? { first: row.before, delta: 0n, last: row, why: null } : known;
       if (!pet) continue;
       if (isFirst) touched.set(row.petId, pet);
       follow(pet, row, isSelected);
@@ -199,10 +196,8 @@ function follow(pet: Touched, row: LedgerRow, isSelected: boolean): void {
   const { before, after, cause } = row;
   pet.last = row;
   if (!before || !after) pet.why = whys.gone;
-  else if (isSelected) {
-    pet.delta += BigInt(after.quantity) - BigInt(before.quantity);
-    pet.left = after;
-  } else if (cause === "undo") pet.why = whys.undone;
+  else if (isSelected) pet.delta += BigInt(after.quantity) - BigInt(before.quantity);
+  else if (cause === "undo") pet.why = whys.undone;
   else {
     pet.why = cause === "count" ? whys.counted : (pet.why ?? whys.changed);
     // A status that somebody else has set is kept.
@@ -210,14 +205,13 @@ function follow(pet: Touched, row: LedgerRow, isSelected: boolean): void {
   }
 }
 
-function planOf(petId: bigint, { first, left, delta, last, why }: Touched): UndonePet {
+function planOf(petId: bigint, { first, delta, last, why }: Touched): UndonePet {
   const { after: before } = last;
   const leftOut = (reason: string) => ({ petId, before, after: null, why: reason });
   if (!before || (why && why !== whys.changed)) return leftOut(why ?? whys.gone);
   const quantity = Number(BigInt(before.quantity) - delta);
   if (!isQuantity(quantity)) return leftOut(whys.negative);
-  // A status that was set after the last selected change is kept.
-  const status = before.status === left?.status ? first!.status : before.status;
+  const { status } = first!;
   const isSame = quantity === before.quantity && status === before.status;
   return isSame ? leftOut(whys.same) : { petId, before, after: { quantity, status }, why };
 }
