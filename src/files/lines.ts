@@ -27,7 +27,7 @@ export class BrokenText extends ServiceError {
 }
 
 /** More characters than any valid record has. */
-const recordCharactersMax = 2_000_000;
+export const recordCharactersMax = 2_000_000;
 
 /** Throws if a record is too long. Without a bound, an unclosed quote would load the whole file. */
 export function boundRecord(line: number, text: string): string {

@@ -10,6 +10,9 @@ import { BrokenText } from "./lines.ts";
 /** The text of a cell, or why it has none. */
 export type Cell = string | { readonly value: string; readonly rule: string };
 
+/** The cells of a row, by their column. A row of a workbook has only those that have a value. */
+export type Cells = readonly Cell[] | ReadonlyMap<number, Cell>;
+
 /** The fields that headers stand for, apart from those that are named like a field. */
 export type HeaderMap = ReadonlyMap<string, string>;
 
@@ -49,12 +52,13 @@ export interface TableTarget {
 
 /**
  * Takes the rows of a table, of which the first one is the header. Passes the fields of the others on.
- * There is no delimiter in a workbook, in which a row ends with its last cell that has a value.
+ * There is no delimiter in a workbook.
  */
 export function createTableReader({ columns, map, found, problems, take }: TableTarget) {
   let fields: readonly string[] | undefined;
 
-  function takeHeader(line: number, cells: readonly Cell[]) {
+  function takeHeader(line: number, given: Cells) {
+    const cells = isDense(given) ? given : withGaps(given);
     if (cells.length > columnsMax) throw new BrokenText(line, tooManyColumns);
     const names = Object.keys(columns);
     for (const header of cells.map(headerOf)) {
@@ -70,13 +74,13 @@ export function createTableReader({ columns, map, found, problems, take }: Table
     fields = known;
   }
 
-  return (line: number, cells: readonly Cell[], delimiter?: string): void => {
-    if (cells.every((cell) => cell === "")) return;
+  return (line: number, cells: Cells, delimiter?: string): void => {
+    if (isDense(cells) && cells.every((cell) => cell === "")) return;
     if (!fields) {
       takeHeader(line, cells);
       return;
     }
-    if (delimiter !== undefined && cells.length !== fields.length) {
+    if (isDense(cells) && cells.length !== fields.length) {
       const noun = cells.length === 1 ? "cell" : "cells";
       const rule = `has ${cells.length} ${noun}, but the header has ${fields.length}`;
       problems.add({ line, value: shownValue(cells.join(delimiter)), rule });
@@ -98,6 +102,14 @@ export function createTableReader({ columns, map, found, problems, take }: Table
     }
     if (!isBad) take(line, values);
   };
+}
+
+function isDense(cells: Cells): cells is readonly Cell[] {
+  return Array.isArray(cells);
+}
+
+function withGaps(cells: ReadonlyMap<number, Cell>): readonly Cell[] {
+  return Array.from({ length: Math.max(...cells.keys()) + 1 }, (_, at) => cells.get(at) ?? "");
 }
 
 const headerCharactersMax = 200;

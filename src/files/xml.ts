@@ -1,60 +1,128 @@
-import { BrokenText, boundRecord } from "./lines.ts";
-
-/** An element of an XML text. Its content is not unescaped, because it can have elements. */
-export interface Element {
-  readonly attributes: string;
-  readonly content: string;
-}
-
-/** Finds an element, with any prefix. One that is not closed ends with the text. */
-export function elementPattern(name: string): RegExp {
-  const tag = `(?:\\w+:)?${name}`;
-  return new RegExp(`<${tag}(\\s[^<>]*?)?(?:/>|>(.*?)(</${tag}>|$))`, "gs");
-}
+import { BrokenText } from "./lines.ts";
 
 /**
- * Finds elements in an XML text that arrives in chunks. Other elements are skipped. Comments and document
- * types, whose entities could expand a small file without end, are refused: no program writes them into a
- * workbook.
+ * A tag of an XML text, such as `<row r="1">`, `</row>` or `<row/>`. It is valid until the next one is read.
  */
-export async function* elementsOf(
-  name: string,
-  chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<readonly Element[]> {
-  const decoder = new TextDecoder();
-  const pattern = elementPattern(name);
-  let rest = "";
-  let isCut = false;
-  for await (const chunk of chunks) {
-    const text = rest + decoder.decode(chunk, { stream: true });
-    if (text.includes("<!"))
-      throw new BrokenText(1, "the workbook has comments or a document type");
-    const found = [...text.matchAll(pattern)];
-    const last = found.at(-1);
-    isCut = last?.[3] === "";
-    if (isCut) found.pop();
-    // A tag may be cut at the end, too. Elements with other names are not kept.
-    const end = last ? last.index + last[0].length : 0;
-    rest = boundRecord(1, text.slice(isCut ? last!.index : Math.max(end, text.lastIndexOf("<"))));
-    yield found.map(elementOf);
+export class Tag {
+  /** Without its prefix. */
+  name = "";
+  isStart = false;
+  /** True for `<row/>`, too. */
+  isEnd = false;
+  #text = "";
+  #before = 0;
+  #start = 0;
+  #end = 0;
+
+  /** The tag between two positions, and where the text before it starts. */
+  set(text: string, before: number, start: number, end: number): void {
+    this.#text = text;
+    this.#before = before;
+    this.#start = start;
+    this.#end = end;
+    this.isStart = text.charCodeAt(start + 1) !== slash;
+    this.isEnd = !this.isStart || text.charCodeAt(end - 2) === slash;
+    let from = this.isStart ? start + 1 : start + 2;
+    for (let next = from; ; next++) {
+      const code = text.charCodeAt(next);
+      if (code === colon) from = next + 1;
+      else if (code <= space || code === slash || code === greater) {
+        this.name = text.slice(from, next);
+        return;
+      }
+    }
   }
-  if (isCut) throw new BrokenText(1, "the workbook ends inside of an element");
+
+  get attributes(): string {
+    return this.#text.slice(this.#start, this.#end);
+  }
+
+  /** The text between the tag before and this one, still escaped. */
+  get before(): string {
+    return this.#text.slice(this.#before, this.#start);
+  }
 }
 
-/** The elements in a complete text. */
-export function elementsIn(pattern: RegExp, text: string): readonly Element[] {
-  return Array.from(text.matchAll(pattern), elementOf);
+const codes = [">", "/", ":", " ", '"', "'"].map((one) => one.charCodeAt(0));
+const [greater, slash, colon, space, quote, apostrophe] = codes as Codes;
+type Codes = [number, number, number, number, number, number];
+
+/** More than a cell can have, with all characters written as numbers. */
+const pieceCharactersMax = 400_000;
+
+/** The tags that each chunk of a text completes. Each iterable must be read to its end. */
+export type Tags = AsyncGenerator<Iterable<Tag>>;
+
+/**
+ * Reads the tags of an XML text that arrives in chunks, in one pass and without keeping any. Comments and
+ * document types, whose entities could expand a small file without end, are refused: no program writes
+ * them into a workbook. A text that is cut off ends with its last whole tag.
+ */
+export async function* tagsOf(
+  chunks: AsyncIterable<Uint8Array>,
+  elementsMax: number,
+  part: string,
+): Tags {
+  const decoder = new TextDecoder();
+  const tag = new Tag();
+  let rest = "";
+  let elements = 0;
+  function* tagsIn(text: string) {
+    let from = 0;
+    for (;;) {
+      const at = text.indexOf("<", from);
+      const end = at < 0 ? 0 : endOfTag(text, at);
+      if (end === 0) break;
+      if (text.startsWith("!", at + 1)) {
+        throw new BrokenText(1, "the workbook has comments or a document type");
+      }
+      tag.set(text, from, at, end);
+      if (tag.isStart) elements += 1;
+      if (elements > elementsMax) {
+        throw new BrokenText(1, `${part} has more than ${elementsMax} elements`);
+      }
+      from = end;
+      yield tag;
+    }
+    rest = text.slice(from);
+    if (rest.length > pieceCharactersMax) {
+      throw new BrokenText(
+        1,
+        `${part} has a tag or text of more than ${pieceCharactersMax} characters`,
+      );
+    }
+  }
+  for await (const chunk of chunks) yield tagsIn(rest + decoder.decode(chunk, { stream: true }));
 }
 
-function elementOf([, attributes = "", content = ""]: RegExpMatchArray): Element {
-  return { attributes, content };
+/** The position after the tag that starts at `at`, or 0 if it is not complete. */
+function endOfTag(text: string, at: number): number {
+  let closing = 0;
+  for (let next = at + 1; next < text.length; next++) {
+    const code = text.charCodeAt(next);
+    if (closing !== 0) closing = code === closing ? 0 : closing;
+    else if (code === greater) return next + 1;
+    else if (code === quote || code === apostrophe) closing = code;
+  }
+  return 0;
 }
 
-/** The value of an attribute. */
-export function attributeOf(attributes: string, name: string): string | undefined {
-  const match = new RegExp(`[\\s:]${name}=(?:"([^"]*)"|'([^']*)')`).exec(attributes);
-  return match ? unescaped(match[1] ?? match[2]!) : undefined;
+/** Reads the attribute with this name, with any prefix. */
+export function attribute(name: string): (tag: Tag) => string | undefined {
+  const start = `${name}=`;
+  return ({ attributes }) => {
+    let at = attributes.indexOf(start);
+    while (at > 0 && !isBeforeName(attributes.charCodeAt(at - 1))) {
+      at = attributes.indexOf(start, at + 1);
+    }
+    const value = at + start.length + 1;
+    const mark = attributes[value - 1];
+    if (at < 0 || (mark !== '"' && mark !== "'")) return undefined;
+    return unescaped(attributes.slice(value, attributes.indexOf(mark, value)));
+  };
 }
+
+const isBeforeName = (code: number) => code <= space || code === colon;
 
 const entities = new Map(Object.entries({ lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" }));
 

@@ -4,7 +4,14 @@ import type { Bytes } from "./text.ts";
 
 /** The directory is at the end of an archive, so the whole archive is kept, compressed as it is. */
 const archiveBytesMax = 256 * 1_048_576;
-const chunkBytes = 262_144;
+const chunkBytes = 65_536;
+/** Memory is freed after so many bytes. */
+const freedBytes = 262_144;
+
+/** Frees what is no longer used. By itself, the runtime waits until that is more than 100 MiB. */
+export function freeMemory(): void {
+  Bun.gc(true);
+}
 
 export async function readArchive(bytes: Bytes): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(bounded(bytes, archiveBytesMax)));
@@ -68,5 +75,6 @@ async function* bounded(bytes: Bytes | Iterable<Uint8Array>, bytesMax: number) {
     const problem = `the workbook, or a part of it, has more than ${bytesMax / 1_048_576} MiB`;
     if (length > bytesMax) throw new BrokenText(1, problem);
     yield chunk;
+    if (length % freedBytes < chunk.length) freeMemory();
   }
 }
