@@ -3,7 +3,11 @@ import { generateKeyText, scopes } from "../src/domain/keys/keys.ts";
 import type { ErrorCode } from "../src/domain/running/errors.ts";
 import type { Operation } from "../src/http/pipeline/operation.ts";
 import { anEntry } from "./support/audit.ts";
-import { type Example, operationExamples as examples } from "./support/operation-examples.ts";
+import {
+  type Example,
+  operationExamples as examples,
+  repeating,
+} from "./support/operation-examples.ts";
 import { operations } from "./support/operations.ts";
 import {
   expectCommonHeaders,
@@ -132,6 +136,15 @@ describe.each([surfaceEngine])("operations on %s", (engine) => {
             await answersError(code, { key: goodKey }, example);
           }
         });
+      });
+
+      // The specification lets the last one count.
+      const repeated = id === "updateInventory" ? undefined : repeating(good.body);
+      testOnce("a repeated field returns an error and changes nothing", async () => {
+        if (repeated === undefined) return;
+        const example = { ...good, body: repeated };
+        const refused = () => answersError("invalid_request", { key: goodKey }, example);
+        expect((await unchanged(refused)).text).toContain("must not be repeated");
       });
 
       test("a valid request succeeds, with JSON and all headers", async () => {

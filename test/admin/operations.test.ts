@@ -9,7 +9,7 @@ import {
 } from "../support/admin/operation-examples.ts";
 import { operations } from "../support/admin/operations.ts";
 import { issueOperator, ownPage, signIn } from "../support/admin/operators.ts";
-import type { Example } from "../support/operation-examples.ts";
+import { type Example, repeating } from "../support/operation-examples.ts";
 import { programHere } from "../support/program.ts";
 import {
   expectCommonHeaders,
@@ -119,6 +119,17 @@ describe.each([surfaceEngine])("operations of the operator API on %s", (engine) 
             expectError(refused, code, linesOf(operation, code));
           }
         });
+      });
+
+      test("a repeated field returns an error and changes nothing", async () => {
+        const example = await prepared(operation);
+        const body = repeating(example.body);
+        if (body === undefined) return;
+        const refused = await unchanged(() =>
+          send(operation, { ...example, body }, { key: operator }),
+        );
+        expectError(refused, "invalid_request");
+        expect(refused.text).toContain("must not be repeated");
       });
 
       test("is refused without a valid operator key or session, and changes nothing", async () => {

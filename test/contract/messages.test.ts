@@ -54,6 +54,7 @@ test("every message in an example of a 4xx response is one that the operation se
   }
   await callEvery({ key }, "7", "?verbose=1");
   await callEvery({ key, body: '{"comment":1}' });
+  await callEvery({ key, body: '{"changes":[],"changes":[]}' });
   await callEvery({ key }, "7", "?to=0", "x");
   await callEvery({ key }, "7", "?to=0", "9999");
   await callEvery({ key }, "7", "?to=0", "9999-01-01");

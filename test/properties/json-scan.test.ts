@@ -1,7 +1,13 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { isJsonObject, JsonNumber, parseJson } from "../../src/domain/values/json.ts";
-import { eachField, elementsAt, endOfValue, skipSpace } from "../../src/domain/values/json-scan.ts";
+import {
+  eachField,
+  elementsAt,
+  endOfValue,
+  findRepeatedField,
+  skipSpace,
+} from "../../src/domain/values/json-scan.ts";
 import { parseChanges } from "../../src/http/api/change-list.ts";
 
 /** Rebuilds a value from the positions that the scan finds. */
@@ -54,13 +60,12 @@ test("the scan finds the same values as the parser, in any valid JSON", () => {
 
 test("a batch has the changes that the parser finds", () => {
   const id = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
-  const change = fc.record({ id, delta: fc.maxSafeInteger(), extra: json });
+  const change = fc.record({ id, delta: fc.maxSafeInteger() });
   const property = fc.property(fc.array(change, { minLength: 1, maxLength: 5 }), (changes) => {
     const items = changes.map(
-      (one) => `{"delta":${one.extra},"petId":${one.extra},"petId":${one.id},"delta":${one.delta}}`,
+      (one) => `{"petId":${one.id},"delta":${one.delta},"reason":"{\\"petId\\":1"}`,
     );
-    // Of a repeated field the last one counts.
-    const body = `{"changes":${changes[0]!.extra},"changes":[${items.join()}]}`;
+    const body = `{"changes":[${items.join()}]}`;
     const parsed = parseJson(body);
     expect(isJsonObject(parsed) && (parsed.changes as unknown[]).length).toBe(changes.length);
     expect(parseChanges(body).changes.map(({ petId, amount }) => [petId, amount])).toEqual(
@@ -68,6 +73,26 @@ test("a batch has the changes that the parser finds", () => {
     );
   });
   fc.assert(property, { numRuns: 500 });
+});
+
+/** The names of every object, in the order of the text. The scan must not use them as paths. */
+function hasRepeatedField(text: string, at: number): boolean {
+  if (text[at] === "[")
+    return elementsAt(text, at, Infinity).some((one) => hasRepeatedField(text, one));
+  if (text[at] !== "{") return false;
+  const fields: [string, number][] = [];
+  eachField(text, at, (name, start) => fields.push([name, start]));
+  const isRepeated = new Set(fields.map(([name]) => name)).size < fields.length;
+  return isRepeated || fields.some(([, start]) => hasRepeatedField(text, start));
+}
+
+test("a repeated field is found in any valid JSON, and only there", () => {
+  const property = fc.property(json, fc.boolean(), text, (value, isRepeated, name) => {
+    const written = isRepeated ? `[1,{${name} :${value},"other":1,${name}:${value}}]` : value;
+    expect(findRepeatedField(written) !== undefined).toBe(hasRepeatedField(written, 0));
+  });
+  fc.assert(property, { numRuns: 2_000 });
+  expect(findRepeatedField('{"a":{"a":1},"b":["a",{"a":"{\\"a\\":1"}],"\\u0061":2}')).toBe("a");
 });
 
 test("numbers keep all digits", () => {

@@ -13,6 +13,12 @@ export interface Example {
   readonly headers?: Record<string, string>;
 }
 
+/** The same object with its first field twice; undefined if it has no field. */
+export function repeating(body = ""): string | undefined {
+  const name = /^\s*\{\s*("[^"]*")/.exec(body)?.[1];
+  return name && `{${name}:null,${body.slice(body.indexOf("{") + 1)}`;
+}
+
 const feed = { Accept: "text/event-stream" };
 const good = '{"quantity":4}';
 const changes = (change: string) => `{"changes":[${change}]}`;

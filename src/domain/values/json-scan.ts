@@ -7,6 +7,7 @@
 
 const quote = 34;
 const comma = 44;
+const colon = 58;
 const openingBracket = 91;
 const backslash = 92;
 const closingBracket = 93;
@@ -45,6 +46,25 @@ export function eachField(
     if (text.charCodeAt(end) !== comma) return;
     name = skipSpace(text, end + 1);
   }
+}
+
+/** The first name that an object has twice, at any depth. JSON.parse would take the last value. */
+export function findRepeatedField(text: string): string | undefined {
+  const objects: Set<string>[] = [];
+  structural.lastIndex = 0;
+  while (structural.test(text)) {
+    const at = structural.lastIndex - 1;
+    const code = text.charCodeAt(at);
+    if (code === openingBrace) objects.push(new Set());
+    else if (code === closingBrace) objects.pop();
+    if (code !== quote) continue;
+    const end = endOfString(text, at);
+    structural.lastIndex = end;
+    if (text.charCodeAt(skipSpace(text, end)) !== colon) continue;
+    const [names, name] = [objects.at(-1)!, readString(text, at, end)];
+    if (names.size === names.add(name).size) return name;
+  }
+  return undefined;
 }
 
 /** The string between two positions, quotes included. */

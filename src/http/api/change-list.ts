@@ -25,8 +25,8 @@ import {
 } from "../../domain/values/json-scan.ts";
 import { isReason, reasonRule } from "../../domain/values/texts.ts";
 import { parseInstant } from "../../domain/values/times.ts";
-import { invalidJson } from "../messages/error-messages.ts";
 import { rejectUnknownField } from "../messages/unknown-names.ts";
+import { parseBody } from "./parameters.ts";
 
 export const changesRequired = `The body must be a JSON object with the field 'changes', an array of 1 to ${changesMax} changes.`;
 
@@ -62,7 +62,8 @@ export function parseChanges(text: string, isOperator = false) {
 
 /** The positions of the changes. None if the body is no object with an array of changes. */
 function partsOfBatch(text: string) {
-  checkJson(text);
+  // Without the reviver of other bodies: see json-scan.ts.
+  parseBody(text, JSON.parse);
   const body = skipSpace(text, 0);
   let [list, dryRun] = [-1, "false"];
   const visit = (name: string, start: number) => {
@@ -77,17 +78,8 @@ function partsOfBatch(text: string) {
   return { starts, isDryRun: dryRun === "true" };
 }
 
-function checkJson(text: string): void {
-  try {
-    JSON.parse(text);
-  } catch {
-    throw new ServiceError("invalid_request", invalidJson);
-  }
-}
-
 const fields: readonly string[] = ["petId", "quantity", "delta", "expectedVersion", "reason"];
 
-/** Of a repeated field the last one counts. */
 function readFields(
   text: string,
   start: number,

@@ -9,6 +9,7 @@ import { isReason, reasonCharactersMax, reasonRule } from "../../domain/values/t
 import { parseInstant } from "../../domain/values/times.ts";
 import { invalidJson } from "../messages/error-messages.ts";
 import type { IncomingRequest } from "../messages/requests.ts";
+import { rejectRepeatedFields } from "../messages/unknown-names.ts";
 import type { Call } from "../pipeline/operation.ts";
 import type { Parameter } from "./contract/operation.ts";
 import { boundedInteger, int64 } from "./contract/schema.ts";
@@ -260,7 +261,7 @@ const plainUpdate =
 export function parseStockUpdate(text: string): number {
   const plain = plainUpdate.exec(text);
   if (plain) return Number(plain[1]);
-  const body = parseBody(text);
+  const body = parseAnyBody(text);
   if (!isJsonObject(body)) throw new ServiceError("invalid_request", objectRequired);
   if (!Object.hasOwn(body, "quantity")) throw new ServiceError("invalid_request", quantityMissing);
   const quantity = readQuantity(body.quantity);
@@ -268,10 +269,19 @@ export function parseStockUpdate(text: string): number {
   return quantity;
 }
 
-/** Numbers are JsonNumbers, so that no digit is lost. */
-export function parseBody(text: string): unknown {
+/**
+ * Numbers are JsonNumbers, so that no digit is lost. A repeated field is rejected: nobody knows which value
+ * was meant. Only the stock update takes the last one, as its specification allows.
+ */
+export function parseBody(text: string, parse: (text: string) => unknown = parseJson): unknown {
+  const body = parseAnyBody(text, parse);
+  rejectRepeatedFields(text);
+  return body;
+}
+
+function parseAnyBody(text: string, parse = parseJson): unknown {
   try {
-    return parseJson(text);
+    return parse(text);
   } catch {
     throw new ServiceError("invalid_request", invalidJson);
   }

@@ -5,7 +5,7 @@ import {
   unsupportedMediaType,
 } from "../../messages/error-messages.ts";
 import { statusOf } from "../../messages/errors.ts";
-import { type KnownNames, unknownName } from "../../messages/unknown-names.ts";
+import { type KnownNames, repeatedField, unknownName } from "../../messages/unknown-names.ts";
 import type { Operation } from "../../pipeline/operation.ts";
 import { feedType } from "../feed.ts";
 import type { DescribedCode, ErrorDescription } from "./errors.ts";
@@ -325,7 +325,10 @@ function unknownNames(known: KnownNames | undefined): Readonly<Record<string, st
   const { query, fields } = known;
   return {
     unknown_parameter: unknownName("query parameter", "verbose", query),
-    ...(fields.length > 0 && { unknown_field: unknownName("field", "comment", fields) }),
+    ...(fields.length > 0 && {
+      unknown_field: unknownName("field", "comment", fields),
+      repeated_field: repeatedField(fields[0]!),
+    }),
   };
 }
 
