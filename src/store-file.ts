@@ -16,7 +16,8 @@ export async function namingFile<T>(path: string, work: () => Promise<T>): Promi
   } catch (error) {
     const reason = fileReason(path, error);
     if (reason === undefined) throw error;
-    throw new ServiceError("unavailable", `cannot open the store ${path}: ${reason}`);
+    const message = `cannot open the store ${path}: ${reason}`;
+    throw new ServiceError("unavailable", message, undefined, error);
   }
 }
 

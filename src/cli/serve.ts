@@ -1,12 +1,15 @@
 import { dirname, relative, resolve } from "node:path";
 import type { Service } from "../compose.ts";
 import { type Config, readConfig } from "../config.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 import { systemClock } from "../engines.ts";
 import { secretsOf } from "../log/secrets.ts";
 import { openProcessLog, type ServiceLog } from "../log.ts";
 import { print } from "../output.ts";
 import { settingNames } from "../settings.ts";
+import { OtherEnvironment } from "../store/schema-versions.ts";
 import { sqlitePath } from "../store-file.ts";
+import { openUpgradeCheck } from "../stores.ts";
 import { packageVersion } from "../version.ts";
 import { command } from "./command.ts";
 import { createSignalCounter, isIgnored } from "./interruption.ts";
@@ -57,7 +60,7 @@ async function serveUntilStopped(
     requestLines: log.requestLines,
     droppedLines: log.droppedLines,
     program: currentProgram(),
-  });
+  }).catch((error) => throwFor(config, error));
   logStart(service, config);
   // Listens for signals before it prints the line that supervisors wait for.
   const stopped = untilStopped(service, log);
@@ -67,6 +70,19 @@ async function serveUntilStopped(
   if (service.metricsUrl) print(`Metrics are at ${service.metricsUrl}`);
   for (const line of lines) print(line);
   return stopped;
+}
+
+/** With the settings of the other environment, its service has the ports and the store. That is named. */
+async function throwFor(config: Config, error: unknown): Promise<never> {
+  // A store that cannot be reached would be waited for again.
+  if (!(error instanceof ServiceError) || error.reason) throw error;
+  try {
+    await using _ = await openUpgradeCheck(config);
+  } catch (found) {
+    const causes = found instanceof ServiceError ? [found, found.cause] : [];
+    if (causes.some((cause) => cause instanceof OtherEnvironment)) throw found;
+  }
+  throw error;
 }
 
 function logStart({ baseUrl, metricsUrl, engine, log }: Service, { environment }: Config): void {

@@ -1,3 +1,4 @@
+import type { Environment } from "../domain/keys/keys.ts";
 import type { Schema, UpgradePlan } from "../domain/operations/upgrades.ts";
 import { ServiceError } from "../domain/running/errors.ts";
 
@@ -39,4 +40,16 @@ export function madeByNewer(steps: readonly StepTerms[], version: number): Servi
     "unavailable",
     `the database was made for a newer version of petstore: it has schema ${version}, and this version knows schema ${known}, of ${release}; use the newer version, or restore a backup from before its migration`,
   );
+}
+
+/** The error for a store of the other environment. */
+export class OtherEnvironment extends ServiceError {}
+
+/** Rejects a store by the row of its head, if it belongs to the other environment. */
+export function assertOwner(head: readonly unknown[] | undefined, environment: Environment): void {
+  if (!head)
+    throw new ServiceError("unavailable", "the database has no head row; restore a backup");
+  if (head[0] === environment) return;
+  const problem = `the database belongs to the ${head[0]} environment, not to ${environment}`;
+  throw new OtherEnvironment("unavailable", `${problem}; check --env and --database`);
 }

@@ -49,6 +49,23 @@ describe("serve on a new database", () => {
     );
   });
 
+  test("is named if the other environment starts with its settings, before the ports and the store", async () => {
+    const listener = Bun.serve({ port: 0, fetch: () => new Response() });
+    const metrics = ["--metrics-port", String(listener.port)];
+    const database = ["--database", `sqlite:${shared.path("data/production.db")}`];
+    const sentence = "the database belongs to the production environment, not to staging";
+    for (const port of [metrics, []]) {
+      const words = ["serve", "--env", "staging", "--port", "0", ...database, ...port];
+      expectUsageError(await shared.runHere(words), sentence);
+    }
+    const own = ["serve", "--port", "0", ...database, ...metrics];
+    expectUsageError(await shared.runHere(own), "another process uses the port");
+    const none = ["serve", "--env", "staging", "--port", "0", ...metrics];
+    expectUsageError(await shared.runHere(none), "another process uses the port");
+    expect(existsSync(shared.path("data/staging.db"))).toBe(false);
+    await listener.stop(true);
+  });
+
   test("cannot be copied to another store by migrate-store", async () => {
     const words = ["--from", `sqlite:${shared.path("data/production.db")}`];
     const refused = await shared.runHere([

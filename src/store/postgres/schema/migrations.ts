@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Environment } from "../../../domain/keys/keys.ts";
 import type { Migration } from "../../../domain/operations/upgrades.ts";
 import { ServiceError } from "../../../domain/running/errors.ts";
-import { madeByNewer, schemaOf } from "../../schema-versions.ts";
+import { assertOwner, madeByNewer, schemaOf } from "../../schema-versions.ts";
 import { textArray } from "../engine/arrays.ts";
 import type { Session } from "../engine/session.ts";
 import { begin, commitTransaction } from "../engine/transaction.ts";
@@ -90,14 +90,7 @@ export async function checkEnvironment(
   environment: Environment,
 ): Promise<void> {
   const [row] = await query("SELECT environment FROM store WHERE id = 1");
-  if (!row) throw new ServiceError("unavailable", "the database has no head row; restore a backup");
-  const [owner] = row;
-  if (owner !== environment) {
-    throw new ServiceError(
-      "unavailable",
-      `the database belongs to the ${owner} environment, not to ${environment}; check --env and --database`,
-    );
-  }
+  assertOwner(row, environment);
 }
 
 /** The rights that a role needs if it does not own the tables. Lists are separated by spaces. */

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import type { Environment } from "../../../domain/keys/keys.ts";
 import { ServiceError } from "../../../domain/running/errors.ts";
-import { madeByNewer } from "../../schema-versions.ts";
+import { assertOwner, madeByNewer } from "../../schema-versions.ts";
 import { steps } from "./steps.ts";
 
 /**
@@ -33,15 +33,7 @@ export function assertCurrent(database: Database, environment: Environment): voi
 
 /** Rejects a store of the other environment. */
 export function assertEnvironment(database: Database, environment: Environment): void {
-  const head = database.query("SELECT environment FROM head").values()[0];
-  if (!head)
-    throw new ServiceError("unavailable", "the database has no head row; restore a backup");
-  if (head[0] !== environment) {
-    throw new ServiceError(
-      "unavailable",
-      `the database belongs to the ${head[0]} environment, not to ${environment}; check --env and --database`,
-    );
-  }
+  assertOwner(database.query("SELECT environment FROM head").values()[0], environment);
 }
 
 /** Rejects the database of another program. */
