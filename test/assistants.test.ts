@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { beginSession } from "../src/domain/catalogue/assistant-sessions.ts";
 import { issueOperator } from "./support/admin/operators.ts";
-import { connect, revisions } from "./support/assistants.ts";
+import { connect, earlier, revisions, version } from "./support/assistants.ts";
 import { createTestClock } from "./support/clock.ts";
 import { runHere } from "./support/commands.ts";
 import { programHere } from "./support/program.ts";
@@ -206,9 +206,6 @@ describe.each([surfaceEngine])("an assistant on %s", (engine) => {
     "Mcp-Method": method,
     ...(name && { "Mcp-Name": name }),
   });
-  const earlier = (method: string, params: unknown = {}) =>
-    JSON.stringify({ jsonrpc: "2.0", id: "a", method, params });
-  const version = (one: string) => ({ "MCP-Protocol-Version": one });
 
   test("gets errors for malformed messages, and changes nothing", async () => {
     const deep = "[".repeat(30_000);
@@ -231,8 +228,10 @@ describe.each([surfaceEngine])("an assistant on %s", (engine) => {
       ['{"jsonrpc":"2.0","id":1,"result":{}}', {}, 400, "one message"],
       [earlier("ping", []), version(revisions[1]), 400, "one message"],
       [" ".repeat(65_537), {}, 413, "larger"],
-      [earlier("ping"), {}, 400, "-32020"],
       [earlier("ping"), version("2024-11-05"), 400, "-32022"],
+      [earlier("ping"), version(""), 400, "-32022"],
+      [earlier("ping"), version(`${revisions[2]}, ${revisions[3]}`), 400, "-32022"],
+      ['{"jsonrpc":"2.0","method":"notifications/x"}', version("2024-11-05"), 400, "-32022"],
       [earlier("ping"), version(revisions[0]), 400, "-32602"],
       [current("tools/list"), {}, 400, "-32020"],
       [current("tools/list"), { ...headersOf("ping") }, 400, "-32020"],

@@ -3,7 +3,13 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import type { TestService } from "./service.ts";
 
 /** The revisions of the protocol that the service speaks, the current one first. */
-export const revisions = ["2026-07-28", "2025-11-25"] as const;
+export const revisions = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"] as const;
+
+/** A message of a revision with a handshake. */
+export const earlier = (method: string, params: unknown = {}, id: unknown = "a") =>
+  JSON.stringify({ jsonrpc: "2.0", id, method, params });
+
+export const version = (one: string) => ({ "MCP-Protocol-Version": one });
 
 interface Said {
   readonly isError: boolean;
@@ -19,7 +25,10 @@ export async function connect(
   revision: string,
 ) {
   const mode = revision === revisions[0] ? { pin: revision } : "legacy";
-  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+  const client = new Client(
+    { name: "test", version: "1" },
+    { versionNegotiation: { mode }, supportedProtocolVersions: [revision] },
+  );
   const transport = new StreamableHTTPClientTransport(new URL("/mcp", service.baseUrl), {
     requestInit: { headers: { Authorization: `Bearer ${key}` } },
   });

@@ -5,11 +5,12 @@ import type { Reply } from "../messages/reply.ts";
 
 /**
  * The Model Context Protocol is JSON-RPC 2.0, one message in the body of each POST. In the current
- * revision, every request says by itself which revision it is in. In the one before, a handshake
- * (`initialize`) begins a session.
+ * revision, every request says by itself which revision it is in. In those before, a handshake
+ * (`initialize`) begins a session. The oldest one has no header for the revision.
  */
-export const revisions = ["2026-07-28", "2025-11-25"] as const;
-const [current, earlier] = revisions;
+export const revisions = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"] as const;
+const [current, ...earlier] = revisions;
+const oldest = earlier.at(-1)!;
 
 /** A message of a client that keeps the rules of its revision. Its numbers are JsonNumbers. */
 export interface Message {
@@ -17,7 +18,7 @@ export interface Message {
   readonly id: unknown;
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** True in the current revision, false in the one before. */
+  /** True in the current revision, false in those before. */
   readonly isCurrent: boolean;
 }
 
@@ -37,14 +38,14 @@ export function readMessage(text: string, headers: Headers): Message | Reply {
   const meta = isJsonObject(params._meta) ? params._meta : {};
   const revision = meta[metaName("protocolVersion")];
   const message = { id, method, params, isCurrent: revision !== undefined };
+  const sent = (name: string) => headerText(headers.get(name));
+  const sentRevision = sent("MCP-Protocol-Version") ?? oldest;
+  if (!message.isCurrent && sentRevision !== current) {
+    const isKnown = method === "initialize" || isEarlier(sentRevision);
+    return isKnown ? message : unsupported(message, sentRevision);
+  }
   // No notification has an effect here.
   if (id === undefined) return message;
-  const sent = (name: string) => headerText(headers.get(name));
-  const sentRevision = sent("MCP-Protocol-Version");
-  if (!message.isCurrent && sentRevision !== current) {
-    if (method === "initialize" || sentRevision === earlier) return message;
-    return unsupported(message, sentRevision);
-  }
   if (typeof revision !== "string" || !isJsonObject(meta[metaName("clientCapabilities")])) {
     return fault(message, -32602, "_meta needs protocolVersion and clientCapabilities.");
   }
@@ -63,10 +64,17 @@ function headerText(value: string | null): string | null {
   return encoded === undefined ? value : Buffer.from(encoded, "base64").toString();
 }
 
-function unsupported({ id }: Message, requested: string | null): Reply {
+const isEarlier = (revision: unknown) => earlier.some((one) => one === revision);
+
+/** The revision of a session, given the one that the client asks for. */
+export const agreedRevision = (asked: unknown) => (isEarlier(asked) ? asked : earlier[0]);
+
+function unsupported({ id }: Message, requested: string): Reply {
   const message = `Header 'MCP-Protocol-Version' must be ${revisions.join(" or ")}.`;
-  const data = { supported: revisions, requested };
-  return refusal({ id, error: { code: requested === null ? -32020 : -32022, message, data } }, 400);
+  return refusal(
+    { id, error: { code: -32022, message, data: { supported: revisions, requested } } },
+    400,
+  );
 }
 
 /** An error response. A message that breaks the rules of its revision gets 400. */

@@ -5,7 +5,14 @@ import { missingScope } from "../messages/error-messages.ts";
 import { jsonTypes, readJsonText } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Operation } from "../pipeline/operation.ts";
-import { fault, type Message, readMessage, resultOf, revisions } from "./messages.ts";
+import {
+  agreedRevision,
+  fault,
+  type Message,
+  readMessage,
+  resultOf,
+  revisions,
+} from "./messages.ts";
 import { argumentsOf, createTools, type Tool, type ToolCall } from "./tools.ts";
 
 type McpSettings = ApiSettings & { readonly corsOrigins: readonly string[] };
@@ -64,9 +71,10 @@ async function answer(tools: readonly Tool[], context: Context, call: ToolCall, 
   if (!isCurrent && method === "ping") return result({});
   if (!isCurrent && method === "initialize") {
     const headers = { "Mcp-Session-Id": beginSession(keyId, context.clock.now()) };
-    return { ...result({ protocolVersion: revisions[1], serverInfo, ...about }), headers };
+    const protocolVersion = agreedRevision(params.protocolVersion);
+    return { ...result({ protocolVersion, serverInfo, ...about }), headers };
   }
-  // A client of the earlier revision would take 404 for the end of its session.
+  // A client of an earlier revision would take 404 for the end of its session.
   return fault(message, -32601, "There is no such method here.", isCurrent ? 404 : 200);
 }
 
