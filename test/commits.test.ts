@@ -162,6 +162,26 @@ describe("a group", () => {
     await Promise.all(done);
     expect(store.transactions).toEqual([["0"], ["1"], ["2"], ["3"]]);
   });
+
+  test("contains the counts of one stocktake at most, because each may read many rows", async () => {
+    const store = recordingStore();
+    const large = { ...bounds, groupMax: 40 };
+    const committer = createCommitter(store, large, elapsedMs, () => {});
+    const count = { petId: 1n, kind: "count", amount: 1, countedAt: { seq: 1 } } as const;
+    const done = ["sale", "count", "sale", "count", "count", "sale"].map((kind, at) => {
+      const one = unitOf(1, `${kind} ${at}`);
+      return committer.submit(
+        kind === "sale" ? one : { ...one, changes: [{ ...count, reason: null }] },
+      );
+    });
+    store.releaseFirst();
+    await Promise.all(done);
+    expect(store.transactions).toEqual([
+      ["sale 0", "count 1", "sale 2"],
+      ["count 3"],
+      ["count 4", "sale 5"],
+    ]);
+  });
 });
 
 test("the queue is bounded by its changes, and rejected or dropped units leave room for others", async () => {

@@ -92,6 +92,7 @@ export function createLedger(
       return {
         readHead: () => read(head),
         cachedHead: () => (isEmbedded ? head() : undefined),
+        readClock: () => read(Date.now),
         isOutdated: () => false,
         ledgerAfter: (seq, rowsMax) => read(() => rows.slice(seq, seq + rowsMax)),
         stockAfter: (seq, rowsMax) => read(() => rows.slice(seq, seq + rowsMax)),

@@ -71,7 +71,10 @@ export async function startTestService(
   engine: Engine = "sqlite",
   flags: Record<string, string> = {},
   bounds: Partial<Config> = {},
-  extras: Pick<ServiceOptions, "observer" | "surfaces" | "requestLines" | "program"> & {
+  extras: Pick<
+    ServiceOptions,
+    "observer" | "surfaces" | "requestLines" | "program" | "databaseClock"
+  > & {
     readonly clock?: TestClock;
   } = {},
 ): Promise<TestService> {

@@ -31,7 +31,7 @@ export interface StockChange {
   readonly status?: PetStatus;
   /** Makes `quantity` a count: so many were there when the ledger ended with this row (its `seq`, or a cursor of the feed, which is rejected after a restore). What was sold or delivered since is kept; what other counts corrected since is not added again. The `cause` of the row is `count`, and its reason ends with the numbers. */
   readonly countedAt?: number | string;
-  /** When it was counted. Rows after `countedAt` that were stored by then belong before the count: a device without a connection does not hear of them. */
+  /** When it was counted, for a count without a connection, which does not hear of every row: those after `countedAt` that were stored by then belong before the count. By the clock that `POST /stocktakes` returns. The count is rejected if this is in the future, or while that clock is behind the last row. Leave it out if `countedAt` was the end of the ledger when you counted. */
   readonly countedTime?: string;
 }
 
@@ -905,7 +905,9 @@ export interface Stocktake {
 
 /** What other operators have counted. */
 export interface StocktakeList {
-  /** The time of the service, for `countedTime` of your counts. */
+  /** The end of the ledger, for `countedAt` of what you count now. It includes every change that was confirmed before you sent the request. */
+  readonly cursor: string;
+  /** The time by the clock that the times of changes come from, for `countedTime` of what you count without a connection. */
   readonly now: string;
   /** Those of the last 24 hours, the latest first. At most 50. */
   readonly others: readonly Stocktake[];

@@ -9,6 +9,7 @@ import {
   createUnitQueue,
   type GroupingBounds,
   type UnitQueue,
+  withOneStocktake,
 } from "./groups.ts";
 
 export interface CommitBounds {
@@ -98,7 +99,7 @@ export function createCommitter(
         break;
       }
       if (grouping.transactions > 0 && !mayOverlap) break;
-      const next = queue.next();
+      const next = withOneStocktake(queue.next());
       mayOverlap = store.mayOverlap(unitsOf(next));
       if (grouping.transactions > 0 && !mayOverlap) break;
       const group = stillWanted(queue.take(next.length), monotonicMs() - timeoutMs * waitShare);

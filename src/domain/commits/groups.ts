@@ -1,3 +1,4 @@
+import { hasCounts } from "../ledger/counts.ts";
 import type { Unit } from "../ledger/ledger.ts";
 import type { UnavailableReason } from "../running/errors.ts";
 
@@ -224,6 +225,16 @@ function keyOf({ unit }: Queued): string | null {
 
 function sizeOf({ unit }: Queued): number {
   return unit.changes.length;
+}
+
+/**
+ * The first units, with at most one that has counts. Each of these may read much of the ledger: together,
+ * they would keep all others waiting, or need a limit that they share.
+ */
+export function withOneStocktake<T extends Queued>(units: readonly T[]): readonly T[] {
+  let stocktakes = 0;
+  const second = units.findIndex(({ unit }) => hasCounts(unit) && ++stocktakes > 1);
+  return second < 0 ? units : units.slice(0, second);
 }
 
 export function changesOf(units: readonly Queued[]): number {

@@ -1,5 +1,5 @@
 import { hashRow } from "./chain.ts";
-import { countReason, countRowsMax } from "./counts.ts";
+import { clockErrorMs, countReason, countRowsMax } from "./counts.ts";
 import { type EpochStart, isInHistory } from "./epochs.ts";
 import type { Entry } from "./inventory.ts";
 import {
@@ -27,7 +27,10 @@ export interface LedgerState {
   readonly remembered: Map<string, Remembered>;
   /** The epoch in which a row was written. Called only for versions that a client named. */
   epochOf(seq: number): string | undefined;
-  /** The rows of counted pets after their counts, at least. Not needed unless a unit has a count. */
+  /**
+   * The rows of counted pets after their counts, and the rows at which they were counted, at least. Not
+   * needed unless a unit has a count.
+   */
   storedRow?(seq: number): LedgerRow | undefined;
   /** Not needed unless a unit has a count. */
   listEpochs?(): readonly EpochStart[];
@@ -67,10 +70,13 @@ export interface Appended extends Additions {
 
 /** What has been added so far. */
 interface Added {
+  /** The time of the rows. Later than `now` while the clock is behind the last row. */
   readonly at: number;
+  /** By the clock of the engine. */
+  readonly now: number;
   readonly rows: LedgerRow[];
   readonly usedKeys: UsedKey[];
-  /** What was read for counts: rows, and the epochs. */
+  /** What was read for counts: rows for those of the current unit, and the epochs. */
   rowsRead: number;
   epochs?: readonly EpochStart[];
 }
@@ -101,7 +107,7 @@ export function append(
 /** The rows and outcomes of units, without the hashes of the rows. */
 export function applyUnits(state: LedgerState, units: readonly Unit[], now: number): Additions {
   const { epoch, tip } = state;
-  const added: Added = { at: Math.max(now, tip.at), rows: [], usedKeys: [], rowsRead: 0 };
+  const added: Added = { at: Math.max(now, tip.at), now, rows: [], usedKeys: [], rowsRead: 0 };
   const outcomes = units.map((unit) => appendUnit(state, unit, added, now));
   return { ...added, epoch, outcomes };
 }
@@ -142,6 +148,8 @@ function appendChanges(state: LedgerState, unit: Unit, added: Added): Stored | R
   const { at, rows } = added;
   const { entries, tip, epoch } = state;
   const { changes, cause, keyId, requestId } = unit;
+  // No unit is refused because of what those of others have read.
+  added.rowsRead = 0;
   const replaced: Entry[] = [];
   const stored: Entry[] = [];
   const broken: RejectedChange[] = [];
@@ -241,17 +249,16 @@ function countedQuantity(
   before: Entry,
   added: Added,
 ): number | RejectionReason {
-  const { seq, epoch, time = -1 } = countedAt!;
-  // A clock that was ahead has told it. It would leave out every sale until then.
-  const until = time > added.at ? -1 : time;
+  const { seq, epoch, time } = countedAt!;
   added.epochs ??= listEpochs?.() ?? [];
   const isOther = epoch !== undefined && !isInHistory(added.epochs, tip.seq, { epoch, seq });
   if (isOther || seq > tip.seq) return "count_outdated";
+  if (time !== undefined && !canOrder(time, added, storedRow!(seq))) return "count_untimed";
   let quantity = BigInt(amount);
   let { version, quantity: after } = before;
   while (version > seq) {
     const row = version > tip.seq ? added.rows[version - tip.seq - 1] : storedRow!(version);
-    if (row && row.at <= until) break;
+    if (row && time !== undefined && row.at <= time) break;
     added.rowsRead += 1;
     if (!row?.before || row.cause === "undo" || added.rowsRead > countRowsMax) {
       return "count_outdated";
@@ -261,6 +268,14 @@ function countedQuantity(
     version = row.previous!;
   }
   return Number(quantity);
+}
+
+/**
+ * Whether a time tells which rows were stored before it. Not while the clock is behind the last row, because
+ * rows then get the time of that row. Nor if the count came after a row that is later by its time.
+ */
+function canOrder(time: number, { at, now }: Added, heard: LedgerRow | undefined): boolean {
+  return at === now && time <= now && (heard === undefined || heard.at <= time + clockErrorMs);
 }
 
 function isAt(

@@ -38,9 +38,13 @@ export function outOfRangeMessage(change: Change, { current, quantity }: Rejecte
 export const countOutdated =
   "What has changed since the count is not known: the pet was added, a change to it was undone, it changed too often, or the store was restored. Count again.";
 
+export const countUntimed =
+  "The time of the count does not tell which changes came before it: it is in the future, or a clock was set. Count again with a connection.";
+
 /** Why an expected version, or the row of a count, was rejected. */
 export function versionConflictMessage({ expected }: Change, rejected: Rejected): string {
   if (rejected.reason === "count_outdated") return countOutdated;
+  if (rejected.reason === "count_untimed") return countUntimed;
   const { version, quantity } = rejected.current!;
   return expected!.some(({ seq }) => seq === version)
     ? `An earlier change in this request changes the entry, so its version is no longer ${version}.`

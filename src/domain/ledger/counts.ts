@@ -1,7 +1,16 @@
 import { reasonCharactersMax } from "../values/texts.ts";
+import type { Unit } from "./ledger.ts";
 
-/** Rows that one commit reads for its counts, while others wait. */
+/** Rows that a commit reads for the counts of one unit, while others wait. */
 export const countRowsMax = 20_000;
+
+/** A device knows the clock of the engine from a request, which can be slow, so it errs by less than this. */
+export const clockErrorMs = 10_000;
+
+/** Whether the rows after a moment have to be read for a unit. */
+export function hasCounts({ changes }: Unit): boolean {
+  return changes.some(({ countedAt }) => countedAt !== undefined);
+}
 
 /** What changed between a count and its use: ", 2 fewer since". */
 export function sinceCount(counted: number, quantity: number): string {

@@ -63,8 +63,8 @@ export interface ExpectedVersion {
 
 export interface CountedAt extends ExpectedVersion {
   /**
-   * When the pet was counted, in milliseconds since 1970. Rows after `seq` that were stored by then
-   * belong before the count: whoever counted had not heard of them yet.
+   * When the pet was counted, by the clock of the engine, if `seq` may not be the last row before that:
+   * whoever counted had not heard of later ones. Those that were stored by then belong before the count.
    */
   readonly time?: number | undefined;
 }
@@ -96,14 +96,15 @@ export interface IdempotentRequest {
 /**
  * Why a unit was not stored. `out_of_range`: the quantity would be below 0 or above 2^53 - 1.
  * `key_reused`: its idempotency key belongs to another request. `count_outdated`: the ledger cannot
- * tell what changed since the count.
+ * tell what changed since the count. `count_untimed`: its time does not order it among the rows.
  */
 export type RejectionReason =
   | "not_found"
   | "version_mismatch"
   | "out_of_range"
   | "key_reused"
-  | "count_outdated";
+  | "count_outdated"
+  | "count_untimed";
 
 /** The result of one unit. */
 export type Outcome = Stored | Rejected;

@@ -50,6 +50,11 @@ export interface InventoryStore extends InventoryReader {
    */
   cachedHead(): Head | undefined;
   /**
+   * The time by the clock from which rows get theirs. Whatever is compared with the `at` of rows comes from
+   * here. The last row can be ahead of it: after the clock was set back, rows get the time of that row.
+   */
+  readClock(): MaybePromise<number>;
+  /**
    * Stores units in one transaction. Each unit is stored whole or not at all; a rejected unit does
    * not affect the others. Waits for other writers for at most `withinMs`, or the engine's bound.
    */

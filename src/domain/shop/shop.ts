@@ -143,6 +143,7 @@ const codeOf = {
   not_found: "not_found",
   version_mismatch: "version_conflict",
   count_outdated: "version_conflict",
+  count_untimed: "version_conflict",
   out_of_range: "insufficient_stock",
   key_reused: "idempotency_key_reused",
 } as const satisfies Record<RejectionReason, ErrorCode>;

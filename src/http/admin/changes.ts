@@ -1,4 +1,4 @@
-import { countOutdated } from "../../domain/ledger/changes.ts";
+import { countOutdated, countUntimed } from "../../domain/ledger/changes.ts";
 import { countedAtRule, statusRule } from "../api/change-list.ts";
 import { applyChanges as apiChanges, applyBatch } from "../api/changes.ts";
 import { jsonTypes } from "../messages/requests.ts";
@@ -34,6 +34,7 @@ A change with \`countedAt\` is a count that was made earlier, while others sold:
       version_conflict: {
         ...shared.messages!.version_conflict,
         count_outdated: `Change 0 (pet 7): ${countOutdated}`,
+        count_untimed: `Change 0 (pet 7): ${countUntimed}`,
       },
     },
   },

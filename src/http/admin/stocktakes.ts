@@ -1,4 +1,5 @@
 import { countedMax, stocktakeMsMax } from "../../domain/catalogue/stocktakes.ts";
+import { formatCursor } from "../../domain/ledger/cursors.ts";
 import { readId } from "../api/change-list.ts";
 import { exampleTime } from "../api/contract/examples.ts";
 import { json } from "../api/contract/operation.ts";
@@ -12,6 +13,7 @@ import {
   time,
 } from "../api/contract/schema.ts";
 import { jsonTypes } from "../messages/requests.ts";
+import { exampleStock } from "./contract/stock-schemas.ts";
 import { bodyMessages, fieldReader, readFields } from "./fields.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
@@ -33,10 +35,15 @@ export const stocktakeSchemas: Readonly<Record<string, Schema>> = {
   StocktakeList: responseObject(
     "What other operators have counted.",
     {
-      now: time("The time of the service, for `countedTime` of your counts."),
+      cursor: text(
+        "The end of the ledger, for `countedAt` of what you count now. It includes every change that was confirmed before you sent the request.",
+      ),
+      now: time(
+        "The time by the clock that the times of changes come from, for `countedTime` of what you count without a connection.",
+      ),
       others: listOf("Stocktake", "Those of the last 24 hours, the latest first. At most 50."),
     },
-    { now: exampleTime, others: [exampleStocktake] },
+    { cursor: exampleStock.cursor, now: exampleTime, others: [exampleStocktake] },
   ),
   CountedPets: requestObject("What you have counted.", { pets }, { pets: [7, 8] }),
 };
@@ -59,15 +66,19 @@ const shareStocktake: AdminDeclaration = {
     success: { 200: json("Who has counted what.", "StocktakeList") },
     messages: { invalid_request: { ...bodyMessages, invalid_pets: `Field 'pets' ${petsRule}.` } },
   },
-  async handle({ store: { stocktakes }, clock }, call) {
+  async handle({ store: { stocktakes, inventory }, head }, call) {
     const ids = petsField(await readFields(call), "pets");
-    const now = clock.now();
+    const now = await inventory.readClock();
+    const cursor = formatCursor(call.head ?? (await head.readHead()));
     if (ids) await stocktakes.setStocktake(call.caller.keyId, ids, now);
     const found = await stocktakes.listStocktakes(call.caller.keyId, now - stocktakeMsMax);
     const others = found.map(
       ({ keyName, petIds }) => `{"keyName":${JSON.stringify(keyName)},"pets":[${petIds}]}`,
     );
-    return { status: 200, body: `{"now":"${new Date(now).toISOString()}","others":[${others}]}` };
+    return {
+      status: 200,
+      body: `{"cursor":"${cursor}","now":"${new Date(now).toISOString()}","others":[${others}]}`,
+    };
   },
 };
 

@@ -1,6 +1,6 @@
 import { append } from "../../domain/ledger/append.ts";
 import { genesisHash } from "../../domain/ledger/chain.ts";
-import { countRowsMax } from "../../domain/ledger/counts.ts";
+import { countRowsMax, hasCounts } from "../../domain/ledger/counts.ts";
 import { epochOf } from "../../domain/ledger/epochs.ts";
 import { storedKeysOf } from "../../domain/ledger/idempotency.ts";
 import type { Entry } from "../../domain/ledger/inventory.ts";
@@ -27,7 +27,7 @@ const readGroup = `
     ORDER BY generation DESC LIMIT 1) AS entry
   UNION ALL SELECT NULL, at, hash, seq, NULL FROM (${readTip}) AS tip`;
 
-/** Reads the rows of counted pets after their counts. Each refers to the one before it. */
+/** Reads the rows of counted pets after their counts, each of which refers to the one before it, and those at the counts. */
 const readPast = `
   WITH RECURSIVE past AS (
     SELECT ledger.*, counted_at
@@ -38,7 +38,8 @@ const readPast = `
     UNION ALL
     SELECT ledger.*, counted_at FROM past JOIN ledger ON ledger.seq = past.previous
     WHERE past.previous > counted_at)
-  SELECT ${ledgerColumns} FROM past LIMIT ${countRowsMax}`;
+  (SELECT ${ledgerColumns} FROM past LIMIT ${countRowsMax})
+  UNION ALL SELECT ${ledgerColumns} FROM ledger WHERE seq = ANY ($2::int8[])`;
 
 /**
  * Finds entries again by their ctid, which does not change while the head is locked: every
@@ -95,16 +96,20 @@ async function tryCommit(
   const petIds = new Set(units.flatMap(({ changes }) => changes.map(({ petId }) => petId)));
   const hasIdempotency = units.some(({ idempotency }) => idempotency);
   const listEpochs = async () => (await query(...epochs.listStatement)).map(toEpochStart);
-  const counts = units.flatMap(({ changes }) => changes.filter(({ countedAt }) => countedAt));
-  const counted = integerArray(counts.map(({ petId }) => petId));
-  const countedAt = integerArray(counts.map((count) => count.countedAt!.seq));
+  const counting = units.filter(hasCounts);
+  // One after the other, because each unit may read so many rows.
+  const readCounted = ({ changes }: Unit) => {
+    const counts = changes.filter(({ countedAt }) => countedAt);
+    const seqs = counts.map((count) => count.countedAt!.seq);
+    return query(readPast, [integerArray(counts.map(({ petId }) => petId)), integerArray(seqs)]);
+  };
   const [, [locked], found, history, newer, past] = await together([
     query(begin),
     query(lockHeadForGroup, [now, String(waitMs)]),
     query(readGroup, [integerArray([...petIds])]),
-    counts.length > 0 || units.some(expectsVersion) ? listEpochs() : [],
+    counting.length > 0 || units.some(expectsVersion) ? listEpochs() : [],
     hasIdempotency ? query(...idempotency.newerStatement()) : [],
-    counts.length > 0 ? query(readPast, [counted, countedAt]) : [],
+    Promise.all(counting.map(readCounted)),
   ] as const);
   const [lockedAt, timeline] = [Number(locked![0]), Number(locked![1])];
   confirm(timeline);
@@ -120,7 +125,12 @@ async function tryCommit(
   }
   const epoch = epochs.nameOf(locked![2] as string, timeline);
   const { tip: before, entries, ctids } = readState(found);
-  const pastRows = new Map(past.map(toLedgerRow).map((row) => [row.seq, row]));
+  const pastRows = new Map(
+    past
+      .flat()
+      .map(toLedgerRow)
+      .map((row) => [row.seq, row]),
+  );
   const state = {
     epoch,
     tip: before,

@@ -10,6 +10,7 @@ import { createScriptedPorts, type ScriptMethods } from "../scripted-ports.ts";
 import { orderStaging, petStaging } from "../staged-rows.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpoints } from "./checkpoints.ts";
+import { readClock } from "./engine/clock.ts";
 import type { Database } from "./engine/database.ts";
 import { describeFailure, isTemporary, toUnavailable } from "./engine/failures.ts";
 import { takeHead } from "./engine/head-lock.ts";
@@ -94,6 +95,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     inventory: {
       ...createInventoryReader(epochs, database.guard, quick.query, long.query),
       cachedHead: () => undefined,
+      readClock: async () => Number((await quick.query(readClock, [now()]))[0]![0]),
       ...createOverlappingCommits(writes, parts, now),
       canWrite: () => true,
     },

@@ -127,6 +127,7 @@ function createInventoryStore(parts: Parts): InventoryStore {
     ...reader,
     // Without the check of a read, because it is called after every commit.
     isOutdated: () => false,
+    readClock: clock.now,
     /** Reads the file only if a process has written since the last call. */
     cachedHead: guarded(() => {
       const found = access.version();

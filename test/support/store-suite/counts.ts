@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { digestOf } from "../../../src/domain/keys/keyring.ts";
 import { anEntry } from "../audit.ts";
-import { unitOf } from "../units.ts";
+import { storedEntry, unitOf } from "../units.ts";
 import { keyNamed, type StoreSuite } from "./suite.ts";
 
 /** Counts that are applied later, and what people have counted so far. */
@@ -66,6 +66,19 @@ export function describeCounts(suite: StoreSuite): void {
       expect(await ledger()).toHaveLength(6);
     });
 
+    test("has a limit of rows that it may read, which those of others do not share", async () => {
+      await add({ petId: 1n, quantity: 10 }, { petId: 2n, quantity: 8_000 });
+      const sale = unitOf(...Array.from({ length: 1_000 }, () => sold(2n, 1)));
+      await commit(...Array.from({ length: 7 }, () => sale));
+      const { outcomes } = await commit(
+        unitOf(counted(2n, 8_000, 2), counted(2n, 8_000, 2), counted(2n, 8_000, 2)),
+        ...Array.from({ length: 4 }, () => unitOf(counted(2n, 8_000, 2))),
+      );
+      expect(outcomes[0]).toMatchObject({ reason: "count_outdated", index: 2 });
+      const quantities = outcomes.slice(1).map((one) => storedEntry(one).quantity);
+      expect(quantities).toEqual([1_000, 1_000, 1_000, 1_000]);
+    });
+
     test("belongs after all that was stored by its time", async () => {
       await add({ petId: 1n, quantity: 10 });
       const added = (await ledger())[0]!.at;
@@ -77,11 +90,13 @@ export function describeCounts(suite: StoreSuite): void {
         unitOf(counted(1n, 7, 1, undefined, added + 999)),
         unitOf(counted(1n, 7, 1, undefined, added + 1_000)),
         unitOf(counted(1n, 7, 4, undefined, added + 1_000)),
+        unitOf(counted(1n, 7, 4, undefined, added + 2_001)),
       );
       const quantities = outcomes.map(
         (each) => each.kind === "stored" && each.entries[0]!.quantity,
       );
-      expect(quantities).toEqual([2, 4, 7]);
+      expect(quantities).toEqual([2, 4, 7, false]);
+      expect(outcomes.at(-1)).toMatchObject({ reason: "count_untimed" });
     });
 
     test("that is being made is shown to others until it is old or empty", async () => {

@@ -62,7 +62,7 @@ const countedAt: Schema = {
     "Makes `quantity` a count: so many were there when the ledger ended with this row (its `seq`, or a cursor of the feed, which is rejected after a restore). What was sold or delivered since is kept; what other counts corrected since is not added again. The `cause` of the row is `count`, and its reason ends with the numbers.",
 };
 const countedTime = time(
-  "When it was counted. Rows after `countedAt` that were stored by then belong before the count: a device without a connection does not hear of them.",
+  "When it was counted, for a count without a connection, which does not hear of every row: those after `countedAt` that were stored by then belong before the count. By the clock that `POST /stocktakes` returns. The count is rejected if this is in the future, or while that clock is behind the last row. Leave it out if `countedAt` was the end of the ledger when you counted.",
 );
 export const exampleCount = { petId: 7, quantity: 12, countedAt: 1207, reason: "Stocktake" };
 const changeText =

@@ -2,6 +2,8 @@
 export const nowMs =
   "coalesce($1::int8, floor(extract(epoch FROM clock_timestamp()) * 1000)::int8)";
 
+export const readClock = `SELECT ${nowMs}`;
+
 /** The time in milliseconds that the clock of the server shows. */
 export const serverTimeMs = "floor(extract(epoch FROM pg_catalog.clock_timestamp()) * 1000)::int8";
 
