@@ -8,7 +8,7 @@ import type { Change, LedgerRow, Outcome, Rejected, Unit } from "../../src/domai
 import { runs } from "../support/properties/runs.ts";
 
 /** The ledger ends at row 10. Rows up to 5 were written in epoch "a", the others in epoch "b". */
-const tip = { seq: 10, at: 1_000, hash: genesisHash };
+const tip = { seq: 10, at: 50_000, hash: genesisHash };
 const epochs: readonly EpochStart[] = [
   { epoch: "a", fromSeq: 0 },
   { epoch: "b", fromSeq: 5 },
@@ -32,7 +32,7 @@ const change: fc.Arbitrary<Change> = fc.record({
   countedAt: fc.record({
     seq: fc.nat(12),
     epoch: fc.constantFrom("a", "b", undefined),
-    time: fc.option(fc.nat(1_100), { nil: undefined }),
+    time: fc.option(fc.nat(55_000), { nil: undefined }),
   }),
   amount: fc.oneof(
     { weight: 3, arbitrary: fc.integer({ min: -4, max: 6 }) },
@@ -51,23 +51,27 @@ function storedRow(seq: number): LedgerRow {
   const before = seq === 1 ? null : ({ quantity: (seq * 7) % 5, status: "sold" } as const);
   const origin = { cause, keyId: null, requestId: null, reason: null } as const;
   // A `previous` of 0 does not occur, and is not followed.
-  return { seq, petId: 1n, before, after: null, previous: seq - 1, ...origin, at: seq * 100 };
+  return { seq, petId: 1n, before, after: null, previous: seq - 1, ...origin, at: seq * 5_000 };
 }
 
-/** What changed after a count; undefined if the rows do not tell. `rows` are those of this call. */
+/** What changed after a count, or why that is not known. `rows` are those of this call. */
 function changedNaively(
   { petId: id, countedAt }: Change,
   current: Entry,
   rows: readonly LedgerRow[],
-): bigint | undefined {
-  const { seq, epoch, time: told = 0 } = countedAt!;
-  const time = told > tip.at ? 0 : told;
+  now: number,
+): bigint | "count_outdated" | "count_untimed" {
+  const { seq, epoch, time = 0 } = countedAt!;
   const own = rows.filter((row) => row.petId === id);
   const oldest = own[0]?.previous ?? current.version;
   const stored = Array.from({ length: oldest }, (_, at) => storedRow(at + 1));
   const later = [...stored, ...own].filter((row) => row.seq > seq && row.at > time);
   const isKnown = epoch === undefined ? seq <= 10 : isInHistory(epochs, 10, { epoch, seq });
-  if (!isKnown || later.some((row) => !row.before || row.cause === "undo")) return undefined;
+  if (!isKnown) return "count_outdated";
+  const isHeardLater = seq > 0 && storedRow(seq).at > time + 10_000;
+  if (countedAt!.time !== undefined && (now < tip.at || time > now || isHeardLater))
+    return "count_untimed";
+  if (later.some((row) => !row.before || row.cause === "undo")) return "count_outdated";
   const quantities = [...later.map((row) => row.before!.quantity), current.quantity].map(BigInt);
   return later
     .map((row, at) => (row.cause === "count" ? 0n : quantities[at + 1]! - quantities[at]!))
@@ -75,7 +79,8 @@ function changedNaively(
 }
 
 /** The rules with bigints and copies: a unit changes a copy, which is kept or discarded. */
-function appendNaively(start: readonly Entry[], units: readonly Unit[]) {
+function appendNaively(start: readonly Entry[], units: readonly Unit[], now: number) {
+  const at = Math.max(now, tip.at);
   let kept = { entries: start, rows: [] as readonly object[] };
   const outcomes = units.map((one): Outcome => {
     let draft = kept;
@@ -103,9 +108,9 @@ function appendNaively(start: readonly Entry[], units: readonly Unit[]) {
       }
       let sum = BigInt(amount) + (kind === "add" ? BigInt(before.quantity) : 0n);
       if (kind === "count") {
-        const changed = changedNaively(each, before, draft.rows as readonly LedgerRow[]);
-        if (changed === undefined) {
-          reject("count_outdated");
+        const changed = changedNaively(each, before, draft.rows as readonly LedgerRow[], now);
+        if (typeof changed === "string") {
+          reject(changed);
           continue;
         }
         sum += changed;
@@ -123,7 +128,7 @@ function appendNaively(start: readonly Entry[], units: readonly Unit[]) {
         kind === "count"
           ? { cause: "count", keyId, requestId, reason: numbers }
           : { cause, keyId, requestId, reason };
-      const row = { seq, petId: id, before, after, previous: before.version, ...origin, at: 1_000 };
+      const row = { seq, petId: id, before, after, previous: before.version, ...origin, at };
       draft = {
         entries: draft.entries.map((other) => (other === before ? after : other)),
         rows: [...draft.rows, row],
@@ -151,7 +156,8 @@ test("append stores exactly the units that break no rule, whatever else the grou
     fc.property(
       fc.uniqueArray(entry, { selector: ({ petId: id }) => id, minLength: 1 }),
       fc.array(unit, { maxLength: 6 }),
-      (start, units) => {
+      fc.constantFrom(tip.at - 20_000, tip.at, tip.at + 2_000),
+      (start, units, now) => {
         const entries = new Map(start.map((one) => [one.petId, one]));
         const state = {
           epoch: "last",
@@ -162,9 +168,9 @@ test("append stores exactly the units that break no rule, whatever else the grou
           storedRow,
           listEpochs: () => epochs,
         };
-        // The clock went back: rows keep the time of the last one.
-        const appended = append(state, units, 500);
-        const model = appendNaively(start, units);
+        // If the clock went back, rows keep the time of the last one.
+        const appended = append(state, units, now);
+        const model = appendNaively(start, units, now);
         expect(appended.outcomes).toEqual(model.outcomes);
         expect(appended.rows as unknown).toEqual(model.rows);
         expect([...entries.values()]).toEqual([...model.entries]);
@@ -175,7 +181,8 @@ test("append stores exactly the units that break no rule, whatever else the grou
         }
         expect(appended.hashes).toEqual(hashes);
         const hash = hashes.at(-1) ?? genesisHash;
-        expect(appended.tip).toEqual({ seq: 10 + model.rows.length, at: 1_000, hash });
+        const at = model.rows.length === 0 ? tip.at : Math.max(now, tip.at);
+        expect(appended.tip).toEqual({ seq: 10 + model.rows.length, at, hash });
         for (const outcome of appended.outcomes) {
           const kind = outcome.kind === "stored" ? outcome.kind : outcome.reason;
           seen.set(kind, (seen.get(kind) ?? 0) + 1);
@@ -191,12 +198,13 @@ test("append stores exactly the units that break no rule, whatever else the grou
     "version_mismatch",
     "out_of_range",
     "count_outdated",
+    "count_untimed",
   ]) {
     expect(seen.get(kind)).toBeGreaterThan(100);
   }
 });
 
-test("one call reads a bounded number of rows for its counts", () => {
+test("each unit reads a bounded number of rows for its counts, whatever others read", () => {
   const entries = new Map([
     [1n, { petId: 1n, quantity: 1, status: "sold", version: 30_000 } as Entry],
   ]);
@@ -215,10 +223,17 @@ test("one call reads a bounded number of rows for its counts", () => {
   const counted = (seq: number) =>
     ({ petId: 1n, kind: "count", amount: 2, countedAt: { seq }, reason: null }) as const;
   const origin = { cause: "api", keyId: null, requestId: null } as const;
-  const units = [15_000, 20_000, 29_999].map((seq) => ({ ...origin, changes: [counted(seq)] }));
+  const units = [[15_000, 20_000, 29_999], [10_005], [9_000, 29_999]].map((seqs) => ({
+    ...origin,
+    changes: seqs.map(counted),
+  }));
   const { outcomes } = append(state, units, 1);
-  expect(outcomes.map(({ kind }) => kind)).toEqual(["stored", "rejected", "rejected"]);
-  expect(reads).toBeLessThan(20_010);
+  expect(outcomes).toMatchObject([
+    { reason: "count_outdated", index: 1 },
+    { kind: "stored" },
+    { reason: "count_outdated", index: 0 },
+  ]);
+  expect(reads).toBeLessThan(3 * 20_010);
 });
 
 test("rows of one call share a time, which is never before the last row's", () => {
@@ -232,8 +247,8 @@ test("rows of one call share a time, which is never before the last row's", () =
       units,
       now,
     ).rows.map((row) => row.at);
-  expect([at(999), at(1_001)]).toEqual([
-    [1_000, 1_000],
-    [1_001, 1_001],
+  expect([at(49_999), at(50_001)]).toEqual([
+    [50_000, 50_000],
+    [50_001, 50_001],
   ]);
 });
