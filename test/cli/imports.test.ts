@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { petRows } from "../../src/domain/catalogue/imports.ts";
 import { parseJson } from "../../src/domain/values/json.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
@@ -122,6 +122,26 @@ test("a pipe is imported into a new store, and a file without rows is noted", as
     code: 0,
     err: "petstore: stdin has no rows; nothing was imported\n",
   });
+});
+
+test("an import records the name of its file, and nowhere its folders", async () => {
+  const own = openWorkspace();
+  mkdirSync(own.path("private/anna"), { recursive: true });
+  writeFileSync(own.path("private/anna/pets.csv"), "petId,name\n1,Rex\n");
+  writeFileSync(own.path("private/anna/orders.csv"), "id,petId,quantity,status\n1,1,2,placed\n");
+  const run = async (...words: string[]) => {
+    const ran = await own.runHere(words);
+    expect(ran.code).toBe(0);
+    return ran.out;
+  };
+  await run("pets", "import", own.path("private/anna/pets.csv"));
+  await run("orders", "import", "./private/anna/orders.csv");
+  const [rows, entries] = [await run("ledger", "--json"), await run("audit", "--json")];
+  expect(rows).toContain('"import of pets.csv"');
+  expect(entries).toContain('"import of pets.csv"');
+  expect(entries).toContain('"import of orders.csv"');
+  expect(rows + entries).not.toContain("anna");
+  await own.leave();
 });
 
 test("a running service returns imported pets and orders on the next request", async () => {

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { type Actor, newCommand } from "../../domain/audit/audit.ts";
 import { keyOfSession } from "../../domain/catalogue/assistant-sessions.ts";
 import { fileNameRule, importReasonOf } from "../../domain/catalogue/imports.ts";
@@ -56,8 +57,8 @@ export async function actorOf(
 
 /** The reason of the ledger rows. `file` is the operand of the command. */
 export function reasonOf(file: string, name: string | undefined): string {
-  // The path of a file was never checked. It is in the reason as it is.
-  if (name === undefined) return `import of ${file}`;
+  // Clients and receivers of webhooks see it, so it has no folders. No rule was ever applied to it.
+  if (name === undefined) return `import of ${basename(file)}`;
   const reason = importReasonOf(name);
   if (reason === undefined) throw new InvalidField("name", fileNameRule);
   return reason;

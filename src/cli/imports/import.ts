@@ -61,7 +61,8 @@ const importFlags = {
   json,
   name: {
     placeholder: "NAME",
-    description: "Name of the file in the ledger and in the audit log. Default: FILE.",
+    description:
+      "Name of the file in the ledger and in the audit log. Default: that of FILE, without folders.",
   },
   ...attributionFlags,
 } as const;
