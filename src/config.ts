@@ -79,6 +79,8 @@ export type Config = Readonly<
   Omit<SettingValues & typeof fixedBounds, `ban${string}`> & {
     ban: BanRules;
     objectAccess: ObjectAccess;
+    /** The settings that were given as flags, as they were written. */
+    given: Flags;
   }
 >;
 
@@ -103,7 +105,7 @@ export function readConfig(
   }
   for (const warning of warnings) if (!warned.has(warning)) printWarning(warning);
   for (const warning of warnings) warned.add(warning);
-  return toConfig(values, variables);
+  return toConfig(values, variables, flags);
 }
 
 /** Secrets of a command that is a client of a service. Not flags, because other users can read those. */
@@ -137,16 +139,17 @@ export interface ExplainedConfig extends ReadSettings {
 /** Reads the settings like `readConfig`, for commands that show what was read. */
 export function explainConfig(flags: Flags, variables: Variables = process.env): ExplainedConfig {
   const read = readSettings(flags, variables, settings.databaseUrl.flag);
-  const config = read.problems.length > 0 ? undefined : toConfig(read.values, variables);
+  const config = read.problems.length > 0 ? undefined : toConfig(read.values, variables, flags);
   return { ...read, config };
 }
 
-function toConfig(values: SettingValues, variables: Variables): Config {
+function toConfig(values: SettingValues, variables: Variables, given: Flags): Config {
   const { banGraceMs, banStrikesMin, banStrikesDivisor, banMs, banMsMax, ...others } = values;
   const { banEscalationMs, ...bounds } = fixedBounds;
   return Object.freeze({
     ...others,
     ...bounds,
+    given,
     databaseUrl: (others.databaseUrl || settings.databaseUrl.default).replace(
       "<env>",
       others.environment,

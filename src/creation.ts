@@ -1,6 +1,7 @@
 import { listBackups } from "./backup/folder.ts";
 import { openPlace } from "./backup/locate.ts";
 import { PlaceError } from "./backup/place.ts";
+import { commandLine } from "./command-lines.ts";
 import type { Config } from "./config.ts";
 import type { BackupFile } from "./domain/operations/backups.ts";
 import { clockErrorMsMax } from "./domain/operations/maintenance.ts";
@@ -29,7 +30,7 @@ export async function openOrCreate<T>(
       const problem = `a new one is not created while its backups are not known: ${newest.message}`;
       throw new ServiceError("unavailable", `${error.message}; ${problem}`);
     }
-    const restore = `or restore its newest backup with petstore restore ${newest}`;
+    const restore = `or restore its newest backup with ${commandLine(config, ["restore", newest])}`;
     const remedy = `${restore}; a new store needs another --backup-folder`;
     throw new ServiceError("unavailable", `${error.message}, ${remedy}`);
   }

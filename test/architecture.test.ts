@@ -60,8 +60,9 @@ const mayImport: Record<string, readonly string[]> = {
   "src/compose/": ["src/", "node:"],
   "src/creation.ts": [
     ...["src/backup/", "src/config.ts", "src/settings.ts", "src/store-file.ts", "src/domain/"],
-    "node:",
+    ...["src/command-lines.ts", "node:"],
   ],
+  "src/command-lines.ts": ["src/config.ts"],
   "src/engines.ts": ["src/"],
   "src/stores.ts": ["src/"],
   "src/store-file.ts": ["src/config.ts", "src/domain/", "src/file-errors.ts", "node:"],

@@ -1,3 +1,4 @@
+import { commandLine } from "../command-lines.ts";
 import { byCommand } from "../domain/audit/audit.ts";
 import { defaultScopes, roles, scopes } from "../domain/keys/keys.ts";
 import {
@@ -99,10 +100,11 @@ export const keyCommands: readonly UnlistedCommand[] = [
     summary: "Lists all keys: plan, state, last use, requests today, and secrets.",
     examples: ["petstore keys list", "petstore keys list --json"],
     flags: { json },
-    async run({ flags, store }) {
+    async run({ flags, config, store }) {
       const all = await listKeyStatuses(store, Date.now());
       if (flags.json) print(JSON.stringify(all.map(describe)));
-      else if (all.length === 0) print("There are no keys. Create one with petstore keys create.");
+      else if (all.length === 0)
+        print(`There are no keys. Create one with ${commandLine(config, ["keys", "create"])}.`);
       else await printTable(all, listColumns);
     },
   }),

@@ -1,4 +1,5 @@
 import { dirname, relative, resolve } from "node:path";
+import { commandLine } from "../command-lines.ts";
 import type { Service } from "../compose.ts";
 import { type Config, readConfig } from "../config.ts";
 import { ServiceError } from "../domain/running/errors.ts";
@@ -40,7 +41,7 @@ export const quickstartCommand = command({
   run: ({ settings }) =>
     serveUntilStopped(readConfig(settings), async ({ store, baseUrl }, config) => {
       const keys = await fillEmptyStore(store, config);
-      return keys ? firstWelcome(baseUrl, keys) : laterWelcome(baseUrl, config, settings);
+      return keys ? firstWelcome(baseUrl, keys) : laterWelcome(baseUrl, config);
     }),
 });
 
@@ -160,24 +161,18 @@ Try the API:
 `.split("\n");
 }
 
-/** What `quickstart` prints on every later start. Never a database address, which may have a password. */
-export function laterWelcome(
-  baseUrl: string,
-  config: Config,
-  given: Readonly<Record<string, string>>,
-): readonly string[] {
-  const path = sqlitePath(config);
-  const settings = [
-    ...(config.environment === "production" ? [] : ["--env", config.environment]),
-    ...(path !== undefined && given.database !== undefined ? ["--database", given.database] : []),
-  ];
-  const create = `${programName()} keys create --name NAME`;
-  const more = settings.length > 0 ? ` ${settings.join(" ")}` : "";
+/** What `quickstart` prints on every later start. */
+export function laterWelcome(baseUrl: string, config: Config): readonly string[] {
+  const { environment } = config;
+  // Also if a variable has it: the next shell may not.
+  const given = { ...config.given, env: environment === "production" ? "" : environment };
+  const create = (...terms: string[]) =>
+    commandLine({ given }, ["keys", "create", "--name", "NAME", ...terms], programName());
   return [
     `Console:        ${new URL("/console", baseUrl)}`,
     `API reference:  ${new URL("/docs", baseUrl)}`,
-    `Database:       ${path ?? "PostgreSQL"}`,
-    `Another key:    ${create} --plan ${samplePlan}${more}`,
-    `Operator key:   ${create} --operator${more}`,
+    `Database:       ${sqlitePath(config) ?? "PostgreSQL"}`,
+    `Another key:    ${create("--plan", samplePlan)}`,
+    `Operator key:   ${create("--operator")}`,
   ];
 }

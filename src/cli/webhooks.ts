@@ -1,3 +1,4 @@
+import { commandLine } from "../command-lines.ts";
 import { byCommand } from "../domain/audit/audit.ts";
 import { petStatuses } from "../domain/ledger/inventory.ts";
 import { causes } from "../domain/ledger/ledger.ts";
@@ -107,11 +108,13 @@ export const webhookCommands: readonly UnlistedCommand[] = [
     summary: "Lists all webhooks, their state, and how many changes each is behind.",
     examples: ["petstore webhooks list"],
     flags: { json },
-    async run({ flags, store }) {
+    async run({ flags, config, store }) {
       const all = await listWebhooks(store);
       if (flags.json) print(JSON.stringify(all.map(describe)));
       else if (all.length === 0) {
-        print("There are no webhooks. Create one with petstore webhooks create.");
+        print(
+          `There are no webhooks. Create one with ${commandLine(config, ["webhooks", "create"])}.`,
+        );
       } else await printTable(all, listColumns);
     },
   }),
@@ -197,14 +200,16 @@ export const webhookCommands: readonly UnlistedCommand[] = [
       json,
     },
     changes: true,
-    async run({ flags, operands: [id], store }) {
+    async run({ flags, operands: [id], config, store }) {
       const from = parseCount(flags.from) ?? Number.NaN;
       const webhook = await replayWebhook(store, id, from, byCommand(Date.now()));
       if (flags.json) print(JSON.stringify(describe({ webhook })));
       else {
         print(`Webhook ${id} (${webhook.name}) continues with change ${webhook.cursor.seq + 1}.`);
         if (webhook.state !== "active") {
-          print(`It is still ${webhook.state}. Start it with petstore webhooks resume ${id}.`);
+          print(
+            `It is still ${webhook.state}. Start it with ${commandLine(config, ["webhooks", "resume", id])}.`,
+          );
         }
       }
     },

@@ -67,7 +67,7 @@ describe("commands", () => {
     };
     const absent = `sqlite:${place.path("absent.db")}`;
     expect(await create(absent)).toEndWith(
-      `or restore its newest backup with petstore restore s3://backups/lost/${name}; a new store needs another --backup-folder`,
+      `or restore its newest backup with petstore restore s3://backups/lost/${name} --database ${absent}; a new store needs another --backup-folder`,
     );
     storage.fault = () => ({ status: 503, code: "SlowDown" });
     expect(await create(absent)).toMatch(

@@ -138,7 +138,7 @@ for (const engine of engines) {
         expect(ran).toEqual({
           code: 2,
           out: "",
-          err: expect.stringContaining(`newest backup with petstore restore ${newest};`),
+          err: expect.stringContaining(`newest backup with petstore restore ${newest} --database `),
         });
         expect(ran.err).toContain("a new store needs another --backup-folder");
       }

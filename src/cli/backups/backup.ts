@@ -3,6 +3,7 @@ import { encrypting, readKeyFile } from "../../backup/encryption.ts";
 import { fullAddress, sourceOf } from "../../backup/locate.ts";
 import type { Manifest } from "../../backup/manifest.ts";
 import { type Sink, writeBackup } from "../../backup/writer.ts";
+import { commandLine } from "../../command-lines.ts";
 import type { Config } from "../../config.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
@@ -52,7 +53,7 @@ export const backupCommand = storeCommand({
     await record(store, JSON.stringify(result));
     if (file === "-") return 0;
     if (flags.json) print(JSON.stringify({ ...result, rows }));
-    else printSummary(file, manifest, durationMs, key?.id);
+    else printSummary(file, config, manifest, durationMs, key?.id);
   },
 });
 
@@ -96,12 +97,18 @@ async function record({ maintenance }: Store, result: string): Promise<void> {
   }
 }
 
-function printSummary(file: string, manifest: Manifest, durationMs: number, keyId?: string): void {
+function printSummary(
+  file: string,
+  config: Config,
+  manifest: Manifest,
+  durationMs: number,
+  keyId?: string,
+): void {
   const { at, seq, hash, rows, bytes } = manifest;
   const size = bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
   const content = `${counted(rows.pets!, "pet")}, ${counted(rows.ledger!, "ledger row")} and ${counted(rows.keys!, "key")}`;
   const encrypted = keyId === undefined ? "" : `, encrypted with the key ${keyId}`;
   print(`Backed up ${content} to ${file} (${size}${encrypted}) in ${elapsedText(durationMs)}.`);
   print(`It has every update up to ${at}. The ledger ends at ${seq}:${hash}`);
-  print(`To check that it can be restored: petstore drill ${file}`);
+  print(`To check that it can be restored: ${commandLine(config, ["drill", file])}`);
 }

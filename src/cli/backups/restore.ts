@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Manifest } from "../../backup/manifest.ts";
-import { readConfig } from "../../config.ts";
+import { commandLine } from "../../command-lines.ts";
+import { type Config, readConfig } from "../../config.ts";
 import { systemClock } from "../../engines.ts";
 import { scratchStore } from "../../folders.ts";
 import { print, printError } from "../../output.ts";
@@ -63,25 +64,20 @@ export const restoreCommand = command({
     const { at, version, engine, seq, hash, rows } = manifest;
     if (flags.json) {
       print(JSON.stringify({ file, path, at, version, engine, seq, hash, rows, durationMs }));
-    } else printSummary(file, path, manifest, durationMs);
+    } else printSummary(file, config, manifest, durationMs);
     return 0;
   },
 });
 
-function printSummary(
-  file: string,
-  path: string | undefined,
-  manifest: Manifest,
-  ms: number,
-): void {
-  const { at, seq, hash, rows, environment } = manifest;
+function printSummary(file: string, config: Config, manifest: Manifest, ms: number): void {
+  const { at, seq, hash, rows, environment: env } = manifest;
   const age = elapsedText(Math.max(0, systemClock.now() - Date.parse(at)));
   const content = `${counted(rows.pets!, "pet")}, ${counted(rows.ledger!, "ledger row")} and ${counted(rows.keys!, "key")}`;
   print(`Restored and verified ${content} from ${file} in ${elapsedText(ms)}.`);
-  print(`They are in ${path ?? "the database"}. The ledger ends at ${seq}:${hash}`);
+  print(`They are in ${sqlitePath(config) ?? "the database"}. The ledger ends at ${seq}:${hash}`);
   print(`It has every update up to ${at}, ${age} ago, and no later ones.`);
-  // The address may have a password. Without one, `serve` would create a new SQLite file.
-  const database = path === undefined ? "ADDRESS, with the same address" : `sqlite:${path}`;
-  print(`Next: petstore serve --env ${environment} --database ${database}`);
+  // Without an address, `serve` would create a new SQLite file.
+  const given = { ...config.given, env, database: config.databaseUrl };
+  print(`Next: ${commandLine({ given }, ["serve"])}`);
   if (rows.webhooks) print("Tell the receivers of webhooks: they may have got later updates.");
 }

@@ -1,4 +1,5 @@
 import { existsSync, realpathSync } from "node:fs";
+import { commandLine } from "../../command-lines.ts";
 import { type Config, explainConfig } from "../../config.ts";
 import { findNewestBackup } from "../../creation.ts";
 import { print, withoutSecrets } from "../../output.ts";
@@ -69,7 +70,7 @@ export async function examine(
       ...warning(found, "Make the file private."),
     })),
     ...(path === undefined || isMissing ? [] : await runChecks(fileChecks(path, bounds))),
-    ...(await runCheck(["store", storeAdvice(path, newest), () => examineStore(config, bounds)])),
+    ...(await runCheck(["store", storeAdvice(config, newest), () => examineStore(config, bounds)])),
     ...(await runChecks(machineChecks(config, bounds, size))),
     ...(await runChecks(portChecks(config))),
   ];
@@ -84,14 +85,14 @@ async function examineStore(config: Config, bounds: Bounds): Promise<readonly Fi
   }
 }
 
-function storeAdvice(path: string | undefined, newest: string | Error | undefined): string {
+function storeAdvice(config: Config, newest: string | Error | undefined): string {
   const advice =
-    path === undefined
+    sqlitePath(config) === undefined
       ? "Check --database, the network, and that the server runs and accepts this user."
       : "Check --database and --env, and the current folder: a relative path starts there.";
   if (newest === undefined) return advice;
   return typeof newest === "string"
-    ? `${advice} If the store is lost, run petstore restore ${newest}.`
+    ? `${advice} If the store is lost, run ${commandLine(config, ["restore", newest])}.`
     : `${advice} Whether it has backups is not known: ${newest.message}.`;
 }
 

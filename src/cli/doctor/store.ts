@@ -1,3 +1,4 @@
+import { commandLine } from "../../command-lines.ts";
 import type { Config } from "../../config.ts";
 import { findNewestBackup } from "../../creation.ts";
 import type { StoreInspection } from "../../domain/operations/inspection.ts";
@@ -83,7 +84,7 @@ async function checkSchema(inspection: StoreInspection, config: Config): Promise
   if (version === 0) {
     const backup = await findNewestBackup(config);
     const next = backup
-      ? `If the store is lost, run petstore restore ${backup}.`
+      ? `If the store is lost, run ${commandLine(config, ["restore", backup])}.`
       : "If this is a new store, run petstore serve to create it.";
     return problem("the database is empty", `Check --database and --env. ${next}`);
   }
