@@ -19,6 +19,7 @@ import { createSharedLimiter } from "./limits/shared.ts";
 import type { Database } from "./store/postgres/engine/database.ts";
 import { assertStore } from "./store/sqlite/engine/existence.ts";
 import { filesOf, type StoreFiles } from "./store/sqlite/engine/files.ts";
+import type { LostRows } from "./store/sqlite/engine/mark.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
 import { namingFile, sqlitePath } from "./store-file.ts";
 
@@ -51,6 +52,8 @@ export interface Engine {
   /** Opens every connection that is not open. Returns false if one cannot be opened. */
   connect(): Promise<boolean>;
   readonly figures: EngineFigures;
+  /** The acknowledged rows that the store lacked at its start, if that was accepted. */
+  readonly lostRows?: LostRows | undefined;
 }
 
 /** What metrics show of an engine. */
@@ -63,6 +66,8 @@ export interface EngineOptions {
   readonly clock: Clock;
   readonly databaseClock?: Clock | undefined;
   readonly log: Log;
+  /** The last row of a store that lacks acknowledged rows, if it is served nevertheless. */
+  readonly acceptOlder?: number | undefined;
 }
 
 /** Opens the engine that the database address names. `opened` closes it. */
@@ -79,20 +84,27 @@ async function openSqliteEngine(
   options: EngineOptions,
   opened: AsyncDisposableStack,
 ): Promise<Engine> {
-  const { config, clock, log } = options;
+  const { config, clock, log, acceptOlder } = options;
   const { environment } = config;
   const isCopied = config.replicaCheck !== undefined;
   const { openSqlite, sqliteSchema } = await loadSqlite();
   const events = {
     onCreated: () => log("store created", { store: path, schema: sqliteSchema }),
     onMigrated: logMigration(path, log),
+    onUncertain(lost: LostRows | "unmarked") {
+      if (lost === "unmarked") return log("mark missing", { store: path });
+      lostRows = lost;
+      log("older store accepted", { store: path, ...lost });
+    },
   };
+  let lostRows: LostRows | undefined;
+  const opening = { path, environment, clock, threaded: true, isCopied, log, acceptOlder };
   const store = await openOrCreate(config, (mayCreate) =>
     namingFile(path, async () => {
       // Before the lock, which creates the file.
       if (!mayCreate) assertStore(path);
       opened.defer(lockForServing(path));
-      return openSqlite({ path, environment, clock, threaded: true, isCopied, log, ...events });
+      return openSqlite({ ...opening, ...events });
     }),
   );
   opened.defer(() => store.close());
@@ -114,6 +126,7 @@ async function openSqliteEngine(
     idempotencyReachMs: reachMs,
     connect: async () => true,
     figures: { engine: "sqlite", files: filesOf(path) },
+    lostRows,
   };
 }
 

@@ -20,6 +20,7 @@ const fine: ServiceState = {
   now,
   isReady: true,
   canWrite: true,
+  lostRows: undefined,
   keys: [],
   webhooks: [],
   backup: recent,
@@ -85,6 +86,9 @@ describe("what needs attention", () => {
     ]);
     expect(textsOf({ isReady: false })).toEqual([
       "problem: The service is not ready. Requests may get errors.",
+    ]);
+    expect(textsOf({ lostRows: { found: 4, acknowledged: 54 } })).toEqual([
+      "problem: Acknowledged updates are missing: rows 5 to 54 of the ledger. The service was started with --accept-older=4.",
     ]);
     expect(textsOf({ certificateExpiresAt: now + dayMs })).toEqual([
       "problem: The TLS certificate expires at 2026-11-16T12:00:00Z.",

@@ -13,6 +13,7 @@ import { sqlitePath } from "../store-file.ts";
 import { openUpgradeCheck } from "../stores.ts";
 import { packageVersion } from "../version.ts";
 import { command } from "./command.ts";
+import { parseInteger } from "./flags.ts";
 import { createSignalCounter, isIgnored } from "./interruption.ts";
 import { type FirstKeys, fillEmptyStore, samplePlan } from "./sample.ts";
 
@@ -24,8 +25,19 @@ export const serveCommand = command({
     "petstore serve --port 9000 --database sqlite:/var/lib/petstore/production.db",
   ],
   changes: true,
+  flags: {
+    "accept-older": {
+      placeholder: "SEQ",
+      description:
+        "Start on SQLite without the acknowledged ledger rows after SEQ, which are lost.",
+    },
+  },
   settings: settingNames,
-  run: ({ settings }) => serveUntilStopped(readConfig(settings), async () => []),
+  run({ flags, settings }) {
+    const found = flags["accept-older"];
+    const acceptOlder = found === undefined ? found : parseInteger("--accept-older", found, 0);
+    return serveUntilStopped(readConfig(settings), async () => [], acceptOlder);
+  },
 });
 
 /**
@@ -49,6 +61,7 @@ async function serveUntilStopped(
   config: Config,
   /** Returns the lines to print after the address. */
   prepare: (service: Service, config: Config) => Promise<readonly string[]>,
+  acceptOlder?: number,
 ): Promise<number> {
   // Loaded here, because the other commands need no HTTP server and should start fast.
   const { startService } = await import("../compose.ts");
@@ -61,6 +74,7 @@ async function serveUntilStopped(
     requestLines: log.requestLines,
     droppedLines: log.droppedLines,
     program: currentProgram(),
+    acceptOlder,
   }).catch((error) => throwFor(config, error));
   logStart(service, config);
   // Listens for signals before it prints the line that supervisors wait for.

@@ -3,6 +3,8 @@ import type { KeptHash } from "../domain/verification/chain.ts";
 import type { Snapshot } from "../domain/verification/store.ts";
 import { type Verification, verify } from "../domain/verification/verify.ts";
 import { print } from "../output.ts";
+import { describeLostRows, findLostRows } from "../store/sqlite/engine/mark.ts";
+import { sqlitePath } from "../store-file.ts";
 import { json } from "./command.ts";
 import { counted } from "./paragraphs.ts";
 import { withLedgerProgress } from "./progress.ts";
@@ -20,9 +22,10 @@ export const verifyCommand = storeCommand({
     },
     json,
   },
-  async run({ flags, store }) {
+  async run({ flags, store, config }) {
     const kept = parseKept(flags.expect);
-    const found = await store.transfer.snapshot((snapshot) => verifyWithProgress(snapshot, kept));
+    const checked = await store.transfer.snapshot((each) => verifyWithProgress(each, kept));
+    const found = withLostRows(checked, sqlitePath(config));
     if (flags.json) print(JSON.stringify(found));
     else if (found.faultCount > 0) printFaults(found);
     else {
@@ -32,6 +35,14 @@ export const verifyCommand = storeCommand({
     return found.faultCount === 0 ? 0 : 1;
   },
 });
+
+/** Adds what the mark of a SQLite store shows: a ledger that ends too early has no other fault. */
+function withLostRows(found: Verification, path: string | undefined): Verification {
+  const lost = path === undefined ? undefined : findLostRows(path);
+  if (lost === undefined || lost === "unmarked") return found;
+  const { faults, faultCount } = found;
+  return { ...found, faults: [describeLostRows(lost), ...faults], faultCount: faultCount + 1 };
+}
 
 export function verifyWithProgress(snapshot: Snapshot, kept?: KeptHash): Promise<Verification> {
   return withLedgerProgress("Checking the ledger", snapshot, (rowsOf) =>

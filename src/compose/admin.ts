@@ -12,7 +12,12 @@ import type { ServiceOptions } from "./options.ts";
 export function openAdmin(
   { config, clock }: ServiceOptions,
   store: Store,
-  { name: engine, schema, limiter }: Pick<Engine, "name" | "schema" | "limiter">,
+  {
+    name: engine,
+    schema,
+    limiter,
+    lostRows,
+  }: Pick<Engine, "name" | "schema" | "limiter" | "lostRows">,
   certificate: Pick<Certificate, "expiresAt"> | undefined,
   isReady: () => Promise<boolean>,
   { backups, imports, usage }: Pick<AdminParts, "backups" | "imports" | "usage">,
@@ -30,6 +35,7 @@ export function openAdmin(
       backupEveryMs,
     },
     isReady,
+    lostRows,
     usage,
     findUsage: limiter.findUsage,
     changeCounts: createChangeCounts(store),

@@ -17,6 +17,8 @@ export interface ServiceOptions {
   readonly databaseClock?: Clock;
   /** The command line of this program, up to the name of a command. Without it there are no backups. */
   readonly program?: readonly string[];
+  /** The last row of a SQLite store that lacks acknowledged rows, if it is served nevertheless. */
+  readonly acceptOlder?: number | undefined;
   /** Called after every request to a surface. */
   readonly observer?: Observer;
   /** Served in addition to the API. */

@@ -108,7 +108,9 @@ test("ledger --follow ends when a backup replaces a SQLite store, and leaves the
     await follower.wrote('"seq":1,');
     await place.importPets('{"petId":1,"quantity":4}');
     await follower.wrote('"seq":2,');
-    for (const name of ["", "-wal", "-shm"]) renameSync(file + name, `${file}-old${name}`);
+    for (const name of ["", "-wal", "-shm", "-changes"]) {
+      renameSync(file + name, `${file}-old${name}`);
+    }
     cpSync(place.path("backup.db"), file);
     expect(await follower.exited).toBe(2);
     expect(follower.written()).toContain(

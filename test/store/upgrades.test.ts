@@ -46,7 +46,8 @@ describe("a SQLite store with the schema of 0.13.0", () => {
     const { release } = sqliteSteps.at(-1)!;
     expect(name).toStartWith(`store.before-${release}-`);
     expect(name).toMatch(/-\d{8}T\d{6}Z\.db$/);
-    expect(service.logged.map((line) => JSON.parse(line)).slice(0, 2)).toMatchObject([
+    expect(service.logged.map((line) => JSON.parse(line)).slice(0, 3)).toMatchObject([
+      { event: "mark missing" },
       { event: "backup before migration", file: place.path(name), bytes: expect.any(Number) },
       { event: "store migrated", from: 10, to: sqliteSteps.length, durationMs: expect.any(Number) },
     ]);

@@ -73,7 +73,7 @@ export async function startTestService(
   bounds: Partial<Config> = {},
   extras: Pick<
     ServiceOptions,
-    "observer" | "surfaces" | "requestLines" | "program" | "databaseClock"
+    "observer" | "surfaces" | "requestLines" | "program" | "databaseClock" | "acceptOlder"
   > & {
     readonly clock?: TestClock;
   } = {},

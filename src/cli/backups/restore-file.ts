@@ -1,4 +1,4 @@
-import { existsSync, lstatSync } from "node:fs";
+import { existsSync, lstatSync, renameSync } from "node:fs";
 import { link, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Manifest } from "../../backup/manifest.ts";
@@ -23,7 +23,7 @@ export async function restoreToFile(restore: RestoreTo, path: string): Promise<M
   return inScratchFolder(parent, async (folder) => {
     const scratch = join(folder, scratchStore);
     const { manifest } = await restore(scratch);
-    const { wal } = filesOf(scratch);
+    const { wal, changes } = filesOf(scratch);
     // Closing the last connection moves the whole log into the file, unless the disk is full.
     if (existsSync(wal)) {
       const problem = "no space left on the device, or the disk reports an error";
@@ -33,6 +33,8 @@ export async function restoreToFile(restore: RestoreTo, path: string): Promise<M
     assertFree(path);
     beginChange();
     await putInPlace(scratch, path);
+    // The mark of an earlier store there would say that this one is too old.
+    renameSync(changes, filesOf(path).changes);
     printCreated(path);
     return manifest;
   });

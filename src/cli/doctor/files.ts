@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { filesOf } from "../../store/sqlite/engine/files.ts";
+import { describeLostRows, findLostRows, lostRowsAdvice } from "../../store/sqlite/engine/mark.ts";
 import { findScratchFolder } from "../../store/sqlite/engine/second-name.ts";
 import { isServed } from "../../store/sqlite/engine/serving-lock.ts";
 import {
@@ -37,7 +38,15 @@ export function fileChecks(path: string, bounds: Bounds): readonly Check[] {
     ["disk space", advice, () => checkSpace(folder, storeBytes(real), bounds)],
     ["flush time", folderAdvice, () => checkFlush(folder, bounds)],
     ["serving", advice, () => checkServing(path)],
+    ["last row", "Run petstore verify.", () => checkLastRow(path)],
   ];
+}
+
+function checkLastRow(path: string): Found {
+  const lost = findLostRows(path);
+  if (lost === undefined) return ok("no acknowledged row is missing");
+  if (lost === "unmarked") return ok("not known: there is no mark of the last acknowledged row");
+  return problem(describeLostRows(lost), `The reason: ${lostRowsAdvice}.`);
 }
 
 function checkServing(path: string): Found {

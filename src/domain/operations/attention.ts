@@ -17,6 +17,8 @@ export interface ServiceState {
   readonly now: number;
   readonly isReady: boolean;
   readonly canWrite: boolean;
+  /** The acknowledged rows that the store lacked at its start, if that was accepted. */
+  readonly lostRows: { readonly found: number; readonly acknowledged: number } | undefined;
   readonly keys: readonly KeyStatus[];
   readonly webhooks: readonly Webhook[];
   readonly backup: MaintenanceRecord | undefined;
@@ -53,10 +55,16 @@ export function listAttention(state: ServiceState): readonly Attention[] {
   ];
 }
 
-function* aboutService({ isReady, canWrite, certificateExpiresAt, now }: ServiceState) {
+function* aboutService(state: ServiceState) {
+  const { isReady, canWrite, lostRows, certificateExpiresAt, now } = state;
   const view = "overview" as const;
   if (!canWrite) yield problem(view, "The store cannot be written to. Updates get an error.");
   else if (!isReady) yield problem(view, "The service is not ready. Requests may get errors.");
+  if (lostRows) {
+    const { found, acknowledged } = lostRows;
+    const rows = `Acknowledged updates are missing: rows ${found + 1} to ${acknowledged} of the ledger`;
+    yield problem(view, `${rows}. The service was started with --accept-older=${found}.`);
+  }
   if (certificateExpiresAt === undefined || certificateExpiresAt > now + endingMs) return;
   const verb = certificateExpiresAt > now ? "expires at" : "expired at";
   yield problem(view, `The TLS certificate ${verb} ${formatInstant(certificateExpiresAt)}.`);

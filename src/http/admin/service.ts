@@ -155,6 +155,7 @@ const getService: AdminDeclaration = {
       now,
       isReady,
       canWrite: store.inventory.canWrite(),
+      lostRows: admin.lostRows,
       keys,
       webhooks,
       backup,

@@ -1,6 +1,7 @@
 import type { ImportRunner } from "../../domain/catalogue/import-runs.ts";
 import type { Environment } from "../../domain/keys/keys.ts";
 import type { FindUsage } from "../../domain/keys/lifecycle.ts";
+import type { ServiceState } from "../../domain/operations/attention.ts";
 import type { BackupView } from "../../domain/operations/backups.ts";
 import type { RequestRecorder } from "../../domain/requests/recorder.ts";
 import type { Shop } from "../../domain/shop/shop.ts";
@@ -42,6 +43,8 @@ export interface AdminParts {
   readonly changeCounts: ChangeCounts;
   /** When the certificate of the service expires; undefined without one. */
   certificateExpiresAt(): number | undefined;
+  /** The acknowledged rows that the store lacked at its start, if that was accepted. */
+  readonly lostRows: ServiceState["lostRows"];
   readonly imports: ImportRunner;
   readonly backups: BackupView;
   /** Which addresses the webhooks of this service may have. */

@@ -11,7 +11,9 @@ import {
 } from "./engine/connection.ts";
 import { assertNotServedByOlderVersion, assertStore } from "./engine/existence.ts";
 import { filesOf, hasContent, prepareFiles } from "./engine/files.ts";
+import { assertNoLostRows, type LostRows } from "./engine/mark.ts";
 import { recoverFile } from "./engine/recovery.ts";
+import { isServedElsewhere } from "./engine/serving-lock.ts";
 import { upgradeFile } from "./engine/upgrade.ts";
 import { createPorts } from "./ports.ts";
 import { assertCurrent } from "./schema/migrations.ts";
@@ -37,6 +39,10 @@ export interface SqliteOptions extends WrittenFile {
   /** Whether a missing store is created. True unless given. */
   readonly mayCreate?: boolean;
   readonly onCreated?: (() => void) | undefined;
+  /** The last row of a store that lacks acknowledged rows, if it is opened nevertheless. */
+  readonly acceptOlder?: number | undefined;
+  /** Called with the rows that the store lacks, or if it has no mark that shows them. */
+  readonly onUncertain?: ((lost: LostRows | "unmarked") => void) | undefined;
   /** Called after the schema was migrated. */
   readonly onMigrated?: ((migration: Migration) => void) | undefined;
   /** Called if a command has written and the serving process does not respond. */
@@ -53,6 +59,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   if (!mayCreate) assertStore(path);
   if (!threaded) assertNotServedByOlderVersion(path);
   const isNew = !hasContent(path);
+  if (!isReadOnly && !isServedElsewhere(filesOf(path))) {
+    const lost = assertNoLostRows(path, options.acceptOlder);
+    if (lost && !isNew) options.onUncertain?.(lost);
+  }
   const migration = upgradeFile(path, environment, clock.now());
   if (migration) options.onMigrated?.(migration);
   if (isReadOnly) return openOnlyForReading(file, clock);

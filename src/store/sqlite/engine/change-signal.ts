@@ -12,6 +12,7 @@ import {
 import { ServiceError } from "../../../domain/running/errors.ts";
 import { createDataVersionReader } from "./connection.ts";
 import { createPrivate, type StoreFiles } from "./files.ts";
+import { createMarkReader, headerBytes, stateBytes, writeMark } from "./mark.ts";
 import { isServed } from "./serving-lock.ts";
 
 /**
@@ -20,12 +21,10 @@ import { isServed } from "./serving-lock.ts";
  * process has recorded the new length. Every request that starts after a command has ended therefore
  * sees what the command wrote, at no cost per request. A command that waits in vain says so.
  *
- * The file contains the length that the serving process has seen (8 bytes), its state (8 bytes), and
- * one byte for every change since it started. It is read and written, never mapped into memory:
- * truncating a mapped file ends every process that maps it.
+ * The file contains the length that the serving process has seen (8 bytes), its state (8 bytes), the
+ * mark of the store, and one byte for every change since the process started. It is read and written,
+ * never mapped into memory: truncating a mapped file ends every process that maps it.
  */
-const headerBytes = 16;
-
 const states = { none: 0n, serving: 1n, damaged: 2n } as const;
 
 function openFile({ changes }: StoreFiles, flags = 0): number {
@@ -33,14 +32,14 @@ function openFile({ changes }: StoreFiles, flags = 0): number {
   return openSync(changes, constants.O_RDWR | flags);
 }
 
-function writeHeader(handle: number, seenBytes: number, state: bigint): void {
-  writeSync(handle, new BigUint64Array([BigInt(seenBytes), state]), 0, headerBytes, 0);
+function writeState(handle: number, seenBytes: number, state: bigint): void {
+  writeSync(handle, new BigUint64Array([BigInt(seenBytes), state]), 0, stateBytes, 0);
 }
 
-function readHeader(handle: number) {
-  const header = new BigUint64Array(2);
-  readSync(handle, header, 0, headerBytes, 0);
-  return { seenBytes: Number(header[0]), state: header[1] };
+function readState(handle: number) {
+  const found = new BigUint64Array(2);
+  readSync(handle, found, 0, stateBytes, 0);
+  return { seenBytes: Number(found[0]), state: found[1] };
 }
 
 export type ChangeReceiver = ReturnType<typeof createChangeReceiver>;
@@ -51,9 +50,11 @@ export type ChangeReceiver = ReturnType<typeof createChangeReceiver>;
  */
 export function createChangeReceiver(database: Database, files: StoreFiles) {
   const handle = openFile(files);
-  ftruncateSync(handle, 0);
+  ftruncateSync(handle, headerBytes);
   let seenBytes = headerBytes;
-  writeHeader(handle, seenBytes, states.serving);
+  writeState(handle, seenBytes, states.serving);
+  const readMark = createMarkReader(database);
+  let marked = "";
   const dataVersion = createDataVersionReader(database);
   let lastDataVersion = dataVersion();
   let version = 0;
@@ -74,20 +75,28 @@ export function createChangeReceiver(database: Database, files: StoreFiles) {
       lastDataVersion = found;
       if (size <= seenBytes) return;
       // If this fails, the next poll tries again: a command waits for it.
-      writeHeader(handle, size, states.serving);
+      writeState(handle, size, states.serving);
       seenBytes = size;
+    },
+    /** Writes the mark if the store has new rows. */
+    mark(): void {
+      const found = readMark();
+      if (found === marked) return;
+      writeMark(handle, found);
+      marked = found;
     },
     /** Notifies commands that this process can no longer write to the store. */
     reportDamage(): void {
-      writeHeader(handle, seenBytes, states.damaged);
+      writeState(handle, seenBytes, states.damaged);
       // Commands open the file by name. That may be another file by now, or none.
       const named = openFile(files);
-      writeHeader(named, seenBytes, states.damaged);
+      writeState(named, seenBytes, states.damaged);
+      writeMark(named, marked);
       closeSync(named);
     },
     close(): void {
       // After damage the state stays, so commands are rejected until this process has ended.
-      if (readHeader(handle).state === states.serving) writeHeader(handle, seenBytes, states.none);
+      if (readState(handle).state === states.serving) writeState(handle, seenBytes, states.none);
       closeSync(handle);
     },
   };
@@ -105,7 +114,7 @@ export function assertUndamaged(files: StoreFiles): void {
 }
 
 function throwIfDamaged(handle: number, files: StoreFiles): void {
-  if (readHeader(handle).state === states.damaged && isServed(files)) throw damagedError();
+  if (readState(handle).state === states.damaged && isServed(files)) throw damagedError();
 }
 
 const pollEveryMs = 5;
@@ -123,7 +132,7 @@ export function createChangeSender(files: StoreFiles, onUnseen: () => void) {
   /** True once no process has to see the change any more. */
   function isSeen(size: number): boolean {
     throwIfDamaged(handle, files);
-    const { seenBytes, state } = readHeader(handle);
+    const { seenBytes, state } = readState(handle);
     // If the file became shorter, a process has started to serve after the change.
     return state !== states.serving || seenBytes >= size || fstatSync(handle).size < size;
   }
@@ -150,6 +159,19 @@ export function createChangeSender(files: StoreFiles, onUnseen: () => void) {
         }
         if (now - startedAt > responseMsMax) return onUnseen();
         await Bun.sleep(pollEveryMs);
+      }
+    },
+    /** Writes the mark of a store that no process serves. A serving process does it itself. */
+    mark(database: Database): void {
+      if (isServed(files)) return;
+      // Without O_APPEND, which ignores the position.
+      const own = openFile(files);
+      try {
+        writeMark(own, createMarkReader(database)());
+      } catch {
+        // A full disk. The mark stays as it is.
+      } finally {
+        closeSync(own);
       }
     },
     close: () => closeSync(handle),

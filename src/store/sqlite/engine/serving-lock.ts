@@ -2,6 +2,7 @@ import { Database, SQLiteError } from "bun:sqlite";
 import { existsSync, truncateSync } from "node:fs";
 import { ServiceError } from "../../../domain/running/errors.ts";
 import { createPrivate, filesOf, hasContent, prepareFiles, type StoreFiles } from "./files.ts";
+import { resetSignal } from "./mark.ts";
 import { assertOneName } from "./second-name.ts";
 
 /** How long a service waits for a command that is checking whether the store is served. */
@@ -20,8 +21,7 @@ export function lockForServing(path: string): () => void {
   assertOneName(path);
   const release = acquire(files, lockWaitMs);
   if (!release) throw alreadyServed(path);
-  // A process that was killed leaves the state "serving" in this file.
-  if (existsSync(files.changes)) truncateSync(files.changes);
+  if (existsSync(files.changes)) resetSignal(files.changes);
   return release;
 }
 

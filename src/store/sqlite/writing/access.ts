@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { every } from "../../../domain/running/background.ts";
+import { every, inBackground } from "../../../domain/running/background.ts";
 import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
 import type { Log } from "../../../domain/running/events.ts";
 import {
@@ -39,6 +39,8 @@ export interface Access {
 }
 
 const pollEveryMs = 50;
+/** The age of a mark. Each one is written to the disk later. */
+const markEveryMs = 500;
 const inspectEveryMs = 100;
 
 /** Access for the serving process. Timers poll for changes and inspect the files. */
@@ -68,6 +70,12 @@ export function openServiceAccess(
   const stopPolling = every(pollEveryMs, "poll for changes", log, () => {
     if (handler.isReadable()) changes.poll();
   });
+  // Fails on a full disk. That delays no update, and less is noticed at the next start.
+  const mark = inBackground("mark of the last row", log, () => {
+    if (handler.isReadable()) changes.mark();
+  });
+  mark();
+  const stopMarking = every(markEveryMs, "mark of the last row", log, mark);
 
   return {
     version: changes.version,
@@ -99,6 +107,8 @@ export function openServiceAccess(
     close() {
       stopInspecting();
       stopPolling();
+      stopMarking();
+      mark();
       changes.close();
       handler.close();
       if (handler.damage()?.isCheckpointUnsafe) return false;
@@ -202,6 +212,7 @@ export function openCommandAccess(
       return result;
     },
     close() {
+      changes.mark(database);
       changes.close();
       return true;
     },
