@@ -32,7 +32,6 @@ export function listen(listener: Listener): () => void {
 }
 
 /** The service sends an event at least every 13 seconds. */
-const heartbeatMsMax = 15_000;
 const silenceMsMax = 30_000;
 const retryMsMin = 500;
 const retryMsMax = 15_000;
@@ -83,11 +82,8 @@ export function whenListening(): Promise<void> {
   return opened.promise;
 }
 
-/** The last position that the service has sent. `isFresh` if it has sent something within a heartbeat. */
-export function lastHeard(): { readonly cursor: string | undefined; readonly isFresh: boolean } {
-  const isRecent = Date.now() - (heardAt ?? 0) < heartbeatMsMax;
-  return { cursor, isFresh: connection.value.kind === "live" && isRecent };
-}
+/** The last position that the service has sent. */
+export const lastHeard = () => cursor;
 
 export function reconnectNow(): void {
   if (connection.value.kind === "lost") connect();

@@ -1,8 +1,8 @@
 import { computed, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { request } from "../client/api.ts";
-import type { Stocktake, StocktakeList } from "../client/types.ts";
-import { clockDifferenceMs, counter, counts } from "./counting.ts";
+import type { Stocktake } from "../client/types.ts";
+import { counter, counts } from "./counting.ts";
+import { askLedgerEnd } from "./ledger-end.ts";
 
 /** What others have counted and not applied yet. */
 export const colleagues = signal<readonly Stocktake[]>([]);
@@ -21,19 +21,12 @@ const reportedMax = 10_000;
 /** What this page has reported last. Empty at first: another device of the person may be counting. */
 let reported = "";
 
-/** Tells the others what was counted here, and learns what they counted, and the clock of the service. */
+/** Tells the others what was counted here, and learns what they counted, and the clock of the ledger. */
 export async function exchange(): Promise<void> {
   const pets = [...counts.value.keys()].slice(-reportedMax);
   const text = pets.length === 0 ? "" : `${counter.value} ${pets}`;
-  const body = text === reported ? {} : { pets };
-  const sentAt = Date.now();
-  const { now, others } = await request<StocktakeList>("/stocktakes", { method: "POST", body });
+  const { others } = await askLedgerEnd(text === reported ? {} : { pets });
   reported = text;
-  const [low, high] = [Date.parse(now) - Date.now(), Date.parse(now) - sentAt];
-  // It lies between these. A slow exchange, which says little, moves it no further than it must.
-  const { value: last } = clockDifferenceMs;
-  const known = Number.isNaN(last) ? (low + high) / 2 : last;
-  clockDifferenceMs.value = Math.min(Math.max(known, low), high);
   colleagues.value = others;
 }
 

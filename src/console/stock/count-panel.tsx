@@ -61,8 +61,8 @@ export function CountPanel() {
           {formatCount(current.quantity)}.
         </>
       );
-      // Its moment is now. What the page hears before it is confirmed may belong before that.
-      stopped.value = { message, doubted: { ...countNow(row!, counted), isChecked: false } };
+      // Its moment is now, and not when it is confirmed.
+      stopped.value = { message, doubted: countNow(row!, counted) };
     } else finish(countNow(row!, counted));
   }
 

@@ -7,7 +7,7 @@ import { type Column, Table } from "../parts/table.tsx";
 import { countOf, formatCount, signed } from "../texts/formats.ts";
 import { countedBy, exchange } from "./colleagues.ts";
 import type { Count } from "./count-storage.ts";
-import { applyCounts, differences, known, sending } from "./counting.ts";
+import { applyCounts, differences, known, mustRepeat, sending } from "./counting.ts";
 import { table } from "./state.ts";
 
 type Counted = readonly [petId: string, count: Count];
@@ -30,7 +30,7 @@ export function CountReview({ close }: { readonly close: () => void }) {
   const total = withMatches.value ? known.value.length : found.length;
   async function submit(form: FormData): Promise<void> {
     if (total === 0) throw new ShownError("There is no difference to apply.");
-    // The clock of the service may not be known yet.
+    // The clock of the ledger may not be known yet, or one may have been set.
     await exchange();
     await applyCounts(String(form.get("reason")).trim() || "Stocktake", withMatches.value);
     if (sending.error.value !== "") throw new ShownError(sending.error.value);
@@ -84,6 +84,7 @@ const columns: readonly Column<Counted>[] = [
 
 function notesOn([petId, count]: Counted): string {
   const others = countedBy.value.get(petId);
-  const notes = [isSurprising(count) && "Surprising", count.isOffline && "Typed offline"];
+  const offline = mustRepeat(count) ? "Count again with a connection" : "Typed offline";
+  const notes = [isSurprising(count) && "Surprising", !count.isPlaced && offline];
   return [...notes, others && `Also counted by ${others}`].filter(Boolean).join("; ");
 }

@@ -6,12 +6,12 @@ export interface Count {
   readonly expected: number;
   /** When it was typed, by the clock of this device, in milliseconds since 1970. */
   readonly typedAt: number;
-  /** The same by the clock of the service, if that was known. */
-  readonly at?: number | undefined;
+  /** The same by the clock of the ledger, if that was known. Null if the ledger cannot place it by its time. */
+  readonly at?: number | null | undefined;
   /** The last position in the ledger that the page had heard of: a cursor, or the number of a row. */
   readonly countedAt: string | number;
-  /** True if there was no connection. */
-  readonly isOffline: boolean;
+  /** True if the ledger ended there, as the service said at once. Then the count needs no time. */
+  readonly isPlaced?: boolean;
   /** False if `expected` may lack changes before the count: then the service has to be asked. */
   readonly isChecked: boolean;
 }

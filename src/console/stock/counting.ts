@@ -8,6 +8,7 @@ import { navigate, place } from "../page/router.ts";
 import { countOf } from "../texts/formats.ts";
 import { Sending, toBatches } from "./batches.ts";
 import { type Count, nameOf, readCounts, writeCounts } from "./count-storage.ts";
+import { askLedgerEnd, clockDifferenceMs } from "./ledger-end.ts";
 import { loadState, petNameOf, rowFilter, table, updateOrder } from "./state.ts";
 
 /** Which entries to show, by their counts. */
@@ -27,8 +28,6 @@ export const counts = signal<ReadonlyMap<string, Count>>(new Map());
 /** The changes of the count, on their way to the ledger. */
 export const sending = new Sending();
 export const countFilter = signal<CountFilter>("all");
-/** How far the clock of the service is ahead of this one. NaN as long as that is not known. */
-export const clockDifferenceMs = signal(Number.NaN);
 /** False if the browser cannot store the counts. Then only this page has them. */
 let isStored = true;
 
@@ -44,32 +43,70 @@ export function isDifferent({ counted, expected }: Count): boolean {
   return counted !== expected;
 }
 
+/** A place that is told later than this may be after sales which the count does not include. */
+const placeMsMax = 2_000;
+/** The ends of the ledger that were asked for when counts were typed. */
+const places = new WeakMap<Count, Promise<string | undefined>>();
+/** Those that are not known yet, by the time of the count. Applying the counts waits for them. */
+const placing = new Map<number, Promise<void>>();
+
 /** A count that is typed now. */
 export function countNow(row: number, counted: number): Count {
   const { quantities, versions } = table.value;
-  const { cursor, isFresh } = lastHeard();
   const typedAt = Date.now();
   const at = Math.round(typedAt + clockDifferenceMs.value) || undefined;
-  return {
-    counted,
-    expected: quantities[row]!,
-    typedAt,
-    at,
-    countedAt: cursor ?? versions[row]!,
-    isOffline: !isFresh,
-    isChecked: isFresh && at !== undefined,
-  };
+  const countedAt = lastHeard() ?? versions[row]!;
+  const count = { counted, expected: quantities[row]!, typedAt, at, countedAt, isChecked: false };
+  const asked = askLedgerEnd({}, AbortSignal.timeout(placeMsMax)).then(({ cursor }) => cursor);
+  places.set(
+    count,
+    asked.catch(() => undefined),
+  );
+  return count;
 }
 
-/** When it was typed, by the clock of the service. NaN as long as that is not known. */
-const timeOf = ({ at, typedAt }: Count) => at ?? Math.round(typedAt + clockDifferenceMs.value);
+/** When it was typed, by the clock of the ledger. NaN as long as that is not known, or if it places nothing. */
+function timeOf({ at, typedAt }: Count): number {
+  return at === null ? Number.NaN : (at ?? Math.round(typedAt + clockDifferenceMs.value));
+}
+
+/** The clocks of the ledger and of a device move apart by less than this in a day, unless one is set. */
+const driftMsMax = 5_000;
+
+/** True if the time of a count cannot place it: the ledger said so, or one of the clocks was set since. */
+export function mustRepeat({ at, typedAt, isPlaced }: Count): boolean {
+  if (isPlaced || at === undefined) return false;
+  return at === null || Math.abs(at - typedAt - clockDifferenceMs.value) > driftMsMax;
+}
+
+/** The number of the row at a position. */
+const seqOf = (position: string | number) => Number(/\d+$/.exec(`${position}`)![0]);
 
 export function recordCount(row: number, count: Count): void {
   const { ids, names } = table.value;
-  const { counted, expected } = count;
-  change((next) => next.set(ids[row]!, count));
+  const { counted, expected, typedAt } = count;
+  const petId = ids[row]!;
+  placing.set(
+    typedAt,
+    places.get(count)!.then((end) => settle(petId, typedAt, end)),
+  );
+  change((next) => next.set(petId, count));
   const difference = counted - expected;
   announce(`${names[row]}: ${counted}${difference === 0 ? "" : `, difference ${difference}`}`);
+}
+
+/** Places a count at the end of the ledger. What was expected is known if the page has heard of all before it. */
+function settle(petId: string, typedAt: number, end: string | undefined): void {
+  placing.delete(typedAt);
+  change((next) => {
+    const count = next.get(petId);
+    if (count?.typedAt !== typedAt || end === undefined) return;
+    const { quantities, versions } = table.value;
+    const row = table.value.findRow(petId);
+    const isChecked = lastHeard() === end && row !== undefined && versions[row]! <= seqOf(end);
+    const expected = isChecked ? quantities[row]! : count.expected;
+    next.set(petId, { ...count, expected, countedAt: end, isPlaced: true, isChecked });
+  });
 }
 
 /** Changes what is stored, not what this page shows: another window of the person may have counted since. */
@@ -87,8 +124,9 @@ export function discardCounts(): void {
 // A change may arrive late. If it was stored before a count, it belongs to what was expected.
 listen({
   rows(rows) {
-    const late = rows.filter(({ petId, at }) => {
+    const late = rows.filter(({ petId, seq, at }) => {
       const count = counts.peek().get(petId);
+      if (count?.isPlaced) return seq <= seqOf(count.countedAt);
       return count && Date.parse(at) <= timeOf(count);
     });
     if (late.length === 0) return;
@@ -103,7 +141,10 @@ listen({
 });
 
 const unchecked = computed(() =>
-  known.value.find(([, count]) => !count.isChecked && timeOf(count) > 0),
+  known.value.find(
+    ([, count]) =>
+      !count.isChecked && !placing.has(count.typedAt) && (count.isPlaced || timeOf(count) > 0),
+  ),
 );
 let checking: Promise<void> | undefined;
 
@@ -111,8 +152,9 @@ let checking: Promise<void> | undefined;
 async function findExpected(): Promise<void> {
   while (unchecked.value) {
     const [petId, asked] = unchecked.value;
-    const until = new Date(timeOf(asked) + 1).toISOString();
-    const path = `/stock/${petId}/history?limit=1&until=${until}`;
+    const before = `before=${seqOf(asked.countedAt) + 1}`;
+    const until = () => `until=${new Date(timeOf(asked) + 1).toISOString()}`;
+    const path = `/stock/${petId}/history?limit=1&${asked.isPlaced ? before : until()}`;
     const [last] = await request<readonly LedgerRow[]>(path);
     change((next) => {
       const count = next.get(petId);
@@ -141,9 +183,10 @@ const countsAtOnce = 100;
 /**
  * Writes the counts into the ledger. Each one is what was there when it was typed: the service keeps
  * what was sold or delivered since. The clock has to be known. After a lost connection, what is left is
- * applied again: a count that is applied twice changes nothing.
+ * applied again: a count that is applied twice changes nothing. A count that its time cannot place is kept.
  */
 export async function applyCounts(reason: string, withMatches: boolean): Promise<void> {
+  await Promise.all(placing.values());
   await checkCounts();
   const reviewed = counts.value;
   /** False if the pet was counted again meanwhile. */
@@ -154,34 +197,41 @@ export async function applyCounts(reason: string, withMatches: boolean): Promise
       for (const petId of petIds) if (isReviewed(petId, next)) next.delete(petId);
     });
   const wanted = withMatches ? known.value : differences.value;
-  const changes = wanted.map(([petId, count]) => ({
+  const refused = wanted.filter(([, count]) => mustRepeat(count)).map(([petId]) => petId);
+  let refusal = "A clock was set since. Count again with a connection.";
+  const placeable = wanted.filter(([, count]) => !mustRepeat(count));
+  const changes = placeable.map(([petId, count]) => ({
     petId,
     quantity: count.counted,
     countedAt: count.countedAt,
-    countedTime: new Date(timeOf(count)).toISOString(),
+    ...(!count.isPlaced && { countedTime: new Date(timeOf(count)).toISOString() }),
     reason,
   }));
-  const refused: string[] = [];
-  let refusal = "";
+  let stored = 0;
   let isSent = false;
-  for (let left = changes; ; left = left.filter(({ petId }) => isReviewed(petId))) {
-    isSent = await sending.send(toBatches(left, countsAtOnce), (one) =>
-      forget(one.changes.map(({ petId }) => petId)),
-    );
+  const isLeft = (petId: string) => isReviewed(petId) && !mustRepeat(counts.value.get(petId)!);
+  for (let left = changes; ; left = left.filter(({ petId }) => isLeft(petId))) {
+    isSent = await sending.send(toBatches(left, countsAtOnce), (one) => {
+      stored += one.changes.length;
+      forget(one.changes.map(({ petId }) => petId));
+    });
     const failed = sending.failed.map(({ petId }) => petId);
     if (failed.length === 0) break;
     // Nothing of this batch was stored. What was refused has to be counted again.
-    refused.push(...failed.map(petNameOf));
+    refused.push(...failed);
     refusal = sending.error.value;
-    forget(failed);
+    forget(failed.filter((petId) => reviewed.get(petId)!.isPlaced));
+    change((next) => {
+      for (const petId of failed)
+        if (isReviewed(petId, next)) next.set(petId, { ...next.get(petId)!, at: null });
+    });
   }
   if (refused.length > 0)
-    sending.error.value = `Count again: ${refused.join(", ")}. ${refusal} ${sending.error.value}`;
+    sending.error.value = `Count again: ${refused.map(petNameOf).join(", ")}. ${refusal} ${sending.error.value}`;
   if (!isSent) return;
   // Late news may have made a difference of a match.
   const left = new Map(differences.value);
   forget([...reviewed.keys()].filter((petId) => !left.has(petId)));
-  const stored = changes.length - refused.length;
   if (stored > 0) showSuccess(`The count is in the ledger: ${countOf(stored, "entry", "entries")}`);
   if (counts.value.size + refused.length === 0) navigate("/stock");
 }
