@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
-import { connect, revisions } from "./support/assistants.ts";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect, earlier, revisions } from "./support/assistants.ts";
 import { createTestClock } from "./support/clock.ts";
 import { program } from "./support/program.ts";
 import { startTestService } from "./support/service.ts";
@@ -49,4 +53,39 @@ test("an undo that is ended after its commit is stored, whatever its client was 
   const [row] = await listed();
   const { json } = await service.call("GET", `/requests/${row!.requestId}`, { key: key.text });
   expect(json).toMatchObject({ outcome: "stored", error: { status: 503 }, changes: [{ seq: 3 }] });
+});
+
+test("nothing more of an array is run for a client that has gone", async () => {
+  await using stack = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), "petstore-array-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const began = join(folder, "began");
+  const hanging = ["sh", "-c", `touch ${began}; exec sleep 60`];
+  const ended: number[] = [];
+  const observer = ({ status }: { status: number }) => void ended.push(status);
+  const service = await startTestService(
+    "sqlite",
+    { mcp: "on" },
+    {},
+    { program: hanging, observer },
+  );
+  stack.defer(service.stop);
+  const { text } = await service.issueKey();
+  const hello = await service.call("POST", "~/mcp", { key: text, body: earlier("initialize") });
+  const session = hello.headers.get("Mcp-Session-Id")!;
+  const undo = earlier("tools/call", { name: "undo_session", arguments: { session } });
+  const leaving = new AbortController();
+  const gone = fetch(new URL("/mcp", service.baseUrl), {
+    method: "POST",
+    headers: { Authorization: `Bearer ${text}` },
+    body: `[${undo},${earlier("ping", {}, 2)},${earlier("ping", {}, 3)}]`,
+    signal: leaving.signal,
+  }).catch(() => {});
+  await until(() => existsSync(began), 10_000, "the undo");
+  leaving.abort();
+  await gone;
+  await until(() => ended.length >= 3, 10_000, "the end of the request");
+  await service.call("POST", "~/mcp", { key: text, body: earlier("ping") });
+  // The handshake, the undo, the array and the last message.
+  expect(ended).toEqual([200, 503, 200, 200]);
 });

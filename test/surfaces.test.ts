@@ -10,11 +10,12 @@ import type { Authenticator, Surface } from "../src/http/pipeline/surface.ts";
 import { expectCommonHeaders, expectError } from "./support/responses.ts";
 import { type CallOptions, startTestService, type TestService } from "./support/service.ts";
 
-const operators: Readonly<Record<string, Caller>> = {
+const operators: Record<string, Caller> = {
   alice: operator("alice", 1_000),
   // Has no scope.
   bob: { ...operator("bob", 1_000), scopes: [] },
   carol: operator("carol", 1),
+  dave: operator("dave", 1_000),
 };
 
 function operator(name: string, perMinute: number): Caller {
@@ -57,8 +58,31 @@ const operations: readonly Operation[] = [
     body: { mediaTypes: ["application/json", "application/x-thing"], bytesMax: 10 },
     handle: addThing,
   },
+  {
+    ...{ ...things, id: "runThings", method: "POST", path: "/parts", handle: runThings },
+    body: { mediaTypes: ["application/json"], bytesMax: 100 },
+  },
   { ...things, id: "getOld", method: "GET", path: "/old", deprecation, handle: () => text("{}") },
 ];
+
+/** Runs the parts that its body names. */
+async function runThings(_context: Context, call: Call): Promise<Reply> {
+  const ids: unknown[] = [];
+  const parts = JSON.parse(await readJsonText(call.request, call.operation)) as string[];
+  for (const [at, name] of parts.entries()) {
+    const part = await call.runPart((_, { caller }) => {
+      if (name === "bug") throw new TypeError("a bug");
+      if (name === "leave") delete operators[caller.keyId.replace("operator_", "")];
+      return text(JSON.stringify(caller.keyId));
+    }, at === 0);
+    ids.push([
+      part.status,
+      part.headers.get("X-RateLimit-Remaining"),
+      part.headers.get("X-Request-Id"),
+    ]);
+  }
+  return { ...text(JSON.stringify(ids)), hasParts: true };
+}
 
 const surface: Surface = { basePath: "/test", authenticator, operations };
 
@@ -200,6 +224,25 @@ describe("a second surface", () => {
     expectError(await call("GET", "/old", "alice"), "gone");
     expectError(await post("carol"), "gone");
     expectError(await post("carol"), "rate_limit_exceeded");
+  });
+
+  test("runs the parts of a request as requests of their own", async () => {
+    const run = async (...parts: string[]) => {
+      const answer = await call("POST", "/parts", "dave", { body: JSON.stringify(parts) });
+      expect(answer.status).toBe(200);
+      expect(new Set((answer.json as string[][]).map(([, , id]) => id)).size).toBe(parts.length);
+      const remaining = answer.headers.get("X-RateLimit-Remaining");
+      return [...(answer.json as unknown[][]).map(([status, left]) => [status, left]), remaining];
+    };
+    expect(await run("a", "b", "c")).toEqual([[200, "999"], [200, "998"], [200, "997"], "997"]);
+    expect(await run("bug", "a")).toEqual([[500, "996"], [200, "995"], "995"]);
+    expect(service.logged.filter((line) => line.includes('"bug"'))).toHaveLength(1);
+    // Who is no longer known can do no more.
+    expect((await run("leave", "a", "b")).slice(0, 3)).toEqual([
+      [200, "994"],
+      [401, expect.any(String)],
+      [401, expect.any(String)],
+    ]);
   });
 
   test("reports the limits of the last known caller when authentication fails", async () => {

@@ -74,6 +74,7 @@ export async function openService({ kind, database, key }: Job, opened: AsyncDis
     ...{ request: requestAt(at), requestId: nextRequestId(), caller, operation },
     ...{ authenticator, origin: connections.origin, connections, trace: undefined },
     head: head.cachedHead(),
+    runPart: () => Promise.reject(),
   });
   const observation = createObservation(observers, monotonicMs, log);
   return { kind, options, engine, context, head, observation, servePipeline, callAt, requestAt };

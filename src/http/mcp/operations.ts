@@ -2,17 +2,12 @@ import { beginSession } from "../../domain/catalogue/assistant-sessions.ts";
 import { FailedLines, ServiceError } from "../../domain/running/errors.ts";
 import type { ApiSettings } from "../api/operation.ts";
 import { missingScope } from "../messages/error-messages.ts";
+import type { Reply } from "../messages/reply.ts";
 import { jsonTypes, readJsonText } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
-import type { Operation } from "../pipeline/operation.ts";
-import {
-  agreedRevision,
-  fault,
-  type Message,
-  readMessage,
-  resultOf,
-  revisions,
-} from "./messages.ts";
+import { keepOpen } from "../pipeline/keep-open.ts";
+import type { Call, Operation } from "../pipeline/operation.ts";
+import { agreeOn, fault, type Message, readMessages, resultOf, revisions } from "./messages.ts";
 import { argumentsOf, createTools, type Tool, type ToolCall } from "./tools.ts";
 
 type McpSettings = ApiSettings & { readonly corsOrigins: readonly string[] };
@@ -23,18 +18,44 @@ export function mcpOperation(settings: McpSettings): Operation {
   return {
     ...{ id: "message", method: "POST", path: "", stability: "beta", cacheControl: "no-store" },
     body: { mediaTypes: jsonTypes, bytesMax: settings.bodyBytesMax },
-    // The tool undo_session.
+    // The tool undo_session, and arrays.
     isLong: true,
     async handle(context, call) {
       const { headers } = call.request;
       rejectForeignPage(headers.get("origin"), settings.corsOrigins);
-      const message = readMessage(await readJsonText(call.request, call.operation), headers);
-      if ("status" in message) return message;
-      if (message.id === undefined) return { status: 202, body: null };
-      const session = (!message.isCurrent && headers.get("mcp-session-id")) || undefined;
-      return answer(tools, context, { ...call, session }, message);
+      const messages = readMessages(await readJsonText(call.request, call.operation), headers);
+      if ("status" in messages) return messages;
+      if (Array.isArray(messages)) return answerAll(tools, context, call, messages);
+      return answer(tools, messages, context, call);
     },
   };
+}
+
+const accepted: Reply = { status: 202, body: null };
+
+/** Runs the messages of an array one after the other, as requests of their own. */
+async function answerAll(tools: Tools, context: Context, call: Call, messages: Message[]) {
+  const bodies: string[] = [];
+  let [part, text] = [new Response(), ""];
+  for (const [at, message] of messages.entries()) {
+    if (call.request.signal.aborted) break;
+    // What comes after the end of a limit is refused with it.
+    if (part.status !== 429) {
+      using _ = keepOpen(context, call);
+      part = await call.runPart((...of) => answer(tools, message, ...of), at === 0);
+      text = await part.text();
+    }
+    if (message.id !== undefined) bodies.push(part.ok ? text : failureOf(message, text, part));
+  }
+  const after = part.headers.get("Retry-After");
+  const sent = bodies.length > 0 ? { status: 200, body: `[${bodies.join()}]` } : accepted;
+  return { ...sent, ...(after && { headers: { "Retry-After": after } }), hasParts: true as const };
+}
+
+/** An error of the API as that of a message, with the id of the request to ask about. */
+function failureOf(message: Message, text: string, { headers }: Response): string {
+  const data = { ...JSON.parse(text), requestId: headers.get("X-Request-Id") };
+  return fault(message, -32000, data.message, 200, data).body;
 }
 
 /** A page elsewhere can make its own name lead to this address, so its Host proves nothing. */
@@ -49,15 +70,19 @@ const about = {
     "The stock of a pet store: how many there are of each pet, and every change that was ever made. Find a petId with list_stock. Before you change the stock, call change_stock with dryRun and look at the result. The first change begins a session: give its id with all changes that belong together, so that undo_session can take all of them back at once.",
 };
 
-async function answer(tools: readonly Tool[], context: Context, call: ToolCall, message: Message) {
+type Tools = readonly Tool[];
+
+async function answer(tools: Tools, message: Message, context: Context, call: Call) {
   const { method, isCurrent, params } = message;
+  if (message.id === undefined) return accepted;
+  const session = (!isCurrent && call.request.headers.get("mcp-session-id")) || undefined;
   const { scopes, keyId } = call.caller;
   const serverInfo = { name: "petstore-inventory", version: context.admin.facts.version };
   const result = (fields: object) => resultOf(message, fields, serverInfo);
   if (method === "tools/call") {
     const tool = tools.find(({ name }) => name === params.name);
     if (!tool) return fault(message, -32602, "There is no such tool. See tools/list.", 200);
-    return result(await contentOf(tool, context, call, params.arguments));
+    return result(await contentOf(tool, context, { ...call, session }, params.arguments));
   }
   if (method === "tools/list") {
     const allowed = tools.filter(({ scope }) => scopes.includes(scope));
@@ -71,7 +96,7 @@ async function answer(tools: readonly Tool[], context: Context, call: ToolCall, 
   if (!isCurrent && method === "ping") return result({});
   if (!isCurrent && method === "initialize") {
     const headers = { "Mcp-Session-Id": beginSession(keyId, context.clock.now()) };
-    const protocolVersion = agreedRevision(params.protocolVersion);
+    const protocolVersion = agreeOn(params.protocolVersion);
     return { ...result({ protocolVersion, serverInfo, ...about }), headers };
   }
   // A client of an earlier revision would take 404 for the end of its session.

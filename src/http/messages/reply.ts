@@ -14,6 +14,8 @@ export interface Reply {
   readonly template?: HeaderTemplate;
   /** How long the connection may be silent during this response, if not the usual time. */
   readonly idleTimeoutSeconds?: number;
+  /** True if parts of the request were counted, too. */
+  readonly hasParts?: true;
   /** Set on errors. */
   readonly errorCode?: ErrorCode;
   /** What was thrown, for the log. Set on errors of the service itself: 500 and 503. */

@@ -65,6 +65,11 @@ export interface Call {
   /** The store's head when the request arrived, if the engine knows it without a wait. */
   readonly head: Head | undefined;
   readonly connections: Connections;
+  /**
+   * Handles a part of the request as a request of its own: with its own id, count and errors. The first part
+   * is counted already.
+   */
+  runPart(handle: Operation["handle"], isFirst: boolean): Promise<Response>;
 }
 
 /** The connections of the HTTP server. One object for all requests. */

@@ -61,7 +61,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
   const { context, limiter, observation, usage } = parts;
   const cors = surface.isSameOriginOnly ? undefined : parts.cors;
   const paths = surface.operations.map(({ path }) => surface.basePath + path);
-  const operating: Operating = { context, authenticator, paths };
+  const operating: Operating = { context, authenticator, paths, run };
   const headersElsewhere = { ...jsonHeaders, ...surface.headers };
 
   /**
@@ -93,17 +93,18 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
     decision: LimitDecision | undefined,
     reply: Reply,
   ): Response {
-    const limits = decision ?? lastKnownLimits(routed, caller);
+    const limits = (!reply.hasParts && decision) || lastKnownLimits(routed, caller);
     const template = templateFor(cors, headersElsewhere, routed, operation, reply);
     const headers = fillTemplate(template, limits, requestId, reply.etag);
     return new Response(reply.body, { status: reply.status, headers });
   }
 
-  return async (routed) => {
+  /** Handles a request, or the `part` of one. The first part was counted with its request. */
+  async function run(routed: RoutedRequest, part?: RoutedOperation, isCounted = false) {
     const startedMs = observation.begin();
     const { request, route, connections } = routed;
     const trace = observation.beginTrace(request.headers);
-    const operation = route?.operations.get(request.method);
+    const operation = part ?? route?.operations.get(request.method);
     const requestId = nextRequestId();
     let caller: Caller | undefined;
     let decision: LimitDecision | undefined;
@@ -115,9 +116,10 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       const found = isAnonymous ? undefined : authenticator.identify(request, connections.origin);
       caller = found instanceof Promise ? await found : found;
       const limitedMs = trace ? performance.now() : 0;
-      const taken = caller ? limiter.take(caller.keyId, caller.limits) : takeFromAddress(routed);
+      const count = isCounted ? limiter.lastKnown : limiter.take;
+      const taken = caller ? count(caller.keyId, caller.limits) : takeFromAddress(routed);
       decision = taken instanceof Promise ? await taken : taken;
-      usage.count(caller?.keyId, decision);
+      if (!isCounted) usage.count(caller?.keyId, decision);
       trace?.span("limit", limitedMs, performance.now());
       if (decision.outcome !== "admitted") reply = rateLimitError(decision);
       else if (caller) {
@@ -146,25 +148,29 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
       observation.end({ startedMs, requestId, request, operation, caller, reply, trace });
     }
     return response;
-  };
+  }
+
+  return run;
 }
 
 /** What operations need of their surface. */
 interface Operating extends Pick<PipelineParts, "context">, Pick<Surface, "authenticator"> {
   /** Of all operations. */
   readonly paths: readonly string[];
+  run(routed: RoutedRequest, part: RoutedOperation, isCounted: boolean): Promise<Response>;
 }
 
 /** Runs the operation of a request, after the checks that depend on its route. */
 function operate(
-  { context, authenticator, paths }: Operating,
-  { request, route, connections }: RoutedRequest,
+  { context, authenticator, paths, run }: Operating,
+  routed: RoutedRequest,
   operation: RoutedOperation | undefined,
   requestId: string,
   caller: Caller,
   head: Head | undefined,
   trace: Trace | undefined,
 ): MaybePromise<Reply> {
+  const { request, route, connections } = routed;
   if (!route) throw new ServiceError("not_found", missingPath(request.url, paths));
   if (!operation) return methodError(route);
   const { scope, deprecation } = operation;
@@ -184,6 +190,8 @@ function operate(
     head,
     trace,
     connections,
+    runPart: (handle: RoutedOperation["handle"], isFirst: boolean) =>
+      run(routed, { ...operation, handle }, isFirst),
   };
   // A body is read until the parser has accepted its end (src/http/messages/requests.ts). Operations
   // without one wait here.
