@@ -38,6 +38,13 @@ describe.each([surfaceEngine])("an assistant of an earlier revision on %s", (eng
     }
   });
 
+  test("is told all revisions, and so is who reads the documentation", async () => {
+    const refused = await send(earlier("ping"), version("2024-11-05"));
+    expect(refused.json).toMatchObject({ error: { data: { supported: revisions } } });
+    const page = await Bun.file("docs/assistants.md").text();
+    for (const one of revisions) expect(page).toContain(one);
+  });
+
   test.each(["no header", ...revisions.slice(1)])(
     "says nothing that %s does not know",
     async (one) => {
