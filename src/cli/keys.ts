@@ -151,10 +151,10 @@ export const keyCommands: readonly UnlistedCommand[] = [
     summary: "Revokes a key.",
     examples: ["petstore keys revoke key_0aBcDeFgHiJkLmNo"],
     operands: id,
-    flags: { json },
+    flags: { force: { description: "Revoke also the last valid key of an owner." }, json },
     changes: true,
     async run({ flags, operands: [id], store }) {
-      const key = await revokeKey(store, id, byCommand(Date.now()));
+      const key = await revokeKey(store, id, byCommand(Date.now()), flags.force);
       if (flags.json) print(JSON.stringify(describe({ key })));
       else print(`Key ${key.id} (${key.name}) is revoked.`);
     },

@@ -1,8 +1,17 @@
-import type { Key, SecretTimes } from "../domain/keys/keys.ts";
-import type { KeyStore } from "../domain/keys/store.ts";
+import { type Key, roleScopes, type SecretTimes } from "../domain/keys/keys.ts";
+import { type KeyStore, lastOwner } from "../domain/keys/store.ts";
+import { ServiceError } from "../domain/running/errors.ts";
 import { announce } from "./audit.ts";
 import { keyColumns, type Row, toKey, toNumber } from "./rows.ts";
-import { type Dialect, ifChanged, readAll, readFirst, run, type ScriptsOf } from "./statements.ts";
+import {
+  type Dialect,
+  ifChanged,
+  readAll,
+  readFirst,
+  run,
+  type Script,
+  type ScriptsOf,
+} from "./statements.ts";
 
 function toSecretTimes(row: Row): SecretTimes {
   return { keyId: row[0] as string, createdAt: Number(row[1]), expiresAt: toNumber(row[2]) };
@@ -42,6 +51,19 @@ const endSecrets = `UPDATE secrets
 const endKey = `UPDATE keys SET revoked_at = $2::int8 WHERE id = $1 AND revoked_at IS NULL
   RETURNING id`;
 
+const findOther = `SELECT 1 FROM keys JOIN keys AS own ON own.id <> keys.id
+  WHERE own.id = $1 AND keys.scopes = $2 AND keys.revoked_at IS NULL
+    AND (keys.expires_at IS NULL OR keys.expires_at >= own.expires_at)
+    AND NOT EXISTS (SELECT 1 FROM bans
+      WHERE key_id = keys.id AND lifted_at IS NULL AND until > $3::int8)`;
+
+/** Throws unless another owner can sign in. Of two who take that from each other, one comes first. */
+function* assertOther({ touchKeys }: Dialect, keyId: string, now: number): Script<void> {
+  yield* run(touchKeys);
+  const others = yield* run(findOther, [keyId, roleScopes.owner, now]);
+  if (others.length === 0) throw new ServiceError("last_owner", lastOwner);
+}
+
 /** The values of a key that operators can change. */
 function termsOf({ name, plan, limits: { perMinute, perDay }, scopes, expiresAt }: Key) {
   return [name, plan, perMinute, perDay, scopes.join(" "), expiresAt];
@@ -56,16 +78,18 @@ export const keyWrites = (
     yield* run(insertSecret, [digest, key.id, key.createdAt]);
     yield* announce(dialect, entry);
   },
-  changeKey(before, after, entry) {
+  *changeKey(before, after, entry, needsOther) {
+    if (needsOther) yield* assertOther(dialect, after.id, entry.at);
     const values = [after.id, ...termsOf(after), ...termsOf(before)];
-    return ifChanged(run(updateKey, values), announce(dialect, entry));
+    return yield* ifChanged(run(updateKey, values), announce(dialect, entry));
   },
   *addSecret(keyId, digest, now, othersExpireAt, entry) {
     yield* run(endSecrets, [keyId, othersExpireAt]);
     yield* run(insertSecret, [digest, keyId, now]);
     yield* announce(dialect, entry);
   },
-  *revokeKey(keyId, now, entry) {
+  *revokeKey(keyId, now, entry, needsOther) {
+    if (needsOther) yield* assertOther(dialect, keyId, now);
     yield* ifChanged(run(endKey, [keyId, now]), announce(dialect, entry));
   },
 });

@@ -74,7 +74,7 @@ describe.each([surfaceEngine])("sessions on %s", (engine) => {
   test("a stolen cookie is worthless once its key is revoked", async () => {
     const cookie = await signIn(service, operator.text);
     expect(await statusOf(cookie)).toBe(200);
-    await revokeKey(service.store, operator.id, byCommand(service.clock.now()));
+    await revokeKey(service.store, operator.id, byCommand(service.clock.now()), true);
     expectError(await who(cookie), "unauthorized");
   });
 
@@ -98,7 +98,7 @@ describe.each([surfaceEngine])("sessions on %s", (engine) => {
     clock.advance(twelveHoursMs - 1);
     expect(await statusOf(whole)).toBe(200);
     const expiresAt = clock.now() + 1_000;
-    await changeKey(store, operator.id, { expiresAt }, byCommand(clock.now()));
+    await changeKey(store, operator.id, { expiresAt }, byCommand(clock.now()), true);
     const { headers, json } = await service.call("POST", "~/admin/session", {
       key: operator.text,
     });
@@ -180,7 +180,7 @@ test("a session that ends on one instance soon ends on every other", async () =>
     expect((await first.call("DELETE", "~/admin/session", { headers })).status).toBe(204);
     await until(async () => (await statusOn(second, signedOut)) === 401, 1_000, "signed out");
     expect(await statusOn(second, revoked)).toBe(200);
-    await revokeKey(first.store, id, byCommand(first.clock.now()));
+    await revokeKey(first.store, id, byCommand(first.clock.now()), true);
     await until(async () => (await statusOn(second, revoked)) === 401, 1_000, "revoked");
   } finally {
     await second.stop();

@@ -73,7 +73,7 @@ test("an import is recorded only for an operator key that is valid, and needs pr
       [["--differences", "few"], "--differences must be an integer from 0"],
     ];
     for (const [words, problem] of cases) expectUsageError(await importAs(...words), problem);
-    await place.json("keys", "revoke", anna.id);
+    await place.json("keys", "revoke", anna.id, "--force");
     expectUsageError(await importAs("--as", anna.id), "--as must be the id of a valid operator");
     expect(await place.rows("ledger")).toEqual([]);
     expectUsageError(await place.runHere(["audit", "--limit", "0"]), "--limit must be an integer");

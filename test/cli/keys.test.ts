@@ -56,6 +56,21 @@ describe("while the service runs", () => {
     expectUsageError(await place.runHere(["keys", "rotate", id]), `key ${id} is revoked`);
   });
 
+  test("the last key of an owner is revoked only with --force", async () => {
+    const own = openWorkspace();
+    const create = ["keys", "create", "--operator", "--name"];
+    const first = await own.json<{ id: string }>(...create, "Ada");
+    await own.json(...create, "Clerk", "--role", "clerk");
+    expectUsageError(await own.runHere(["keys", "revoke", first.id]), "repeat it with 'force'");
+    expect(await own.json("keys", "show", first.id)).toMatchObject({ state: "active" });
+    const second = await own.json<{ id: string }>(...create, "Grace");
+    expect(await own.json("keys", "revoke", first.id)).not.toMatchObject({ revokedAt: null });
+    expectUsageError(await own.runHere(["keys", "revoke", second.id]), "No other owner");
+    const forced = await own.json("keys", "revoke", second.id, "--force");
+    expect(forced).not.toMatchObject({ revokedAt: null });
+    await own.leave();
+  });
+
   test("both secrets of a rotated key work during the overlap, and only the new one after it", async () => {
     const { id, key } = await issue("--plan", "business");
     const second = await place.json<IssuedKey>("keys", "rotate", id, "--overlap", "1h");

@@ -204,4 +204,31 @@ describe.each([surfaceEngine])("the keys of a store on %s", (engine) => {
     expectNoComplaints(own, service);
     await own.context.close();
   });
+
+  test("the last owner is warned before the own key expires or is revoked", async () => {
+    const alone = await startTestService(engine);
+    const own = await openConsole(alone, "/keys?kind=operator", { operator: "Solo" });
+    const mine = own.page;
+    const named = (name: string) => mine.getByRole("button", { name, exact: true });
+    const warning = mine.getByText("No other owner has a valid key for as long");
+    const find = async () => (await alone.store.keys.listKeys())[0]!;
+    await mine.locator(".key-name a", { hasText: "Solo" }).click();
+    await named("Change…").click();
+    await mine.locator("#key-expiry").selectOption("30");
+    await named("Save").click();
+    await warning.waitFor();
+    expect((await find()).expiresAt).toBeNull();
+    await named("Cancel").click();
+    await named("Revoke…").click();
+    await mine.getByLabel("Type Solo to confirm").fill("Solo");
+    await named("Revoke").click();
+    await warning.waitFor();
+    expect((await find()).revokedAt).toBeNull();
+    await named("Revoke").click();
+    await mine.getByText("Your session has ended.").waitFor();
+    expect((await find()).revokedAt).not.toBeNull();
+    expectNoComplaints(own, alone, [/status of 409/]);
+    await own.context.close();
+    await alone.stop();
+  });
 });

@@ -168,7 +168,7 @@ export interface RequestOutcome {
   readonly changes: readonly LedgerRow[];
 }
 
-/** The error code, for programs. Each code has one HTTP status: `invalid_request` 400, `unauthorized` 401, `insufficient_scope` 403, `cross_origin` 403, `not_found` 404, `method_not_allowed` 405, `idempotency_conflict` 409, `insufficient_stock` 409, `version_conflict` 409, `already_exists` 409, `already_running` 409, `gone` 410, `precondition_failed` 412, `payload_too_large` 413, `unsupported_media_type` 415, `idempotency_key_reused` 422, `rate_limit_exceeded` 429, `key_banned` 429, `internal_error` 500, `unavailable` 503. Later versions can add codes. Handle an unknown code by its status. */
+/** The error code, for programs. Each code has one HTTP status: `invalid_request` 400, `unauthorized` 401, `insufficient_scope` 403, `cross_origin` 403, `not_found` 404, `method_not_allowed` 405, `idempotency_conflict` 409, `insufficient_stock` 409, `version_conflict` 409, `already_exists` 409, `already_running` 409, `last_owner` 409, `gone` 410, `precondition_failed` 412, `payload_too_large` 413, `unsupported_media_type` 415, `idempotency_key_reused` 422, `rate_limit_exceeded` 429, `key_banned` 429, `internal_error` 500, `unavailable` 503. Later versions can add codes. Handle an unknown code by its status. */
 export type ErrorCode =
   | "invalid_request"
   | "unauthorized"
@@ -181,6 +181,7 @@ export type ErrorCode =
   | "version_conflict"
   | "already_exists"
   | "already_running"
+  | "last_owner"
   | "gone"
   | "precondition_failed"
   | "payload_too_large"

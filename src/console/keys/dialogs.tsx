@@ -1,5 +1,5 @@
 import { useRef } from "preact/hooks";
-import { request } from "../client/api.ts";
+import { ApiError, type RequestOptions, request, ShownError } from "../client/api.ts";
 import { isOwnKey } from "../client/session.ts";
 import type { Key, KeyChange, NewKey, RotatedKey } from "../client/types.ts";
 import { showSuccess } from "../page/messages.ts";
@@ -9,6 +9,22 @@ import { IssueDialog, type Issued, OverlapField, readOverlap } from "../parts/is
 import { Name } from "../parts/names.tsx";
 import { Time } from "../parts/time.tsx";
 import { ExpiryField, NameField, RoleField, readKeyForm, TermsFields } from "./key-form.tsx";
+
+/** Sends a change. If no owner would be left, sending it again is the confirmation. */
+function useKeyChange(action: string) {
+  const isWarned = useRef(false);
+  return async (path: string, options: RequestOptions) => {
+    try {
+      return await request<Key>(isWarned.current ? `${path}?force=true` : path, options);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.code === "last_owner")) throw error;
+      isWarned.current = true;
+      throw new ShownError(
+        `No other owner has a valid key for as long. Without one, only the command petstore keys create makes keys. Choose ${action} again if you want that.`,
+      );
+    }
+  };
+}
 
 interface Props {
   readonly entry: Key;
@@ -20,10 +36,11 @@ export function EditKey({ entry: latest, close }: Props) {
   // The key as it was when the form was filled. The page loads it again every few seconds.
   const entry = useRef(latest).current;
   const { name, plan, limits, scopes } = entry;
+  const send = useKeyChange("Save");
   async function submit(form: FormData): Promise<void> {
     const body = changesOf(entry, readKeyForm(form, plan === null));
     if (Object.keys(body).length > 0) {
-      const saved = await request<Key>(`/keys/${entry.id}`, { method: "PATCH", body });
+      const saved = await send(`/keys/${entry.id}`, { method: "PATCH", body });
       showSuccess(`Saved ${saved.name}`);
     }
     close();
@@ -104,8 +121,9 @@ export function RotateKey({ entry, close }: Props) {
 
 export function RevokeKey({ entry, close }: Props) {
   const isOwn = isOwnKey(entry.id);
+  const send = useKeyChange("Revoke");
   const revoke = async () => {
-    await request(`/keys/${entry.id}/revoke`, { method: "POST" });
+    await send(`/keys/${entry.id}/revoke`, { method: "POST" });
     showSuccess(`Revoked ${entry.name}`);
   };
   return (

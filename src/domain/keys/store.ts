@@ -1,6 +1,9 @@
 import type { AuditEntry } from "../audit/audit.ts";
 import type { Key, Secret, SecretTimes } from "./keys.ts";
 
+export const lastOwner =
+  "No other owner has a valid key for as long. If that is intended, repeat it with 'force'.";
+
 export interface FoundSecret {
   readonly key: Key;
   readonly secret: Secret;
@@ -16,9 +19,10 @@ export interface KeyStore {
   addKey(key: Key, digest: string, entry: AuditEntry): Promise<void>;
   /**
    * Stores the name, plan, limits, scopes and expiry of a key. Returns false, changes nothing and adds
-   * no entry, if the key does not have those of `before` any more, or is revoked.
+   * no entry, if the key does not have those of `before` any more, or is revoked. With `needsOther`, it
+   * throws `lastOwner` unless another owner can sign in now, and for at least as long as this key.
    */
-  changeKey(before: Key, after: Key, entry: AuditEntry): Promise<boolean>;
+  changeKey(before: Key, after: Key, entry: AuditEntry, needsOther?: boolean): Promise<boolean>;
   /** Adds a secret. The key's other secrets expire at `othersExpireAt` at the latest. */
   addSecret(
     keyId: string,
@@ -27,8 +31,8 @@ export interface KeyStore {
     othersExpireAt: number,
     entry: AuditEntry,
   ): Promise<void>;
-  /** Changes nothing, and adds no entry, if the key is already revoked. */
-  revokeKey(keyId: string, now: number, entry: AuditEntry): Promise<void>;
+  /** Changes nothing, and adds no entry, if the key is already revoked. `needsOther` is as for `changeKey`. */
+  revokeKey(keyId: string, now: number, entry: AuditEntry, needsOther?: boolean): Promise<void>;
 }
 
 export interface Session {

@@ -11,6 +11,7 @@ export const errorCodes = [
   "version_conflict",
   "already_exists",
   "already_running",
+  "last_owner",
   "gone",
   "precondition_failed",
   "payload_too_large",
@@ -25,7 +26,12 @@ export const errorCodes = [
 export type ErrorCode = (typeof errorCodes)[number];
 
 /** Codes that the operator API sends, and the API never does. */
-const operatorCodes: readonly ErrorCode[] = ["cross_origin", "already_exists", "already_running"];
+const operatorCodes: readonly ErrorCode[] = [
+  "cross_origin",
+  "already_exists",
+  "already_running",
+  "last_owner",
+];
 
 /** Every code of the API. */
 export const apiErrorCodes = errorCodes.filter((code) => !operatorCodes.includes(code));

@@ -14,9 +14,9 @@ import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import { inOrder } from "../../domain/values/json.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import { exampleKeyId } from "../api/contract/examples.ts";
-import { json, jsonList, type Parameter } from "../api/contract/operation.ts";
+import { type Contract, json, jsonList, type Parameter } from "../api/contract/operation.ts";
 import { jsonBody, mergePatchBody } from "../api/operation.ts";
-import { keyIdPattern } from "../api/parameters.ts";
+import { flagParameter, keyIdPattern, queryOf, readParameter } from "../api/parameters.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
@@ -57,6 +57,11 @@ const roleMessages = {
 };
 
 const kindRule = "must be api or operator";
+
+const force = flagParameter(
+  "force",
+  "Also if no other owner has a valid key for as long. Then only `petstore keys create` makes one.",
+);
 
 const listKeys: AdminDeclaration = {
   method: "GET",
@@ -139,7 +144,8 @@ const changeKey: AdminDeclaration = {
     summary: "Change a key",
     description:
       "Changes the given fields of a key. They take effect with its next request. A revoked key cannot be changed.",
-    parameters: [keyIdParameter],
+    parameters: [keyIdParameter, force],
+    errors: ["last_owner"],
     body: json("The fields to change.", "KeyChange", {
       examples: {
         plan: { summary: "Another plan", value: { plan: "pro" } },
@@ -157,7 +163,7 @@ const changeKey: AdminDeclaration = {
     const id = readKeyId(call);
     const change = readTerms(await readFields(call));
     if (Object.values(change).some((value) => value !== undefined)) {
-      await lifecycle.changeKey(store, id, change, byOperator(call, clock));
+      await lifecycle.changeKey(store, id, change, byOperator(call, clock), isForced(call));
     }
     return keyReply(context, 200, id);
   },
@@ -198,35 +204,43 @@ const rotateKey: AdminDeclaration = {
   },
 };
 
+const isForced = ({ request }: Call) => readParameter(queryOf(request), force) ?? false;
+
 /** An operation that acts on one key and returns it. */
 function keyAction(
   path: string,
-  act: (store: Context["store"], id: string, by: By) => Promise<unknown>,
+  act: (store: Context["store"], id: string, by: By, isForced: boolean) => Promise<unknown>,
   { returned, ...text }: Record<"summary" | "description" | "returned", string>,
+  further: Pick<Contract, "parameters" | "errors"> = {},
 ): AdminDeclaration {
   return {
     method: "POST",
     path: `/keys/{keyId}/${path}`,
     contract: {
-      ...text,
-      parameters: [keyIdParameter],
+      ...{ ...text, ...further },
+      parameters: [keyIdParameter, ...(further.parameters ?? [])],
       success: { 200: json(returned, "Key") },
       messages: notFound,
     },
     async handle(context, call) {
       const id = readKeyId(call);
-      await act(context.store, id, byOperator(call, context.clock));
+      await act(context.store, id, byOperator(call, context.clock), isForced(call));
       return keyReply(context, 200, id);
     },
   };
 }
 
-const revokeKey = keyAction("revoke", lifecycle.revokeKey, {
-  summary: "Revoke a key",
-  description:
-    "Ends a key permanently. Its next request gets 401, and its sessions end. A key that is already revoked keeps the time of its first revocation.",
-  returned: "The revoked key.",
-});
+const revokeKey = keyAction(
+  "revoke",
+  lifecycle.revokeKey,
+  {
+    summary: "Revoke a key",
+    description:
+      "Ends a key permanently. Its next request gets 401, and its sessions end. A key that is already revoked keeps the time of its first revocation.",
+    returned: "The revoked key.",
+  },
+  { parameters: [force], errors: ["last_owner"] },
+);
 
 const liftBan = keyAction("unban", lifecycle.liftBan, {
   summary: "Lift a ban",

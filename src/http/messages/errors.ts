@@ -16,6 +16,7 @@ export const statusOf: Record<ErrorCode, number> = {
   version_conflict: 409,
   already_exists: 409,
   already_running: 409,
+  last_owner: 409,
   gone: 410,
   precondition_failed: 412,
   payload_too_large: 413,

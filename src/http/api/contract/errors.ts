@@ -1,3 +1,4 @@
+import { lastOwner } from "../../../domain/keys/store.ts";
 import { changesMax } from "../../../domain/ledger/changes.ts";
 import { petNotFound } from "../../../domain/ledger/inventory.ts";
 import { rejectedMax } from "../../../domain/ledger/ledger.ts";
@@ -61,6 +62,10 @@ export const errors = {
   already_exists: { description: "The ID is already in use. Nothing was changed." },
   already_running: {
     description: "The same task is already running. Try again when it has ended.",
+  },
+  last_owner: {
+    description: "No other owner has a valid key for as long as this one. Nothing was changed.",
+    examples: { last_owner: lastOwner },
   },
   idempotency_key_reused: {
     description:
