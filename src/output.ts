@@ -1,3 +1,5 @@
+import * as hiding from "./domain/values/hiding.ts";
+
 /**
  * Escapes and prints everything that the process writes for people and logs. Names and values come
  * from files and clients, so they must not contain sequences that control a terminal.
@@ -23,50 +25,27 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/**
- * A database address with a password, or with a word that may be one. A password may contain spaces
- * and `@`, so the pattern extends to the last `@` of the line.
- */
-const addressWithPassword =
-  /\b(postgres(?:ql)?:\/\/)(?:[^\n]*:[^\n]*@|[^\s/:]*:(?![0-9]+(?:[\s/?,']|$)))[^\s'"]*/gi;
-
-/** The user name and the password of a URL. */
-const userInfo = /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#'"]*:[^\s/?#'"]*@/gi;
+/** Users and passwords in what was typed, as they may be printed. */
+const typed = new Set<string>();
 
 /**
- * Hides database addresses, and passwords in other ones. No message contains the setting, but a
- * driver's error may quote it, and an operator may type an address in place of another argument.
+ * Hides, from now on, what may be a user and a password in these arguments or settings, wherever they are
+ * printed. They may have any characters, so no pattern finds their end in a message.
  */
-export function withoutAddresses(text: string): string {
-  return text.replace(addressWithPassword, "$1[hidden]").replace(userInfo, "$1[hidden]@");
+export function hideTyped(values: readonly string[]): void {
+  for (const value of values) {
+    const user = hiding.findUser(value);
+    if (user) for (const form of [user, JSON.stringify(user).slice(1, -1)]) typed.add(`${form}@`);
+  }
 }
 
-/** API keys, keys of operators and secrets of webhooks. The prefix stays, which helps to find the key. */
-const tokens = /(psk_(?:live_|test_)?|pso_(?:live_|test_)?|whsec_)[0-9A-Za-z+/=_-]+/g;
+function withoutTyped(text: string): string {
+  return [...typed].reduce((left, user) => left.replaceAll(user, "[hidden]@"), text);
+}
 
-/** The credentials of a header, with or without its name. */
-const credentials = /\b((?:bearer|basic)[ \t]+)[^\s,;"']+/gi;
-const authorization = /\b((?:proxy-)?authorization["']?[ \t]*[:=][ \t]*["']?)[^\r\n"']+/gi;
-
-/** Cookies, and the token of a session as it is in one. */
-const cookies = /\b((?:set-)?cookie["']?[ \t]*[:=][ \t]*["']?)[^\r\n"']+/gi;
-const sessions = /(petstore_(?:production|staging)=)[^\s,;"']+/g;
-
-/** A password as a parameter: in an address, in a connection string of libpq, or in JSON. */
-const passwordName = /\b((?:pg|ssl)?(?:password|passwd|pwd)["']?[ \t]*[:=][ \t]*)/.source;
-const quotedPasswords = new RegExp(`${passwordName}(?:"[^"]*"?|'[^']*'?)`, "gi");
-const passwords = new RegExp(`${passwordName}[^\\s&,;"']+`, "gi");
-
-/** Hides everything that has the form of a secret. */
+/** Hides everything that has the form of a secret, and the passwords that were typed. */
 export function withoutSecrets(text: string): string {
-  return withoutAddresses(text)
-    .replace(quotedPasswords, "$1[hidden]")
-    .replace(authorization, "$1[hidden]")
-    .replace(credentials, "$1[hidden]")
-    .replace(passwords, "$1[hidden]")
-    .replace(cookies, "$1[hidden]")
-    .replace(sessions, "$1[hidden]")
-    .replace(tokens, "$1[hidden]");
+  return hiding.withoutSecrets(withoutTyped(text));
 }
 
 /** A shorter text may be a part of any word. */
@@ -93,7 +72,7 @@ export function beforePrinting(clear: () => void): void {
 /** Prints one line for people, or one JSON value. */
 export function print(line: string): void {
   clearLine?.();
-  process.stdout.write(`${printable(line)}\n`);
+  process.stdout.write(`${printable(withoutTyped(line))}\n`);
 }
 
 /** Prints an error as one line on standard error. */
@@ -103,7 +82,7 @@ export function printError(message: string): void {
 
 /** Prints one line of a longer message on standard error. */
 export function printDetail(line: string): void {
-  process.stderr.write(`${printable(withoutAddresses(line))}\n`);
+  process.stderr.write(`${printable(hiding.withoutAddresses(withoutTyped(line)))}\n`);
 }
 
 /** Prints a warning as one line on standard error. The command continues. */

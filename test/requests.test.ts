@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { byCommand } from "../src/domain/audit/audit.ts";
-import { generateKeyText } from "../src/domain/keys/keys.ts";
+import { generateKeyText, generateToken } from "../src/domain/keys/keys.ts";
 import { revokeKey } from "../src/domain/keys/lifecycle.ts";
 import { findOutcome } from "../src/domain/requests/outcomes.ts";
 import { createRequestRecorder } from "../src/domain/requests/recorder.ts";
@@ -30,6 +30,9 @@ interface Outcome {
 
 const secretText = generateKeyText("production");
 const webhookSecret = generateSecret();
+const sessionToken = generateToken();
+const ids = ["wh_0aBcDeFgHiJkL", `msg_${"0a".repeat(16)}`, "req_0123456789ab_1234567890123456"];
+ids.push("-9223372036854775808");
 
 describe.each([surfaceEngine])("what became of a request, on %s", (engine) => {
   let service: TestService;
@@ -136,21 +139,43 @@ describe.each([surfaceEngine])("what became of a request, on %s", (engine) => {
         headers: { "User-Agent": `Bearer ${webhookSecret}; petstore_production=nonsense` },
       }),
       send("GET", "/pets%3Fat=2026-01-01"),
+      send("GET", "/pets%253Fat=2026-01-01"),
+      send("GET", `/console/${sessionToken}`),
+      send("GET", `/pets/${secretText.toUpperCase()}`),
+      send("GET", `/pets/${secretText.slice(9)}/history`),
+      send("GET", `/pets/${secretText.replaceAll("_", "-")}`),
+      send("GET", `/pets/${secretText.replaceAll("_", "%255F")}`),
+      send("GET", `/pets/${btoa(`till:${secretText}`)}`),
+      send("GET", `/pets/${secretText.slice(0, 20)}%20${secretText.slice(20)}/1`),
+      send("GET", `/inventry/${secretText.slice(9)}`),
+      send("GET", `/webhooks/${ids.join("/")}`),
     ];
     const answered = await Promise.all(hostile);
     const rows = await Promise.all(answered.map(({ requestId }) => stored(requestId)));
     expect(rows.map(({ error }) => error.path)).toEqual([
       "/v1/inventory",
       "/v1/changes",
-      "/v1/pets/psk_live_…",
+      "/v1/pets/psk_live_[hidden]",
       "/v1/changes",
-      "/v1/pets/psk_live_…",
-      "/v1/whsec_…",
+      "/v1/pets/psk_live_[hidden]",
+      "/v1/whsec_[hidden]",
       "/v1/pets%3F…",
+      "/v1/pets%3F…",
+      "/v1/console/[hidden]",
+      "/v1/pets/PSK_LIVE_[hidden]",
+      "/v1/pets/[hidden]/history",
+      "/v1/pets/[hidden]",
+      "/v1/pets/psk_live_[hidden]",
+      "/v1/pets/[hidden]",
+      "/v1/pets/psk_live_[hidden]",
+      "/v1/inventry/[hidden]",
+      `/v1/webhooks/${ids.join("/")}`,
     ]);
-    expect(rows[2]!.error.userAgent).toStartWith("agent psk_live_… ");
+    expect(rows[2]!.error.userAgent).toStartWith("agent psk_live_[hidden] ");
+    expect(rows.at(-2)!.error.message).toEndWith("Did you mean /v1/inventory/[hidden]?");
     const kept = JSON.stringify(rows);
-    const secrets = [secretText.slice(9, 30), webhookSecret.slice(6, 30)];
+    const secrets = [secretText.slice(9, 20), secretText.slice(20, 30), sessionToken.slice(0, 12)];
+    secrets.push(secretText.slice(9, 20).toUpperCase(), webhookSecret.slice(6, 30));
     for (const text of [...secrets, "2026-01-01", "body value", "nonsense"]) {
       expect(kept).not.toContain(text);
     }

@@ -22,7 +22,7 @@ export const impatient: Patience = { attempts: 2, timeoutMs: 4_000, pauseMs: 500
 
 /** Also one that is not valid: a folder with the name `https:` would be on this machine. */
 export function isBucketAddress(address: string): boolean {
-  return /^(s3:|[a-z][a-z\d+.-]*:\/\/)/i.test(address);
+  return /^(s3:|[a-z][a-z\d+.-]+:[/\\])/i.test(address);
 }
 
 /** Opens `s3://bucket/prefix`. Nothing is sent before the first use. */

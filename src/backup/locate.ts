@@ -1,5 +1,6 @@
 import { basename, dirname, resolve } from "node:path";
 import type { ObjectAccess } from "../domain/operations/backups.ts";
+import { shownAddress } from "../domain/values/hiding.ts";
 import { impatient, isBucketAddress, openBucket, patient } from "./bucket.ts";
 import { openFolder } from "./disk.ts";
 import { decrypting } from "./encryption.ts";
@@ -36,5 +37,5 @@ export function sourceOf(address: string, access: BackupAccess) {
 
 /** A backup as it is recorded: the full path, an address in a bucket, or `-`. */
 export function fullAddress(file: string): string {
-  return file === "-" || isBucketAddress(file) ? file : resolve(file);
+  return shownAddress(file === "-" || isBucketAddress(file) ? file : resolve(file));
 }

@@ -1,7 +1,7 @@
 import type { ReadSetting } from "../config/reading.ts";
-import { hideSecrets } from "../config/secrets.ts";
 import { explainConfig } from "../config.ts";
 import { print, printWarning, withoutSecrets } from "../output.ts";
+import { shownValue } from "../settings/setting.ts";
 import { settingGroups, settingNames } from "../settings.ts";
 import { command, json } from "./command.ts";
 import { counted, lineWidthMax, plain, wrap } from "./paragraphs.ts";
@@ -55,7 +55,7 @@ type Row = ReturnType<typeof toRow>;
 /** A setting as it is printed. `value` is null if it is off, and `source` is null for a default. */
 function toRow({ setting, text, ...read }: ReadSetting, all: readonly ReadSetting[]) {
   const environment = all.find(({ name }) => name === "environment")?.value;
-  const value = hideSecrets(setting, text);
+  const value = shownValue(setting, text);
   return {
     flag: setting.flag,
     variable: setting.variable,

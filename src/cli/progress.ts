@@ -1,5 +1,5 @@
 import type { RowsOf, Snapshot } from "../domain/verification/store.ts";
-import { beforePrinting, isCapable, printable } from "../output.ts";
+import { beforePrinting, isCapable, printable, withoutSecrets } from "../output.ts";
 
 /** How far a long piece of work is. Disposing of it removes the line. */
 export interface Progress extends Disposable {
@@ -52,7 +52,7 @@ export function createProgress(
       nextMs = nowMs + refreshMs;
       shown = progress;
       const rate = (1_000 * (count - first.count)) / (nowMs - first.ms);
-      const line = lineOf(printable(label), count, total, unit, rate);
+      const line = lineOf(printable(withoutSecrets(label)), count, total, unit, rate);
       terminal.write(`\r\x1b[K${line.slice(0, (terminal.columns || 80) - 1)}`);
     },
     [Symbol.dispose]() {

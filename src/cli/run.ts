@@ -1,6 +1,6 @@
 import { InvalidField, ServiceError } from "../domain/running/errors.ts";
 import { findNearest } from "../domain/values/nearest.ts";
-import { print } from "../output.ts";
+import { hideTyped, print } from "../output.ts";
 import { packageVersion } from "../version.ts";
 import type { Command } from "./command.ts";
 import { commands } from "./commands.ts";
@@ -10,6 +10,7 @@ import { finalExitCode, watchSignals } from "./interruption.ts";
 
 /** Runs the command that the arguments name, or prints help or the version. Returns the exit code. */
 export async function run(args: readonly string[]): Promise<number> {
+  hideTyped(args.map((arg) => arg.replace(/^--[^=]*=/, "")));
   if (args[0] === "--version") {
     print(packageVersion());
     return 0;

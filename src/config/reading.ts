@@ -1,9 +1,9 @@
-import type { Setting } from "../settings/setting.ts";
+import { hideTyped } from "../output.ts";
+import { type Setting, shownValue } from "../settings/setting.ts";
 import { findUnknownVariables } from "../settings/unknown-variables.ts";
 import { type SettingName, type SettingValues, settingNames, settings } from "../settings.ts";
 import { checkTogether } from "./checks.ts";
 import { noSettingsFile, readSettingsFile, type SettingsFile } from "./file.ts";
-import { hideSecrets } from "./secrets.ts";
 
 /** Where the value of a setting comes from. An earlier one overrides a later one. */
 export type Origin = "flag" | "variable" | "file" | "default";
@@ -45,6 +45,7 @@ export function readSettings(
   const path = readFrom("configFile", "", noSettingsFile).text;
   const file = path === "" ? noSettingsFile : readSettingsFile(path);
   const all = settingNames.map((name) => readFrom(name, path, file));
+  hideTyped(all.map(({ text }) => text));
   const values = Object.fromEntries(all.map(({ name, value }) => [name, value]));
   return {
     all,
@@ -78,7 +79,7 @@ function readSetting(name: SettingName, flagName: string, sources: Sources): Rea
   } catch (error) {
     const { origin, source, text } = found;
     const where = origin === "file" ? `${source}: ${setting.flag}` : source;
-    const shown = setting.isSecret ? "" : `, not '${hideSecrets(setting, text)}'`;
+    const shown = setting.isSecret ? "" : `, not '${shownValue(setting, text)}'`;
     const problem = `${where} ${(error as Error).message}${shown}`;
     return { name, setting, ...found, value: undefined, problem };
   }
@@ -101,7 +102,7 @@ function findText(
 /** Warns of passwords in a file that others can read. They may be there on purpose. */
 function secretsIn(path: string, all: readonly ReadSetting[]): readonly string[] {
   const secrets = all.filter(
-    ({ origin, setting, text }) => origin === "file" && hideSecrets(setting, text) !== text,
+    ({ origin, setting, text }) => origin === "file" && shownValue(setting, text) !== text,
   );
   if (secrets.length === 0) return [];
   const names = secrets.map(({ setting }) => setting.flag).join(" and ");

@@ -1,3 +1,4 @@
+import { unescape as decoded } from "node:querystring";
 import type { ObjectAccess } from "../domain/operations/backups.ts";
 
 /**
@@ -25,12 +26,4 @@ export function secretsOf({
     ...(collector?.searchParams.values() ?? []),
   ];
   return [...new Set(written.flatMap((text) => [text, decoded(text)]))].filter(Boolean);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,5 +1,6 @@
 import { petsDeprecatedAt } from "../domain/catalogue/pets.ts";
 import { changesMax } from "../domain/ledger/changes.ts";
+import { findUser } from "../domain/values/hiding.ts";
 import { type Network, parseNetwork } from "../domain/values/networks.ts";
 import { formatInstant, parseDuration, parseInstant } from "../domain/values/times.ts";
 
@@ -62,10 +63,11 @@ export function readNonEmpty(text: string): string {
   return text;
 }
 
-/** Other addresses are refused: a folder with the name `https:` would be on this machine. */
+/** Other addresses are refused: a folder with the name `https:`, or of a password, would be on this machine. */
 export function readBackupFolder(text: string): string {
   const isOther = /^(?!s3:\/\/[^/])[A-Za-z][\w+.-]+:\//.test(text);
-  if (isOther) throw new Error("must be a folder, or a bucket as s3://BUCKET/PREFIX");
+  if (isOther || findUser(text) !== undefined)
+    throw new Error("must be a folder, or a bucket as s3://BUCKET/PREFIX");
   return readNonEmpty(text);
 }
 

@@ -1,3 +1,5 @@
+import { shownAddress } from "../domain/values/hiding.ts";
+
 import { readCount, readWord } from "./readers.ts";
 
 /** A value that an operator can set, with a flag, an environment variable or the settings file. */
@@ -64,4 +66,10 @@ const kinds: Readonly<Record<string, SettingKind>> = {
 /** The kind of value that a settings file may have for a setting, by what help calls the value. */
 export function kindOf({ placeholder }: Pick<Setting<unknown>, "placeholder">): SettingKind {
   return placeholder === undefined ? "switch" : (kinds[placeholder] ?? "text");
+}
+
+/** The text of a setting without passwords. A secret setting is shown only in a form whose secrets are known. */
+export function shownValue({ isSecret }: Pick<Setting<unknown>, "isSecret">, text: string): string {
+  const isOpen = !isSecret || /^(?:sqlite:|https?:\/\/|postgres(?:ql)?:\/\/|$)/.test(text);
+  return isOpen ? shownAddress(text) : "[hidden]";
 }

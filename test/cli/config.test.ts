@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { hideSecrets } from "../../src/config/secrets.ts";
+import { shownValue } from "../../src/settings/setting.ts";
 import { settings } from "../../src/settings.ts";
 import { openWorkspace } from "../support/process.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
@@ -81,7 +81,7 @@ test("a command uses the store of its settings file", async () => {
 });
 
 test("secrets are hidden wherever an address may have one", () => {
-  const shown = (text: string) => hideSecrets({ isSecret: true }, text);
+  const shown = (text: string) => shownValue({ isSecret: true }, text);
   expect(shown("postgres://u:p@h:5432,i:5433/n?sslmode=require&password=p&prepare=false")).toBe(
     "postgres://u:[hidden]@h:5432,i:5433/n?sslmode=require&password=[hidden]&prepare=false",
   );
@@ -94,13 +94,13 @@ test("secrets are hidden wherever an address may have one", () => {
   expect(shown("mysql://u:p@h/n")).toBe("[hidden]");
   expect(shown("sqlite:./data/a.db")).toBe("sqlite:./data/a.db");
   for (const isSecret of [true, false]) {
-    const url = (text: string) => hideSecrets({ isSecret }, text);
+    const url = (text: string) => shownValue({ isSecret }, text);
     expect(url("https://u:p@collector:4318/x")).toBe("https://[hidden]@collector:4318/x");
     expect(url("https://u:p/@,? x@collector/x")).toBe("https://[hidden]@collector/x");
     expect(url("https://collector/x?key=p&b=c#d")).toBe("https://collector/x?[hidden]");
     expect(url("https://a.example,https://b.example")).toBe("https://a.example,https://b.example");
   }
-  expect(hideSecrets({}, "s3://u:p@bucket/a")).toBe("s3://[hidden]@bucket/a");
+  expect(shownValue({}, "s3://u:p@bucket/a")).toBe("s3://[hidden]@bucket/a");
 });
 
 describe("the tables in docs/configuration.md", () => {

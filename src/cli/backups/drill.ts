@@ -1,14 +1,14 @@
 import { join } from "node:path";
-import { fullAddress, sourceOf } from "../../backup/locate.ts";
+import { fullAddress } from "../../backup/locate.ts";
 import { type Config, readConfig } from "../../config.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { systemClock } from "../../engines.ts";
 import { scratchStore } from "../../folders.ts";
-import { print, printError, printWarning } from "../../output.ts";
+import { print, printError, printWarning, withoutSecrets } from "../../output.ts";
 import { openExistingStore } from "../../stores.ts";
 import { command, json } from "../command.ts";
 import { elapsedText } from "../paragraphs.ts";
-import { type Restored, restoreAndVerify } from "./restored-store.ts";
+import { assertBackup, type Restored, restoreAndVerify } from "./restored-store.ts";
 import { backupFile, backupSettings, inScratchFolder, scratchParentOf } from "./scratch.ts";
 
 /**
@@ -35,9 +35,7 @@ export const drillCommand = command({
   async run({ flags, operands: [file], settings }) {
     const config = readConfig(settings);
     // A mistyped name says nothing about the backups, so it is not recorded.
-    if (!(await sourceOf(file, config).exists())) {
-      throw new ServiceError("invalid_request", `cannot read ${file}: no such file`);
-    }
+    await assertBackup(file, config);
     const startedMs = performance.now();
     const parent = flags.scratch ?? scratchParentOf(file);
     let restored: Restored;
@@ -47,7 +45,7 @@ export const drillCommand = command({
       );
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      const { message } = error;
+      const message = withoutSecrets(error.message);
       const recorded = await record(config, { file, error: message });
       if (flags.json) print(JSON.stringify({ file, succeeded: false, error: message, recorded }));
       else printError(message);

@@ -12,7 +12,7 @@ import { readMoment } from "../snapshot.ts";
 import { restoreMoment } from "./moment.ts";
 import { restoreToDatabase } from "./restore-database.ts";
 import { restoreToFile } from "./restore-file.ts";
-import { type RestoreTo, throwFor } from "./restored-store.ts";
+import { assertBackup, type RestoreTo, throwFor } from "./restored-store.ts";
 import { backupFile, backupSettings, inScratchFolder, scratchParentOf } from "./scratch.ts";
 
 /**
@@ -42,6 +42,8 @@ export const restoreCommand = command({
   settings: backupSettings,
   async run({ flags, operands: [file], settings }) {
     const config = readConfig(settings);
+    // A name with a slash in it would first look like a folder that is missing.
+    await assertBackup(file, config);
     const startedMs = performance.now();
     const path = sqlitePath(config);
     const { until, scratch = scratchParentOf(file) } = flags;

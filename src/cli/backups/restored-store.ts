@@ -69,6 +69,11 @@ export function throwFor(path: string, error: unknown): never {
   throw new ServiceError("unavailable", `cannot write to ${dirname(path)}: ${reason}`);
 }
 
+export async function assertBackup(file: string, config: Config): Promise<void> {
+  if (await sourceOf(file, config).exists()) return;
+  throw new ServiceError("invalid_request", `cannot read ${file}: no such file`);
+}
+
 /** Opens a backup and shows the progress of its checksum. */
 export async function open(file: string, config: Config): Promise<Backup> {
   using opened = new DisposableStack();

@@ -30,7 +30,10 @@ export const doctorCommand = command({
   flags: { json },
   settings: settingNames,
   async run({ flags, settings }) {
-    const checks = (await examine(settings)).map(scrubbed);
+    const checks = (await examine(settings)).map((finding) => ({
+      ...finding,
+      found: withoutSecrets(finding.found),
+    }));
     const count = (result: Finding["result"]) =>
       checks.filter((one) => one.result === result).length;
     const problems = count("problem");
@@ -94,10 +97,6 @@ function storeAdvice(config: Config, newest: string | Error | undefined): string
   return typeof newest === "string"
     ? `${advice} If the store is lost, run ${commandLine(config, ["restore", newest])}.`
     : `${advice} Whether it has backups is not known: ${newest.message}.`;
-}
-
-function scrubbed({ found, ...finding }: Finding): Finding {
-  return { ...finding, found: withoutSecrets(found) };
 }
 
 function linesOf({ name, result, found, advice }: Finding, width: number): readonly string[] {

@@ -1,6 +1,6 @@
 import { digestOf } from "../../domain/keys/keyring.ts";
-import { withoutSecrets } from "../../domain/keys/keys.ts";
 import type { RequestRecorder } from "../../domain/requests/recorder.ts";
+import { withoutKeys } from "../../domain/values/hiding.ts";
 import { pathOf } from "../messages/paths.ts";
 import { keyIn } from "./authentication.ts";
 import type { RejectedRequest } from "./observe.ts";
@@ -26,7 +26,7 @@ export function recordRefused(recorder: Pick<RequestRecorder, "record">, except:
       const { error: fault, message = fault!.message }: ErrorBody = JSON.parse(body);
       const [userAgent, secret] = [headers.get("user-agent"), keyIn({ headers })];
       // A client that encodes the question mark sends its query as a part of the path.
-      const shown = path.replace(/%3F.*/i, "%3F…");
+      const shown = path.replace(/%(?:25)*3F.*/i, "%3F…");
       const sent = { method: storable(method), path: storable(shown) };
       const got = { status, code, message: storable(message) };
       const agent = userAgent === null ? null : storable(userAgent);
@@ -37,10 +37,9 @@ export function recordRefused(recorder: Pick<RequestRecorder, "record">, except:
   };
 }
 
-/** A message can quote names that a client has sent. */
+/** A message can quote names that a client has sent. A word that is cut could be a part of a key. */
 function storable(text: string): string {
-  const sent = text.slice(0, charactersMax);
-  const plain = sent.replaceAll(/%[2-7][0-9a-f]/gi, decodeURIComponent);
-  const hidden = withoutSecrets(plain);
-  return (hidden === plain ? sent : hidden).toWellFormed();
+  const isLong = text.length > charactersMax;
+  const sent = isLong ? text.slice(0, charactersMax).replace(/[^/\s]*$/, "…") : text;
+  return withoutKeys(sent).toWellFormed();
 }
