@@ -335,7 +335,7 @@ test("no test is marked as to do, run exclusively, or skipped unless its title n
 test("only config.ts reads the environment, apart from what terminals have there", () => {
   const pattern = /process\.env|Bun\.env|import\.meta\.env/;
   // The samples of the page at /docs contain code for the programs of other people.
-  const samples = /^src\/http\/docs\/browser\/(?:client-)?samples?\.ts$/;
+  const samples = /^src\/http\/docs\/browser\/samples\.ts$/;
   const readers = codeFiles.filter(
     (path) => path.startsWith("src/") && !samples.test(path) && pattern.test(read(path)),
   );

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import type { Trial } from "../src/http/docs/browser/request.ts";
+import { join } from "node:path";
 import { sampleFor } from "../src/http/docs/browser/samples.ts";
 import { hostile, isFeed, readSamples } from "./support/samples.ts";
 import { startTestService, type TestService } from "./support/service.ts";
@@ -43,18 +42,13 @@ async function run(command: string[]): Promise<string> {
 
 /** Runs several samples as one module, each in a block of its own. */
 async function runModule(name: string, codes: readonly string[]): Promise<string> {
-  const client = JSON.stringify(resolve("client/src/index.ts"));
-  const blocks = codes.map((code) => `{\n${code.replace(/^import .*$/m, "")}\n}`);
-  await Bun.write(
-    join(folder, name),
-    [`import { PetstoreClient } from ${client};`, ...blocks].join("\n"),
-  );
+  await Bun.write(join(folder, name), codes.map((code) => `{\n${code}\n}`).join("\n"));
   return run([process.execPath, name]);
 }
 
 test("every operation has a sample in every language", () => {
   const counts = Object.values(samples).map((codes) => codes.length);
-  expect(Object.keys(samples)).toEqual(["curl", "typescript", "javascript", "python"]);
+  expect(Object.keys(samples)).toEqual(["curl", "javascript", "python"]);
   expect(new Set(counts).size).toBe(1);
   for (const language of Object.keys(samples)) expect(feed(language)).toHaveLength(1);
 });
@@ -78,17 +72,6 @@ test("the JavaScript works when it is pasted", async () => {
   expect(await runModule("feed.mjs", [follow])).toContain("event: heartbeat");
 });
 
-test("the TypeScript works when it is pasted, with the client", async () => {
-  const codes = pages("typescript").map((code) => `${code}\nconsole.log("done");`);
-  const output = await runModule("samples.ts", codes);
-  expect(output.match(/^done$/gm)).toHaveLength(codes.length);
-  const follow = feed("typescript")[0]!.replace(
-    "{\n  if",
-    "{\n  console.log(event.type);\n  break;\n  if",
-  );
-  expect(await runModule("feed.ts", [follow])).toContain("start");
-});
-
 test("the shell reads the values of a form as they are", async () => {
   const command = sampleFor("curl", hostile, "");
   const printed = await run(["sh", "-c", command.replace("curl", "printf '[%s]\\n'")]);
@@ -108,22 +91,4 @@ test("JavaScript reads the values of a form as they are", async () => {
   expect(body).toBe(hostile.body);
   expect(headers["X-Change-Reason"]).toBe(hostile.fields[1]!.value);
   expect(headers.Authorization).toBe(`Bearer ${key}`);
-});
-
-test("a sample of the client keeps every digit, and says what the client cannot send", () => {
-  const body = '{"changes":[{"petId":9223372036854775807,"delta":-1}]}';
-  const trial: Trial = { ...hostile, operation: "applyChanges", fields: [], body };
-  expect(sampleFor("typescript", trial, "")).toContain(
-    "client.applyChanges([{ petId: 9223372036854775807n, delta: -1 }]);",
-  );
-  const tried = { ...trial, body: '{"dryRun":true,"changes":[{"petId":7,"delta":-1}]}' };
-  expect(sampleFor("typescript", tried, "")).toContain(
-    "client.applyChanges([{ petId: 7n, delta: -1 }], { dryRun: true });",
-  );
-  expect(sampleFor("typescript", { ...trial, body: "[" }, "")).toContain(
-    "// The request body is not valid.",
-  );
-  const fields = [{ name: "If-None-Match", in: "header", value: '"a-5"' }];
-  const past: Trial = { ...trial, operation: "getSnapshot", fields, body: undefined };
-  expect(sampleFor("typescript", past, "")).toContain("has no option for If-None-Match.");
 });

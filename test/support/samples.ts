@@ -14,11 +14,10 @@ export async function readSamples(service: TestService): Promise<Record<string, 
   return found;
 }
 
-export const isFeed = (code: string) => /event-stream|client\.watch/.test(code);
+export const isFeed = (code: string) => /event-stream/.test(code);
 
 /** A request whose values contain everything that a language could misread. */
 export const hostile: Trial = {
-  operation: "updateInventory",
   base: "http://127.0.0.1:1/v1",
   method: "PATCH",
   path: "/inventory/{petId}",

@@ -11,7 +11,6 @@ import type { Endpoint } from "./trial-form.ts";
 export const scriptNames = [
   "main.ts",
   "api-key.ts",
-  "client-sample.ts",
   "copy.ts",
   "element.ts",
   "json.ts",

@@ -24,7 +24,7 @@ export function trialForm({ path, method, operation }: Endpoint, base: string): 
     in: parameter.in,
     value: initialValue(parameter),
   }));
-  const trial: Trial = { operation: id, base, method, path, fields, body };
+  const trial: Trial = { base, method, path, fields, body };
   const hasFeed = operation.responses[200]?.content?.[feedType] !== undefined;
   const required = parameters.filter((parameter) => parameter.required);
   const optional = parameters.filter((parameter) => !parameter.required);

@@ -19,7 +19,7 @@ curl -i \\
   "$BASE_URL/inventory"
 \`\`\`
 
-The response is a JSON array with one entry for each pet.
+The response is a JSON array with one entry for each pet. In TypeScript, the package \`petstore-inventory-client\` does this with \`client.listInventory()\`. Its README shows a call for each task, and lists the methods.
 
 ## Environments
 

@@ -17,7 +17,6 @@ export interface Field {
 
 /** An operation with the values of its form. */
 export interface Trial {
-  readonly operation: string;
   /** The base URL of the API. */
   readonly base: string;
   readonly method: string;

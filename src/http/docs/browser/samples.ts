@@ -1,15 +1,10 @@
 /** Code that sends a request, in several languages. Runs on the server and in the browser. */
-import { clientSample } from "./client-sample.ts";
 import { buildRequest, type ExampleRequest, type Trial } from "./request.ts";
 
-export type Language = "curl" | "typescript" | "javascript" | "python";
+export type Language = "curl" | "javascript" | "python";
 
 export const languages: Readonly<Record<Language, { title: string; note: string }>> = {
   curl: { title: "curl", note: "Set the variable API_KEY to your key." },
-  typescript: {
-    title: "TypeScript",
-    note: "Uses the package petstore-inventory-client. Set the variable API_KEY to your key.",
-  },
   javascript: {
     title: "JavaScript",
     note: "For Node, Bun and Deno, without a package. Set the variable API_KEY to your key.",
@@ -22,7 +17,6 @@ export const languages: Readonly<Record<Language, { title: string; note: string 
 
 /** Returns the code for a request. It contains the key, or without one reads the variable API_KEY. */
 export function sampleFor(language: Language, trial: Trial, key: string): string {
-  if (language === "typescript") return clientSample(trial, key);
   const write = { curl: curlCommand, javascript: javascriptSample, python: pythonSample }[language];
   return write(buildRequest(trial), key, trial.isStream === true);
 }

@@ -54,11 +54,11 @@ function controlsOf(form: HTMLFormElement): Control[] {
 }
 
 function trialOf(form: HTMLFormElement): Trial {
-  const { operation = "", method = "", path = "", base = "" } = form.dataset;
+  const { method = "", path = "", base = "" } = form.dataset;
   const fields = [...form.querySelectorAll<HTMLInputElement | HTMLSelectElement>("[data-in]")].map(
     ({ name, dataset, value }) => ({ name, in: dataset.in ?? "", value }),
   );
-  return { operation, base, method, path, fields, body: form.querySelector("textarea")?.value };
+  return { base, method, path, fields, body: form.querySelector("textarea")?.value };
 }
 
 /** The sample of a feed has no fields, because the form sends requests for pages only. */
