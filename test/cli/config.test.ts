@@ -91,6 +91,7 @@ test("secrets are hidden wherever an address may have one", () => {
   // The port may be a password whose user stands in place of the host.
   expect(shown("postgres://shop:1234/n")).toBe("postgres://[hidden]/n");
   expect(shown("postgres://u:p/a@ss@h/n")).toBe("[hidden]");
+  expect(shown("postgres://u:p@ss@h/n")).toBe("[hidden]");
   expect(shown("mysql://u:p@h/n")).toBe("[hidden]");
   expect(shown("sqlite:./data/a.db")).toBe("sqlite:./data/a.db");
   for (const isSecret of [true, false]) {

@@ -89,6 +89,7 @@ describe("a key never survives in a request", () => {
             const text = put(disguise(secret, at));
             const shown = withoutKeys(text);
             expect([text, shown, has(shown, secret)]).toEqual([text, shown, false]);
+            expect(withoutKeys(shown)).toBe(shown);
           },
         ),
         { numRuns: 200 },

@@ -18,6 +18,7 @@ const forms: readonly ((password: string) => string)[] = [
   (password) => `https//me:${password}@host/a`,
   (password) => `me:${password}@bucket/a.petstore`,
   (password) => `://me:${password}@host/a`,
+  (password) => `postgres://me:${password}@127.0.0.1:1/shop`,
   (password) => `postgres:/me:${password}@127.0.0.1:1/shop`,
   (password) => `sqlite:me:${password}@127.0.0.1:1/shop`,
   (password) => `https:/me:${password}@host`,

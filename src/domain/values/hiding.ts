@@ -40,17 +40,16 @@ const openParameters = new Set(["sslmode", "host", "port", "prepare", "applicati
 
 /** Hides the password and unknown parameters. If there is no user but a port, the host may be a user. */
 function shownDatabase(text: string): string {
-  const [, scheme, authority, path, query] =
-    /^(\w+:\/\/)([^/?#]*)(\/[^/?#@]*)?(?:\?([^#@]*))?$/.exec(text) ?? [];
-  if (scheme === undefined || authority === undefined) return hidden;
-  const [user, host] = authority.includes("@") ? authority.split("@") : [undefined, authority];
+  const [, scheme, user, host = "", path = "", query] =
+    /^(\w+:\/\/)(?:([^/?#@]*)@)?([^/?#@]*)(\/[^/?#@]*)?(?:\?([^#@]*))?$/.exec(text) ?? [];
+  if (scheme === undefined) return hidden;
   const shownUser = user === undefined ? "" : `${user.replace(/:.*/s, `:${hidden}`)}@`;
-  const shownHost = user === undefined && host!.includes(":") ? hidden : host;
-  const parameters = [...new URLSearchParams(query ?? "")].map(
+  const shownHost = user === undefined && host.includes(":") ? hidden : host;
+  const parameters = [...new URLSearchParams(query)].map(
     ([name, value]) => `${name}=${openParameters.has(name) ? value : hidden}`,
   );
   const shownQuery = parameters.length > 0 ? `?${parameters.join("&")}` : "";
-  return `${scheme}${shownUser}${shownHost}${path ?? ""}${shownQuery}`;
+  return `${scheme}${shownUser}${shownHost}${path}${shownQuery}`;
 }
 
 /**
@@ -66,7 +65,7 @@ export function withoutAddresses(text: string): string {
 }
 
 /** API keys, keys of operators and secrets of webhooks. The prefix stays, which helps to find the key. */
-const tokens = /(psk_(?:live_|test_)?|pso_(?:live_|test_)?|whsec_)[0-9A-Za-z+/=_%-]+/gi;
+const tokens = /(ps[ko]_(?:live_|test_|(?!(?:live|test)_))|whsec_)[0-9A-Za-z+/=_%-]+/gi;
 
 /** The credentials of a header, with or without its name. Messages say `Bearer <API_KEY>`. */
 const credentials = /\b((?:bearer|basic)(?:[ \t]|%20)+)[^\s,;"'<]+/gi;
