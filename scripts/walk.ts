@@ -80,6 +80,14 @@ async function scan(petId: number): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
+/** The console asks about quantities that differ much. */
+async function confirm(): Promise<void> {
+  await page
+    .getByRole("alertdialog")
+    .getByRole("button", { name: /^Record/ })
+    .click();
+}
+
 async function receive(): Promise<void> {
   await page.getByText("Receive delivery").click();
   await page.locator(".delivery-finder input:focus").waitFor();
@@ -114,6 +122,7 @@ async function importWorkbook(): Promise<void> {
   await picture("walk-columns");
   await page.getByRole("button", { name: "Check with these columns" }).click();
   await page.getByRole("button", { name: "Import 3 pets" }).click();
+  await confirm();
   await page.getByRole("region", { name: "Result" }).waitFor();
   for (const petId of changed) shelves.set(petId, petId * 100);
 }
@@ -177,6 +186,7 @@ async function undoImport(): Promise<void> {
   await page.getByText("Import another file").click();
   await page.setInputFiles("#import-file", { name: "old.csv", mimeType: "text/csv", buffer });
   await page.getByRole("button", { name: "Import 30 pets" }).click();
+  await confirm();
   await page.getByRole("region", { name: "Result" }).waitFor();
   for (const petId of [4, 8]) await sell(petId);
   await page.getByRole("link", { name: "Activity" }).click();

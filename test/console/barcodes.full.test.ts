@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { closeBrowser } from "../support/browser.ts";
 import { type ConsolePage, expectNoComplaints, openConsole, showView } from "../support/console.ts";
+import { scanInto, typeInto } from "../support/keys.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { rowOf } from "../support/stock-view.ts";
 
@@ -60,13 +61,14 @@ test("in Stock, and its form says which pet has a barcode already", async () => 
 test("in a count, and in History", async () => {
   await showView(page, "/stock/count");
   await page.locator("#count-id:focus").waitFor();
-  await page.keyboard.type("KOI 0042\n", { delay: 0 });
+  await scanInto(page, "KOI 0042");
   await page.getByLabel("Luna: how many are there?").waitFor();
-  await page.locator("#count-id").fill("0009");
-  await page.keyboard.press("Enter");
+  await page.locator("#count-id").focus();
+  await typeInto(page, "0009");
   await page.getByLabel("Polly: how many are there?").waitFor();
-  await page.keyboard.type("0009\n", { delay: 0 });
-  await page.getByText("Polly: is the count 9?").waitFor();
+  await scanInto(page, "0009");
+  await page.getByText("Polly: is the quantity 9?").waitFor();
+  await page.keyboard.press("Escape");
   await showView(page, "/history");
   await page.locator("[type=search]").fill("4006381333931");
   await page.getByRole("link", { name: /Rex/ }).waitFor();

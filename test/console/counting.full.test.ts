@@ -10,6 +10,7 @@ import {
   fitsWidth,
   openConsole,
 } from "../support/console.ts";
+import { scanInto, typeInto } from "../support/keys.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
 import { changeQuantity, lastLedgerRows, rowOf, shows, toldBy } from "../support/stock-view.ts";
 
@@ -57,9 +58,9 @@ beforeEach(async () => {
   await told;
 });
 
-/** Types as a scanner does: without a pause, with Enter at the end. */
-const scan = (text: string) => page.keyboard.type(`${text}\n`, { delay: 0 });
-const stop = () => page.locator(".count-stop");
+const scan = (text: string) => scanInto(page, text);
+const type = (text: string) => typeInto(page, text);
+const stop = () => page.locator(".question");
 const counted = (count: number) =>
   page.getByRole("button", { name: `Counted ${count}`, exact: true }).waitFor();
 const hasSounded = () => page.evaluate(() => document.documentElement.dataset.sounds !== undefined);
@@ -106,8 +107,8 @@ test.each([
   ["00000070", "70"],
 ])("the doubtful count %s of Luna is recorded only when it is confirmed", async (text, shown) => {
   await scan("12");
-  await scan(text);
-  await stop().getByText(`Luna: is the count ${shown}? The stock is 70.`).waitFor();
+  await type(text);
+  await stop().getByText(`Luna: is the quantity ${shown}? The stock is 70.`).waitFor();
   expect(await hasSounded()).toBe(true);
   // The Enter of a scanner confirms nothing.
   await scan("13");
@@ -115,7 +116,7 @@ test.each([
   await counted(0);
   await page.keyboard.press("Escape");
   await page.locator("#count-quantity:focus").waitFor();
-  await scan(text);
+  await type(text);
   await stop()
     .getByRole("button", { name: `Record ${shown}` })
     .focus();
@@ -130,7 +131,7 @@ test("what is no count at all is refused with a sound, and an Enter too many is 
   await scan("");
   await page.getByText("Enter a whole number").waitFor();
   expect(await hasSounded()).toBe(false);
-  await scan("(01)04006381333931");
+  await type("(01)04006381333931");
   await stop().getByText("is not a count").waitFor();
   expect(await hasSounded()).toBe(true);
   await scan("12");

@@ -24,3 +24,13 @@ test("a count is doubtful with 8 digits, with its own id, or more than 10 and mo
     });
   }
 });
+
+test("a quantity without a stock to compare it with is doubtful with 8 digits, or with the id of its pet", () => {
+  const texts = ["24", "5000", "+00000001", "4006381333931", "7", "007"];
+  expect(texts.filter((text) => isDoubtful(text, "7"))).toEqual([
+    "+00000001",
+    "4006381333931",
+    "7",
+    "007",
+  ]);
+});

@@ -1,10 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-  isAmount,
-  isScan,
-  parseAmount,
-  parseLine,
-} from "../../src/console/stock/delivery-lines.ts";
+import { isAmount, parseAmount, parseLine } from "../../src/console/stock/delivery-lines.ts";
 
 test("an amount is a whole number in any country, and a line is a pet and an amount", () => {
   expect(["3", "3,0", "3.00", "", "0"].map(parseAmount)).toEqual([3, 3, 3, 0, 0]);
@@ -18,10 +13,6 @@ test("an amount is a whole number in any country, and a line is a pet and an amo
 });
 
 test("after a scan, a number is the next pet only if it came at once and is a code or long", () => {
-  expect(isScan("123", [0, 5_000, 5_010, 5_020, 5_030])).toBe(true);
-  expect(isScan("123", [0, 5_000, 5_100, 5_200, 5_300])).toBe(false);
-  // Pasted, so there were fewer keys.
-  expect(isScan("123", [5_000, 5_010])).toBe(false);
   expect(isAmount("12", true, true)).toBe(false);
   expect(isAmount("12", false, true)).toBe(true);
   expect(isAmount("12", true, false)).toBe(true);

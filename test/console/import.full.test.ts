@@ -127,7 +127,7 @@ test("an upload can be cancelled", async () => {
 });
 
 test("after a lost connection the page does not claim to know, and a check finds out", async () => {
-  await choose("lost.csv", "petId,quantity\n1,21\n");
+  await choose("lost.csv", "petId,quantity\n1,14\n");
   await button("Import 1 pet").waitFor();
   await page.route("**/pets/import?*", (route) => route.abort());
   await button("Import 1 pet").click();
@@ -136,7 +136,7 @@ test("after a lost connection the page does not claim to know, and a check finds
   await button("Check the file again").click();
   await button("Import 1 pet").click();
   await region("Result").waitFor();
-  expect(await entriesOf()).toContain('{"petId":1,"quantity":21,');
+  expect(await entriesOf()).toContain('{"petId":1,"quantity":14,');
 });
 
 test("orders are imported, listed page by page, and exported", async () => {

@@ -86,7 +86,7 @@ describe.each([surfaceEngine])("the Stock view on %s", (engine) => {
     await page.route("**/admin/changes", (route) => route.fulfill({ status: 500 }), { times: 1 });
     await rowOf(page, 12).locator(".cell-select").click();
     const bar = page.locator(".bulk-bar");
-    await bar.getByLabel("Quantity", { exact: true }).fill("77");
+    await bar.getByLabel("Quantity", { exact: true }).fill("17");
     await bar.getByText("Apply").click();
     await bar.getByText("1 change may not have been saved").waitFor();
     await rowOf(page, 11).locator(".cell-name").click();
@@ -94,7 +94,7 @@ describe.each([surfaceEngine])("the Stock view on %s", (engine) => {
     expect(await page.locator(".is-selected").count()).toBe(0);
     await bar.getByRole("button", { name: "Send again" }).click();
     await bar.waitFor({ state: "detached" });
-    expect(await lastRows(1)).toMatchObject([{ petId: 12, after: { quantity: 77 } }]);
+    expect(await lastRows(1)).toMatchObject([{ petId: 12, after: { quantity: 17 } }]);
   });
 
   test("a batch is refused whole if one of its rows is refused", async () => {

@@ -11,6 +11,7 @@ import { FieldError } from "../parts/fields.tsx";
 import { isNarrow } from "../parts/layout.ts";
 import { useLoaded } from "../parts/loaded.tsx";
 import { causeChoices } from "../parts/origins.ts";
+import { barcodeField } from "../parts/scanner.ts";
 import { findRows } from "../stock/find-rows.ts";
 import { loadState, loadStock, revision, table } from "../stock/state.ts";
 import { commonPeriods, localInputValue, readLocalInput } from "../texts/times.ts";
@@ -87,11 +88,11 @@ function PetField({ filter, apply }: FieldProps) {
     error.value = "";
   }, [filter.petId, typed, error]);
   void revision.value;
-  const text = typed.value.trim();
-  const found = text === "" ? [] : findRows(text);
+  const found = typed.value.trim() === "" ? [] : findRows(typed.value);
   const submit = () => {
+    const text = typed.value.trim();
     const scanned = table.value.findScanned(text);
-    const rows = scanned === undefined ? found : [scanned];
+    const rows = scanned === undefined ? findRows(text) : [scanned];
     // The changes of a pet that was removed are found by its id.
     const isId = text === "" || (scanned === undefined && isPetId(text));
     const [petId, ...others] = isId ? [text] : rows.map((row) => table.value.ids[row]!);
@@ -103,6 +104,7 @@ function PetField({ filter, apply }: FieldProps) {
     <div class="field">
       <label for="filter-pet">Pet</label>
       <input
+        {...barcodeField}
         id="filter-pet"
         class="input"
         list="filter-pets"

@@ -3,7 +3,10 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { may } from "../client/session.ts";
 import type { OperatorRole, Session } from "../client/types.ts";
+import { showError } from "../page/messages.ts";
 import { place } from "../page/router.ts";
+import { OpenQuestion } from "../parts/question.tsx";
+import { startScanner } from "../parts/scanner.ts";
 import { ConnectionNotice } from "./badges.tsx";
 import { KeyboardHelp } from "./keyboard-help.tsx";
 import { useService } from "./service.ts";
@@ -18,6 +21,7 @@ export function Frame({ session }: { readonly session: Session }) {
   const view = findView(path);
   const isHelpOpen = useSignal(false);
   useService();
+  useEffect(() => startScanner(openPet), []);
   const title = view?.title ?? "Not found";
   const role = view && (rolesOfPages[path] ?? view.role);
   useEffect(() => {
@@ -56,8 +60,14 @@ export function Frame({ session }: { readonly session: Session }) {
         </main>
       </div>
       {isHelpOpen.value && <KeyboardHelp view={view} close={() => (isHelpOpen.value = false)} />}
+      <OpenQuestion />
     </>
   );
+}
+
+/** Opens the pet of a scan. The code for it is loaded on demand, because most views need none. */
+function openPet(code: string): void {
+  import("../stock/scanned.ts").then(({ openScanned }) => openScanned(code)).catch(showError);
 }
 
 /**

@@ -1,6 +1,8 @@
 import { isPetId } from "../activity/change-filter.ts";
 import { hrefOf } from "../page/router.ts";
+import { useScans } from "../parts/scanner.ts";
 import type { ViewProps } from "../parts/view.ts";
+import { openScanned } from "../stock/scanned.ts";
 import { ChoosePet } from "./choose-pet.tsx";
 import { EntryHistory } from "./entry-history.tsx";
 import { Moment } from "./moment.tsx";
@@ -10,6 +12,7 @@ import { Moment } from "./moment.tsx";
  * inventory at a moment.
  */
 export default function HistoryView({ rest, query }: ViewProps) {
+  useScans((code) => openScanned(code, "/history"));
   const isMoment = rest === "moment";
   return (
     <div class="stack history">

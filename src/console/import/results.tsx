@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Import } from "../client/types.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { areMeant, type Typed } from "../stock/quantity-reader.ts";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { clockTime } from "../texts/times.ts";
 import { ColumnFields } from "./columns.tsx";
@@ -55,13 +56,28 @@ export function Checked({ upload, result, at }: Done) {
       )}
       <Actions upload={upload}>
         {count > 0 && (
-          <Button kind="primary" onClick={() => applyImport(upload)}>
+          <Button
+            kind="primary"
+            onClick={async () =>
+              (await areMeant(quantitiesOf(upload, result))) && applyImport(upload)
+            }
+          >
             Import {countOf(count, one)}
           </Button>
         )}
       </Actions>
     </section>
   );
+}
+
+/** The quantities that a file would set. Those of new pets, and of orders, replace no stock. */
+function quantitiesOf({ what }: Upload, { differences }: Import): readonly Typed[] {
+  const rows = differences.rows.filter(({ field }) => field === "quantity");
+  return rows.map(({ id, from, to }) => ({
+    ...(what === "orders" ? { petId: "", name: `Order ${id}` } : { petId: id, name: `Pet ${id}` }),
+    ...(from !== null && what === "pets" && { quantity: Number(from) }),
+    text: String(to),
+  }));
 }
 
 /** What was imported, and where to see it. */

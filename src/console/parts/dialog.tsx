@@ -8,10 +8,12 @@ interface Props {
   readonly children: ComponentChildren;
   /** Wider, for tables. */
   readonly isWide?: boolean;
+  /** True if it has to be read before a key does anything: then no button has the focus. */
+  readonly isQuestion?: boolean;
 }
 
 /** A modal dialog. The browser keeps the focus inside it and gives it back afterwards. */
-export function Dialog({ title, close, children, isWide = false }: Props) {
+export function Dialog({ title, close, children, isWide = false, isQuestion = false }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const latestClose = useRef(close);
   latestClose.current = close;
@@ -26,7 +28,8 @@ export function Dialog({ title, close, children, isWide = false }: Props) {
     };
     element.showModal();
     // The browser would focus the button that closes the dialog, because it comes first.
-    element.querySelector<HTMLElement>("input, select, textarea")?.focus();
+    const first = element.querySelector<HTMLElement>("input, select, textarea");
+    (isQuestion ? element : first)?.focus();
     element.addEventListener("close", reopen);
     return () => {
       element.removeEventListener("close", reopen);
@@ -38,7 +41,11 @@ export function Dialog({ title, close, children, isWide = false }: Props) {
     <dialog
       ref={dialog}
       class={`dialog ${isWide ? "wide" : ""}`}
+      role={isQuestion ? "alertdialog" : undefined}
+      tabIndex={isQuestion ? -1 : undefined}
       aria-labelledby={id}
+      // The page has keys of its own, for example "/".
+      onKeyDown={(event) => event.stopPropagation()}
       onCancel={(event) => {
         event.preventDefault();
         close();

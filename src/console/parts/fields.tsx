@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
+import { barcodeField } from "./scanner.ts";
 
 interface Props {
   /** The name in the form's data. */
@@ -14,12 +15,14 @@ interface Props {
   readonly lengthMax?: number;
   /** With more than one row, the text can have several lines. */
   readonly rows?: number;
+  /** True if a scan becomes its text. */
+  readonly isBarcode?: boolean;
 }
 
 /** A text in a form, with its label and a hint. */
 export function TextField(props: Props) {
   const { name, label, value = "", hint, placeholder, inputMode, isRequired, lengthMax } = props;
-  const { rows = 1 } = props;
+  const { rows = 1, isBarcode = false } = props;
   const id = useId();
   const hintId = `${id}-hint`;
   const field = {
@@ -31,6 +34,7 @@ export function TextField(props: Props) {
     maxLength: lengthMax,
     "aria-describedby": hint && hintId,
     defaultValue: value,
+    ...(isBarcode && barcodeField),
   };
   return (
     <div class="field">

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { messageOf } from "../client/api.ts";
 import { may } from "../client/session.ts";
 import type { PetStatus } from "../client/types.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
@@ -10,8 +11,9 @@ import { countOf, formatCount } from "../texts/formats.ts";
 import { stockQuery } from "./address.ts";
 import { batchSizeMax, countChanges } from "./batches.ts";
 import { applyToSelected, bulk, sendBulk } from "./bulk.ts";
-import { parseDelta, parseQuantity, quantityRule } from "./quantities.ts";
+import { readDelta, readQuantity } from "./quantity-reader.ts";
 import { clearSelection, selected } from "./selection.ts";
+import { table } from "./state.ts";
 
 /**
  * Changes all selected rows. What is left after the connection was lost comes first, also when the
@@ -65,12 +67,16 @@ function BulkForm() {
     const text = reason.value.trim();
     const common = text === "" ? {} : { reason: text };
     if (kind.value === "status") {
-      return applyToSelected({ ...common, delta: 0, status: status.value });
+      await applyToSelected({ ...common, delta: 0, status: status.value });
+      return;
     }
-    const value = isTotal ? parseQuantity(amount.value) : parseDelta(amount.value);
-    if (value !== undefined) return applyToSelected({ ...common, [kind.value]: value });
-    error.value = isTotal ? quantityRule : "Enter a whole number, such as 5 or -2.";
-    return undefined;
+    try {
+      const pets = [...selected.value].map((row) => table.value.entryAt(row));
+      const value = await (isTotal ? readQuantity : readDelta)(amount.value, pets);
+      if (value !== undefined) await applyToSelected({ ...common, [kind.value]: value });
+    } catch (failure) {
+      error.value = messageOf(failure);
+    }
   }
 
   return (

@@ -1,13 +1,17 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { messageOf } from "../client/api.ts";
 import { FieldError } from "../parts/fields.tsx";
+import { stop } from "../parts/question.tsx";
+import { useScans } from "../parts/scanner.ts";
 import { formatCount } from "../texts/formats.ts";
-import { CountStop, type Stop } from "./count-stop.tsx";
 import type { Count } from "./count-storage.ts";
 import { CountSummary } from "./count-summary.tsx";
 import { countNow, counts, recordCount } from "./counting.ts";
-import { isDoubtful, parseQuantity, quantityRule } from "./quantities.ts";
+import { findOrStop } from "./find-rows.ts";
+import { quantityRule } from "./quantities.ts";
+import { readQuantity } from "./quantity-reader.ts";
 import { loadState, revision, table } from "./state.ts";
 import type { Entry } from "./table.ts";
 
@@ -19,70 +23,70 @@ export function CountPanel() {
   /** The id that was scanned. A row can be another pet when the table is loaded again. */
   const scanned = useSignal<string | undefined>(undefined);
   const error = useSignal("");
-  const stopped = useSignal<Stop | undefined>(undefined);
   const row = scanned.value === undefined ? undefined : table.value.findRow(scanned.value);
   const current = row === undefined ? undefined : table.value.entryAt(row);
-  const isGone = scanned.value !== undefined && row === undefined;
-  const stop: Stop | undefined = isGone
-    ? { message: `Pet ${scanned.value} was removed.` }
-    : stopped.value;
-  const isReady = loadState.value.kind === "ready" && stop === undefined;
+  const isReady = loadState.value.kind === "ready";
+  const goOn = () => (countField.current ?? idField.current)?.focus();
+  useLayoutEffect(goOn, [isReady]);
+  const gone = row === undefined ? scanned.value : undefined;
   useLayoutEffect(() => {
-    if (isReady) (countField.current ?? idField.current)?.select();
-  }, [isReady]);
+    if (gone === undefined) return;
+    scanned.value = undefined;
+    void stop(`Pet ${gone} was removed.`).then(goOn);
+  }, [gone]);
 
-  function find(event: Event): void {
-    event.preventDefault();
-    const input = idField.current!;
-    const found = table.value.findScanned(input.value);
-    const text = input.value.trim();
+  function find(text: string): void {
+    idField.current!.value = text;
+    const found = text === "" ? undefined : findOrStop(text);
     scanned.value = found === undefined ? undefined : table.value.ids[found];
     error.value = text === "" ? "Scan or type an id or a barcode." : "";
     if (found !== undefined) countField.current?.select();
-    else if (text !== "") stopped.value = { message: `No pet has the id or barcode ${text}.` };
   }
 
-  /** A barcode that is scanned a second time. */
-  const isScanned = (text: string) => text.trim() === table.value.barcodes.get(row!);
+  // The next line. A count that was typed before it, and not ended, belongs to the pet of this one.
+  useScans((code) => {
+    const field = countField.current;
+    if (!field || field.value === field.defaultValue) find(code);
+    else
+      void stop(`Press Enter after the count ${field.value} of ${current?.name}. Then scan again.`);
+  });
 
-  function record(event: Event): void {
+  async function record(event: Event): Promise<void> {
     event.preventDefault();
     const { value: text } = countField.current!;
-    const counted = parseQuantity(text);
     // Some scanners end with two Enters, and the second one is here.
     error.value = text.trim() === "" ? quantityRule : "";
     if (!current || error.value !== "") return;
-    if (counted === undefined) {
-      stopped.value = { message: `“${text}” is not a count. ${quantityRule}` };
-    } else if (isScanned(text) || isDoubtful(text, current.petId, current.quantity)) {
-      const message = (
-        <>
-          <bdi>{current.name}</bdi>: is the count {formatCount(counted)}? The stock is{" "}
-          {formatCount(current.quantity)}.
-        </>
-      );
-      // Its moment is now, and not when it is confirmed.
-      stopped.value = { message, doubted: countNow(row!, counted) };
-    } else finish(countNow(row!, counted));
+    const reading = readQuantity(text, [current]);
+    // Its moment is now, and not when it is confirmed.
+    const moment = countNow(row!);
+    try {
+      const counted = await reading;
+      if (counted !== undefined) finish(current.petId, moment, counted);
+    } catch (failure) {
+      void stop(`“${text}” is not a count. ${messageOf(failure)}`);
+    }
   }
 
-  function finish(count: Count): void {
-    if (row !== undefined) recordCount(row, count);
+  function finish(petId: string, moment: Count, counted: number): void {
+    const found = table.value.findRow(petId);
+    if (found !== undefined) recordCount(found, moment, counted);
     scanned.value = undefined;
-    stopped.value = undefined;
     idField.current!.value = "";
     idField.current!.focus();
-  }
-
-  function dismiss(): void {
-    stopped.value = undefined;
-    if (isGone) scanned.value = undefined;
   }
 
   return (
     <div class="card count-panel">
       <div class="count-fields">
-        <form class="field" onSubmit={find} novalidate>
+        <form
+          class="field"
+          onSubmit={(event) => {
+            event.preventDefault();
+            find(idField.current!.value.trim());
+          }}
+          novalidate
+        >
           <label for="count-id">Id or barcode</label>
           <input
             ref={idField}
@@ -92,6 +96,7 @@ export function CountPanel() {
             placeholder="Scan or type"
             disabled={!isReady}
             aria-describedby="count-error"
+            onFocus={selectAll}
           />
         </form>
         {current && (
@@ -105,11 +110,13 @@ export function CountPanel() {
         )}
       </div>
       <FieldError id="count-error">{error.value}</FieldError>
-      {stop && <CountStop {...stop} record={finish} dismiss={dismiss} />}
       <CountSummary />
     </div>
   );
 }
+
+/** What is typed next replaces what is there. */
+const selectAll = (event: Event) => (event.currentTarget as HTMLInputElement).select();
 
 interface CountFormProps {
   readonly entry: Entry;
@@ -137,6 +144,7 @@ function CountForm({ entry, field, isDisabled, record }: CountFormProps) {
           defaultValue={String(counted ?? "")}
           disabled={isDisabled}
           aria-describedby="count-error"
+          onFocus={selectAll}
         />
         <button type="submit" class="button primary" disabled={isDisabled}>
           Next

@@ -50,13 +50,14 @@ const places = new WeakMap<Count, Promise<string | undefined>>();
 /** Those that are not known yet, by the time of the count. Applying the counts waits for them. */
 const placing = new Map<number, Promise<void>>();
 
-/** A count that is typed now. */
-export function countNow(row: number, counted: number): Count {
+/** A count that is typed now. How many there are follows when it is recorded. */
+export function countNow(row: number): Count {
   const { quantities, versions } = table.value;
   const typedAt = Date.now();
   const at = Math.round(typedAt + clockDifferenceMs.value) || undefined;
   const countedAt = lastHeard() ?? versions[row]!;
-  const count = { counted, expected: quantities[row]!, typedAt, at, countedAt, isChecked: false };
+  const expected = quantities[row]!;
+  const count = { counted: expected, expected, typedAt, at, countedAt, isChecked: false };
   const asked = askLedgerEnd({}, AbortSignal.timeout(placeMsMax)).then(({ cursor }) => cursor);
   places.set(
     count,
@@ -82,15 +83,15 @@ export function mustRepeat({ at, typedAt, isPlaced }: Count): boolean {
 /** The number of the row at a position. */
 const seqOf = (position: string | number) => Number(/\d+$/.exec(`${position}`)![0]);
 
-export function recordCount(row: number, count: Count): void {
+export function recordCount(row: number, moment: Count, counted: number): void {
   const { ids, names } = table.value;
-  const { counted, expected, typedAt } = count;
+  const { expected, typedAt } = moment;
   const petId = ids[row]!;
   placing.set(
     typedAt,
-    places.get(count)!.then((end) => settle(petId, typedAt, end)),
+    places.get(moment)!.then((end) => settle(petId, typedAt, end)),
   );
-  change((next) => next.set(petId, count));
+  change((next) => next.set(petId, { ...moment, counted }));
   const difference = counted - expected;
   announce(`${names[row]}: ${counted}${difference === 0 ? "" : `, difference ${difference}`}`);
 }

@@ -4,12 +4,14 @@ import type { LedgerRow } from "../client/types.ts";
 import { announce, showError, showSuccess } from "../page/messages.ts";
 import { navigate } from "../page/router.ts";
 import { readStoredJson, store } from "../page/storage.ts";
+import { stop } from "../parts/question.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { batchSizeMax, Sending } from "./batches.ts";
 import { counter } from "./counting.ts";
 import { amountRule, parseAmount, parseLine } from "./delivery-lines.ts";
+import { areMeant } from "./quantity-reader.ts";
 import { clearSelection, selected } from "./selection.ts";
-import { revision, table } from "./state.ts";
+import { petNameOf, revision, table } from "./state.ts";
 import { foldCase } from "./table.ts";
 
 /** What is recorded. A loss is taken away, the others are added. */
@@ -36,23 +38,15 @@ export const draft = signal<Draft>(emptyDraft());
 export const sending = new Sending();
 /** The pet that was scanned last, until an amount is set or its line is gone. */
 export const added = signal("");
-/** Why scans are ignored until the person has seen it. */
-export const stopped = signal<{ readonly message: string } | undefined>(undefined);
 /** What was sent may be recorded. It stays as it is until the service says so. */
 export const isSent = computed(() => draft.value.sentAt > 0);
 
 export function changeDraft(fields: Partial<Omit<Draft, "key" | "sentAt">>): void {
-  if (isSent.value) stop(`Send the ${draft.value.kind.toLowerCase()} first.`);
+  if (isSent.value) void stop(`Send the ${draft.value.kind.toLowerCase()} first.`);
   else {
     keep({ ...draft.value, ...fields });
     sending.clear();
   }
-}
-
-/** The focus leaves its field, so that the next scan goes nowhere. */
-export function stop(message: string): void {
-  (document.activeElement as HTMLElement).blur();
-  stopped.value = { message };
 }
 
 /** What a line adds to what is in stock now, and why that cannot be recorded. */
@@ -133,7 +127,11 @@ const repeatMsMax = 12 * 3_600_000;
 
 /** Sends the draft as one batch, again after the connection was lost. It is never recorded twice. */
 export async function recordDraft(): Promise<void> {
-  const { key, kind, reference, lines, problems, sentAt } = draft.value;
+  const { value: asked } = draft;
+  const typed = asked.lines.map(([petId, text]) => ({ petId, name: petNameOf(petId), text }));
+  // What was sent is sent again as it was. Another window may change the draft while the question is open.
+  if (!isSent.value && !((await areMeant(typed)) && draft.value === asked)) return;
+  const { key, kind, reference, lines, problems, sentAt } = asked;
   if (isSent.value && Date.now() - sentAt > repeatMsMax) {
     keep({ ...draft.value, key: createIdempotencyKey(), sentAt: 0 });
     sending.error.value =

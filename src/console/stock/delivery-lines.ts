@@ -18,14 +18,6 @@ export function parseLine(line: string): { code: string; pieces: number } | unde
   return match ? { code: match[1]!, pieces: Number(match[2]) } : undefined;
 }
 
-/** A scanner needs less from key to key, and nobody types that fast. */
-const scannedMsMax = 30;
-
-/** Whether a text and its Enter come from a scanner, by the times at which keys were pressed. */
-export function isScan(text: string, times: readonly number[]): boolean {
-  return times.at(-1)! - (times.at(-1 - text.length) ?? 0) < scannedMsMax * text.length;
-}
-
 /**
  * Whether a text after a scan is its amount, and not the next pet. What is scanned is the next one if a pet
  * has this code, or if it has five digits or more.

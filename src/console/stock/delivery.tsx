@@ -1,32 +1,31 @@
 import { useSignal } from "@preact/signals";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { ButtonGroup } from "../parts/choices.tsx";
 import { FieldError } from "../parts/fields.tsx";
 import { PetName } from "../parts/names.tsx";
+import { stop } from "../parts/question.tsx";
 import { ReasonInput, reasonCharactersMax } from "../parts/reason-field.tsx";
+import { useScans, wasScanned } from "../parts/scanner.ts";
 import { SearchField } from "../parts/search-field.tsx";
 import { ViewHead } from "../parts/view-head.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { stockQuery } from "./address.ts";
 import { batchSizeMax } from "./batches.ts";
-import { CountStop } from "./count-stop.tsx";
 import * as deliveries from "./deliveries.ts";
-import { isAmount, isScan } from "./delivery-lines.ts";
-import { findRows } from "./find-rows.ts";
+import { isAmount } from "./delivery-lines.ts";
+import { findOrStop, findRows } from "./find-rows.ts";
 import { table } from "./state.ts";
 
-const { added, changeDraft, draft, isSent, sending, stopped } = deliveries;
+const { added, changeDraft, draft, isSent, sending } = deliveries;
 
 function focusFinder(): void {
-  stopped.value = undefined;
   document.querySelector<HTMLElement>(".delivery-finder input")?.focus();
 }
 
 /** Each pet gets its own amount, by scan, search or paste. Then all of them are recorded at once. */
 export function Delivery() {
   const { kind, lines, problems } = draft.value;
-  const { value: stop } = stopped;
   // After a click, too, the next scan goes into its field.
   useLayoutEffect(focusFinder, [kind, lines.length, problems.length]);
   useLayoutEffect(deliveries.addSelected, []);
@@ -44,7 +43,6 @@ export function Delivery() {
         />
       </fieldset>
       <Finder />
-      {stop && <CountStop key={stop} {...stop} record={focusFinder} dismiss={focusFinder} />}
       <fieldset class="stack" disabled={isSent.value}>
         {problems.length > 0 && (
           <section class="notice warning spread" aria-label="Lines that were not added">
@@ -68,9 +66,6 @@ const suggestionsMax = 8;
 /** Takes scans, searches, amounts and pasted rows. */
 function Finder() {
   const text = useSignal("");
-  /** When keys were pressed, which is not when the page had time for them. */
-  const times = useRef<number[]>([]);
-  const press = ({ timeStamp }: Event) => times.current.push(timeStamp);
   const typed = text.value.trim();
   const found = typed === "" ? [] : findRows(typed).slice(0, suggestionsMax);
   const last = table.value.names[table.value.findRow(added.value) ?? -1];
@@ -78,11 +73,18 @@ function Finder() {
     text.value = "";
     focusFinder();
     if (row !== undefined) deliveries.addOne(row);
-    else deliveries.stop(`Not one pet has the id, barcode or name ${typed}.`);
+    else void stop(`Not one pet has the id, barcode or name ${typed}.`);
   }
+  useScans((code) => {
+    if (typed !== "") void stop(`Press Enter after ${typed}, or delete it. Then scan again.`);
+    else {
+      const row = findOrStop(code);
+      if (row !== undefined) add(row);
+    }
+  });
   function enter(event: Event): void {
     event.preventDefault();
-    const isScanned = isScan(typed, times.current);
+    const isScanned = wasScanned(typed);
     const scanned = table.value.findScanned(typed);
     // A number that is only a part of an id is not the pet that was meant.
     const matches = /\D/.test(typed) ? found : [];
@@ -95,7 +97,7 @@ function Finder() {
     } else if (typed !== "") add(row);
   }
   return (
-    <form class="row delivery-finder" onSubmit={enter} onPaste={deliveries.paste} onKeyDown={press}>
+    <form class="row delivery-finder" onSubmit={enter} onPaste={deliveries.paste}>
       <SearchField
         label="Scan, search or paste"
         placeholder={last ? `Amount of ${last}, or the next pet` : "Id, name or barcode"}

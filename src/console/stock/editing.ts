@@ -6,9 +6,11 @@ import type { LedgerRow, PetStatus, VersionedItem } from "../client/types.ts";
 import { announce, showError, showSuccess } from "../page/messages.ts";
 import { isNarrow } from "../parts/layout.ts";
 import { whoOf } from "../parts/origins.ts";
+import { closedByScan } from "../parts/scanner.ts";
 import { capitalized, formatCount } from "../texts/formats.ts";
 import { leaveEdit } from "./focus.ts";
-import { parseAddition, parseQuantity, quantityRule } from "./quantities.ts";
+import { parseAddition } from "./quantities.ts";
+import { readChange } from "./quantity-reader.ts";
 import { indexOfPet, table, touched } from "./state.ts";
 import type { Entry } from "./table.ts";
 
@@ -31,6 +33,7 @@ export interface Editing {
 }
 
 export const editing = signal<Editing | undefined>(undefined);
+closedByScan(editing);
 
 /** Where the edit is: in its sheet, in its row, or nowhere while the row is not in the list. */
 export const editPlace = computed<"sheet" | "row" | "hidden">(() => {
@@ -94,12 +97,16 @@ function leave({ base, field, isInSheet }: Editing): void {
 export async function saveEditing(): Promise<void> {
   const edit = editing.value;
   if (!edit || edit.isSaving || edit.theirs) return;
-  const delta = parseAddition(edit.quantity);
-  const quantity = delta === undefined ? parseQuantity(edit.quantity) : undefined;
-  if (delta === undefined && quantity === undefined) {
-    changeEditing({ error: quantityRule });
+  let read: { readonly quantity?: number | undefined; readonly delta?: number | undefined };
+  try {
+    read = await readChange(edit.quantity, [edit.base]);
+  } catch (error) {
+    changeEditing({ error: messageOf(error) });
     return;
   }
+  const { quantity, delta } = read;
+  // Somebody else may have changed the entry while the question was open.
+  if (editing.value !== edit || (quantity ?? delta) === undefined) return;
   changeEditing({ isSaving: true });
   const { value: sender } = session;
   const { base, status, reason } = edit;

@@ -1,4 +1,5 @@
-import { table } from "./state.ts";
+import { stop } from "../parts/question.tsx";
+import { loadState, table } from "./state.ts";
 import { foldCase } from "./table.ts";
 
 const suggestionsMax = 20;
@@ -20,4 +21,13 @@ export function findRows(text: string): readonly number[] {
     if (isFull) newest.pop();
   }
   return newest;
+}
+
+/** The row of the pet with this id or barcode. Stops with a sound if there is none. */
+export function findOrStop(code: string): number | undefined {
+  const row = table.value.findScanned(code);
+  const isReady = loadState.value.kind === "ready";
+  const message = isReady ? `No pet has the id or barcode ${code}.` : "The pets are still loading.";
+  if (row === undefined) void stop(message);
+  return row;
 }

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { headerHeight, rowHeight } from "../parts/layout.ts";
 import { active, type Column } from "./selection.ts";
 import { indexOfPet } from "./state.ts";
 
@@ -19,8 +20,19 @@ export function focusCell(index: number, column: Column): void {
 
 /** Called when the rows are drawn, before the next key is pressed. A cell never gets the focus later. */
 export function giveFocus(): void {
-  if (wanted !== undefined) document.getElementById(wanted)?.focus({ preventScroll: true });
+  const cell = wanted === undefined ? null : document.getElementById(wanted);
+  const scroller = cell?.closest(".grid-scroller");
+  if (scroller) scrollTo(active.peek().index, scroller);
+  cell?.focus({ preventScroll: true });
   wanted = undefined;
+}
+
+/** Scrolls as little as needed. The header covers the top of the scrolled part. */
+function scrollTo(index: number, scroller: Element): void {
+  const top = index * rowHeight.value;
+  const height = scroller.clientHeight - headerHeight - rowHeight.value;
+  if (top < scroller.scrollTop) scroller.scrollTop = top;
+  else if (top > scroller.scrollTop + height) scroller.scrollTop = top - height;
 }
 
 /** Gives the focus back when an edit has ended, unless the person has gone on to another field. */

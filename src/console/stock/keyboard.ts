@@ -28,7 +28,7 @@ export function handleKey(event: KeyboardEvent, scroller: HTMLElement): void {
   const move = moveOf(event, scroller);
   if (move) {
     event.preventDefault();
-    goTo(move.index, move.column, scroller, event.shiftKey && move.column === active.value.column);
+    goTo(move.index, move.column, event.shiftKey && move.column === active.value.column);
     return;
   }
   if (act(event)) event.preventDefault();
@@ -83,23 +83,14 @@ function moveOf(event: KeyboardEvent, scroller: HTMLElement): Cell | undefined {
   }
 }
 
-function goTo(wanted: number, column: Column, scroller: HTMLElement, isRange: boolean): void {
+function goTo(wanted: number, column: Column, isRange: boolean): void {
   const from = active.value.index;
   const index = Math.max(0, Math.min(visible.value.length - 1, wanted));
   if (isRange && index !== from) {
     startRange(from);
     selectRange(index);
   }
-  scrollTo(index, scroller);
   focusCell(index, column);
-}
-
-/** Scrolls as little as needed. The header covers the top of the scrolled part. */
-function scrollTo(index: number, scroller: HTMLElement): void {
-  const top = index * rowHeight.value;
-  const height = scroller.clientHeight - headerHeight - rowHeight.value;
-  if (top < scroller.scrollTop) scroller.scrollTop = top;
-  else if (top > scroller.scrollTop + height) scroller.scrollTop = top - height;
 }
 
 /** Does what a key asks for in the active cell. Returns false if the key means nothing. */

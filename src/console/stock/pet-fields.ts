@@ -1,7 +1,7 @@
 import { request, ShownError } from "../client/api.ts";
 import { lookForRenames } from "../client/renames.ts";
 import { type PetChange, type PetDetails, petChangeFields } from "../client/types.ts";
-import { parseQuantity, quantityRule } from "./quantities.ts";
+import { readQuantity } from "./quantity-reader.ts";
 import { table, touched, updateOrder } from "./state.ts";
 
 interface Field {
@@ -13,7 +13,7 @@ interface Field {
 
 export const petFields: readonly Field[] = petChangeFields;
 
-type Details = Readonly<Record<string, unknown>>;
+type Details = Record<string, unknown>;
 
 /** Tags are short, so a form has them on one line. Other lists have an item per line. */
 export const isOneLine = ({ name, kind }: Field) => kind !== "list" || name === "tags";
@@ -29,27 +29,23 @@ export function textOf(field: Field, pet: PetDetails | undefined): string {
   return typeof value === "object" ? value.join(isOneLine(field) ? ", " : "\n") : String(value);
 }
 
-function readField(field: Field, text: string): unknown {
+type Named = Pick<PetDetails, "petId" | "name">;
+
+function readField(field: Field, text: string, pet: Named): unknown {
   const { kind, isRequired, label } = field;
   if (kind === "list") {
     const items = text.split(isOneLine(field) ? "," : "\n").map((item) => item.trim());
     return items.filter((item) => item !== "");
   }
-  if (text !== "") return kind === "number" ? readNumber(text) : text;
+  if (text !== "") return kind === "number" ? readNumber(text, pet, label) : text;
   if (isRequired) throw new ShownError(`Enter a ${label.toLowerCase()}.`);
   return null;
 }
 
-function readNumber(text: string): number {
-  const number = parseQuantity(text);
-  if (number === undefined) throw new ShownError(quantityRule);
+async function readNumber(text: string, pet: Named, label: string): Promise<number> {
+  const number = await readQuantity(text, [pet]);
+  if (number === undefined) throw new ShownError(`Nothing was saved. Correct “${label}”.`);
   return number;
-}
-
-function readDetails(textOfField: (field: Field) => string): Details {
-  return Object.fromEntries(
-    petFields.map((field) => [field.name, readField(field, textOfField(field).trim())]),
-  );
 }
 
 /** Adds the pet of a form, or throws what is wrong with it. The service checks the rest. */
@@ -57,8 +53,12 @@ export async function addPet(form: FormData): Promise<PetDetails> {
   const text = (name: string) => String(form.get(name)).trim();
   const petId = text("petId");
   if (!/^(?:0|-?[1-9]\d{0,18})$/.test(petId)) throw new ShownError("Enter an id: a whole number.");
-  const details = readDetails(({ name }) => text(name));
-  const quantity = readNumber(text("quantity"));
+  const pet = { petId, name: text("name") };
+  const details: Details = {};
+  for (const field of petFields) {
+    details[field.name] = await readField(field, text(field.name), pet);
+  }
+  const quantity = await readNumber(text("quantity"), pet, "Quantity");
   const stock = { quantity, status: text("status"), reason: text("reason") || undefined };
   const body = { petId, ...stock, ...details };
   return show(await request<PetDetails>("/pets", { method: "POST", body }));
@@ -69,11 +69,13 @@ export async function addPet(form: FormData): Promise<PetDetails> {
  * with a comma, which the form would read as two.
  */
 export async function changePet(pet: PetDetails, form: FormData): Promise<PetDetails> {
-  const details = readDetails(({ name }) => String(form.get(name)));
-  const shown = readDetails((field) => textOf(field, pet));
-  const isChanged = ([name, value]: [string, unknown]) =>
-    JSON.stringify(value) !== JSON.stringify(shown[name]);
-  const body = Object.fromEntries(Object.entries(details).filter(isChanged));
+  const body: Details = {};
+  for (const field of petFields) {
+    // A form has other ends of lines.
+    const text = String(form.get(field.name)).replaceAll("\r", "").trim();
+    if (text === textOf(field, pet).trim()) continue;
+    body[field.name] = await readField(field, text, pet);
+  }
   const changed = show(await request<PetDetails>(`/pets/${pet.petId}`, { method: "PATCH", body }));
   void lookForRenames();
   return changed;

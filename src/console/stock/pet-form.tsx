@@ -69,6 +69,7 @@ export function PetForm({ pet, close }: Props) {
           inputMode={field.kind === "number" ? "numeric" : "text"}
           isRequired={field.isRequired}
           rows={isOneLine(field) ? 1 : 2}
+          isBarcode={field.name === "barcode"}
         />
       ))}
       {!pet && <NewStock />}

@@ -11,17 +11,18 @@ export function parseQuantity(text: string): number | undefined {
 const barcodeDigitsMin = 8;
 
 /**
- * True if a count may be a scan into the wrong field, or a slip of the finger: it has 8 digits or more, it
- * repeats the id of its pet, or it differs from the stock by more than 10 and by more than half.
+ * True if a quantity may be a scan into the wrong field, or a slip of the finger: it has 8 digits or more, it
+ * repeats the id of its pet, or it differs from the stock by more than 10 and by more than half. What is added
+ * to the stock, and what has no stock yet, differs from none.
  */
-export function isDoubtful(text: string, petId: string, expected: number): boolean {
+export function isDoubtful(text: string, petId: string, stock?: number): boolean {
   const digits = text.replace(/\D/g, "");
-  const counted = Number(digits);
-  const difference = Math.abs(counted - expected);
+  const typed = Number(digits);
+  const difference = stock === undefined ? 0 : Math.abs(typed - stock);
   return (
     digits.length >= barcodeDigitsMin ||
-    (String(counted) === petId && difference > 0) ||
-    (difference > 10 && difference > expected / 2)
+    (String(typed) === petId && typed !== stock) ||
+    (difference > 10 && difference > stock! / 2)
   );
 }
 

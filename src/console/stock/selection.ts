@@ -54,6 +54,11 @@ export function toggleAll(): void {
   chosen.value = areAll ? new Set() : new Set(rows);
 }
 
+/** Selects one row, and no other. */
+export function selectOnly(row: number): void {
+  chosen.value = new Set([row]);
+}
+
 export function clearSelection(): void {
   chosen.value = new Set();
 }

@@ -13,6 +13,7 @@ import {
 } from "../client/types.ts";
 import { showError } from "../page/messages.ts";
 import type { LoadState } from "../parts/loaded.tsx";
+import { closedByScan } from "../parts/scanner.ts";
 import { facts } from "../parts/service.ts";
 import { loadSales, sales } from "./lasting.ts";
 import { countStatuses, type Sort, searchRows, sortRows } from "./order.ts";
@@ -81,7 +82,7 @@ export function isLow(row: number): boolean {
 /** How many matches of the search are low. */
 export const lowCount = computed(() => {
   void revision.value;
-  return matches.value.reduce((sum, row) => sum + Number(isLow(row)), 0);
+  return matches.value.reduce((sum, row) => sum + (isLow(row) ? 1 : 0), 0);
 });
 
 /** The rows in view, in order. */
@@ -261,6 +262,8 @@ effect(() => {
 
 /** The pet whose details are open; `petId` is undefined for a new one. */
 export const petDialog = signal<{ readonly petId: string | undefined } | undefined>(undefined);
+
+closedByScan(petDialog);
 
 export function openPetDialog(petId: string | undefined): void {
   petDialog.value = { petId };

@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
+import { useScans } from "../parts/scanner.ts";
 import type { Shortcut, ViewProps } from "../parts/view.ts";
 import { ViewHead } from "../parts/view-head.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
@@ -9,6 +10,7 @@ import { EditSheet } from "./edit-sheet.tsx";
 import { Grid } from "./grid.tsx";
 import { NoMatches, NoPets, Outdated, StockNotLoaded } from "./nothing.tsx";
 import { PetDialog } from "./pet-dialog.tsx";
+import { selectScanned } from "./scanned.ts";
 import {
   closePetDialog,
   loadState,
@@ -47,6 +49,8 @@ export default function StockView({ rest }: ViewProps) {
     void loadStock();
     return closePetDialog;
   }, []);
+  const isList = !isCounting.value && rest !== "delivery";
+  useScans(isList ? selectScanned : undefined);
   useEffect(() => {
     if (/^-?\d+$/.test(rest)) openPetDialog(rest);
   }, [rest]);
