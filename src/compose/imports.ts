@@ -201,18 +201,7 @@ function parsePrinted<T>(out: string): T | undefined {
 
 /** JSON whose numbers are written again with all their digits. */
 function parseExactly(text: string): unknown {
-  const { parse, rawJSON } = JSON as unknown as {
-    parse(
-      text: string,
-      reviver: (key: string, value: unknown, context: Source) => unknown,
-    ): unknown;
-    rawJSON(text: string): unknown;
-  };
-  return parse(text, (_key, value, { source }) =>
-    typeof value === "number" ? rawJSON(source ?? String(value)) : value,
+  return JSON.parse(text, (_key, value, { source }) =>
+    typeof value === "number" ? JSON.rawJSON(source ?? String(value)) : value,
   );
-}
-
-interface Source {
-  readonly source?: string;
 }

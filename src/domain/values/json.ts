@@ -18,17 +18,14 @@ export class JsonNumber {
   }
 }
 
-type SourceReviver = (key: string, value: unknown, context: { source?: string }) => unknown;
-const parse = JSON.parse as (text: string, reviver: SourceReviver) => unknown;
-
 /**
  * JSON.parse with every number as a JsonNumber. Throws a SyntaxError for invalid JSON and for JSON
  * that is nested too deeply for the stack.
  */
 export function parseJson(text: string): unknown {
   try {
-    return parse(text, (_key, value, context) =>
-      typeof value === "number" ? new JsonNumber(context.source ?? String(value)) : value,
+    return JSON.parse(text, (_key, value, { source }) =>
+      typeof value === "number" ? new JsonNumber(source ?? String(value)) : value,
     );
   } catch (error) {
     if (error instanceof RangeError) throw new SyntaxError("it is nested too deeply");
@@ -47,7 +44,7 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
 
 /** Written by JSON.stringify with all digits. A JavaScript number would round some of them. */
 export function exactInteger(value: bigint | string): unknown {
-  return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(value));
+  return JSON.rawJSON(String(value));
 }
 
 /** The fields with these names, in this order. */

@@ -21,7 +21,6 @@ export const scriptNames = [
   "search.ts",
   "sections.ts",
   "trial.ts",
-  "validation.ts",
 ] as const;
 
 /** A script that runs before the page is drawn. */

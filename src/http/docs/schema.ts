@@ -1,6 +1,6 @@
 import type { Schema } from "../api/contract/schema.ts";
 import { type Html, html } from "../pages/html.ts";
-import { formatJson } from "./browser/json.ts";
+import { highlightJson, indentJson } from "./browser/json.ts";
 import { codeBlock } from "./prose.ts";
 
 /** Renders the type of a value. A named schema becomes a link. */
@@ -38,7 +38,7 @@ export function constraintsOf(schema: Schema): Html[] {
 }
 
 export function jsonBlock(value: unknown, label: string): Html {
-  const tokens = formatJson(JSON.stringify(value)).map(({ kind, text }) =>
+  const tokens = highlightJson(indentJson(JSON.stringify(value))).map(({ kind, text }) =>
     kind === "plain" ? html`${text}` : html`<span class="token-${kind}">${text}</span>`,
   );
   return codeBlock(tokens, label);

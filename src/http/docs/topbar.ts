@@ -28,8 +28,7 @@ function keyPanel(): Html {
         <form id="key-form" class="stack" novalidate>
           <div class="field">
             <label for="key">API key</label>
-            <input class="input mono" id="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="psk_…" aria-describedby="key-error key-note">
-            <p class="field-error" id="key-error" hidden></p>
+            <input class="input mono" id="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="psk_…" aria-describedby="key-note">
             <p class="hint" id="key-note">The page keeps your key in memory and sends it only to this service. Reload or close the page to remove it.</p>
           </div>
           <label class="row"><input type="checkbox" class="switch" role="switch" id="include-key"> Include my key in copied samples</label>

@@ -28,7 +28,7 @@ export function trialForm({ path, method, operation }: Endpoint, base: string): 
   const hasFeed = operation.responses[200]?.content?.[feedType] !== undefined;
   const required = parameters.filter((parameter) => parameter.required);
   const optional = parameters.filter((parameter) => !parameter.required);
-  return html`<form data-operation="${id}" data-method="${method}" data-path="${path}" data-base="${base}" novalidate>
+  return html`<form data-operation="${id}" data-method="${method}" data-path="${path}" data-base="${base}">
     ${sampleBlock(trial, id, operation.summary)}
     ${hasFeed && sampleBlock({ ...trial, fields: [], isStream: true }, `${id}-feed`, `${operation.summary}, as a feed`)}
     <fieldset class="card stack" disabled>
@@ -70,8 +70,9 @@ function sampleBlock(trial: Trial, id: string, summary: string): Html {
 function parameterField(operation: string, parameter: Parameter): Html {
   const { name, in: place, required, schema } = parameter;
   const id = `${operation}-${name}`;
-  const attributes = html`id="${id}" name="${name}" data-in="${place}" aria-describedby="${id}-error"${required && html` required`}`;
-  const integer = schema.type === "integer" && html` data-format="integer" inputmode="numeric"`;
+  const attributes = html`id="${id}" name="${name}" data-in="${place}"${required && html` required`}`;
+  const integer =
+    schema.type === "integer" && html` pattern="-?[0-9]+" title="An integer" inputmode="numeric"`;
   return html`<div class="field">
         <label for="${id}">${name} <span class="muted">${place}${required ? ", required" : ""}</span></label>
         ${
@@ -79,7 +80,6 @@ function parameterField(operation: string, parameter: Parameter): Html {
             ? html`<select class="select" ${attributes}><option value=""></option>${schema.enum.map((value) => html`<option>${String(value)}</option>`)}</select>`
             : html`<input class="input mono" ${attributes}${integer} value="${initialValue(parameter)}" autocomplete="off" spellcheck="false">`
         }
-        <p class="field-error" id="${id}-error" hidden></p>
       </div>`;
 }
 
@@ -87,8 +87,7 @@ function bodyField(operation: string, body: string): Html {
   const id = `${operation}-body`;
   return html`<div class="field">
         <label for="${id}">Request body <span class="muted">JSON, required</span></label>
-        <textarea class="input mono" id="${id}" name="body" rows="${Math.max(2, body.split("\n").length)}" spellcheck="false" aria-describedby="${id}-error" required>${body}</textarea>
-        <p class="field-error" id="${id}-error" hidden></p>
+        <textarea class="input mono" id="${id}" name="body" rows="${Math.max(2, body.split("\n").length)}" spellcheck="false" required>${body}</textarea>
       </div>`;
 }
 

@@ -3,7 +3,6 @@
  * cookie or in a URL. Reloading the page forgets it.
  */
 import { get } from "./element.ts";
-import { showError } from "./validation.ts";
 
 const form = get<HTMLFormElement>("#key-form");
 const input = get<HTMLInputElement>("#key");
@@ -20,11 +19,11 @@ export function keyForCopies(): string {
   return include.checked ? apiKey() : "";
 }
 
-/** Opens the panel with a message, and moves the focus to the field. */
+/** Opens the panel, and shows a message at the field. */
 export function askForKey(message: string): void {
   panel.showPopover();
-  showError(input, message);
-  input.focus();
+  input.setCustomValidity(message);
+  input.reportValidity();
 }
 
 export function prepareKeyPanel(): void {
@@ -51,7 +50,7 @@ export function prepareKeyPanel(): void {
 }
 
 function update(): void {
-  showError(input, "");
+  input.setCustomValidity("");
   const isSet = apiKey() !== "";
   button.dataset.state = isSet ? "set" : "missing";
   get("span", button).textContent = isSet ? "API key set" : "Enter API key";

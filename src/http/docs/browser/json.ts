@@ -1,7 +1,4 @@
-/** Formats JSON for display. The text is indented and highlighted but not parsed, so no digit is lost. */
-
-const tokenPattern =
-  /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*|true|false|null)|([[\]{},])|\s+|[^\s]/g;
+/** Formats JSON for display. A number keeps all its digits, and a text that is cut can be highlighted. */
 
 export type TokenKind = "key" | "string" | "literal" | "plain";
 
@@ -10,33 +7,25 @@ export interface Token {
   readonly text: string;
 }
 
-export function formatJson(text: string): Token[] {
-  const tokens: Token[] = [];
-  let depth = 0;
-  const newLine = () => `\n${"  ".repeat(depth)}`;
-  for (const [piece, string, colon, literal, mark] of text.matchAll(tokenPattern)) {
-    if (string !== undefined) {
-      tokens.push({ kind: colon ? "key" : "string", text: string });
-      if (colon) tokens.push({ kind: "plain", text: ": " });
-    } else if (literal !== undefined) tokens.push({ kind: "literal", text: literal });
-    else if (mark === undefined) {
-      if (piece.trim() !== "") tokens.push({ kind: "plain", text: piece });
-    } else if (mark === ",") tokens.push({ kind: "plain", text: `,${newLine()}` });
-    else if (mark === "[" || mark === "{") {
-      depth += 1;
-      tokens.push({ kind: "plain", text: mark + newLine() });
-    } else {
-      depth = Math.max(0, depth - 1);
-      close(tokens, mark, newLine());
-    }
+/** Other texts, and in browsers that round long numbers all texts, stay as they are. */
+export function indentJson(text: string): string {
+  try {
+    const exact = JSON.parse(text, (_key, value, { source }) =>
+      typeof value === "number" ? JSON.rawJSON(source ?? "") : value,
+    );
+    return JSON.stringify(exact, null, 2);
+  } catch {
+    return text;
   }
-  return tokens;
 }
 
-/** Closes a bracket. Empty brackets stay on one line. */
-function close(tokens: Token[], mark: string, newLine: string): void {
-  const last = tokens.at(-1);
-  const opened = last?.kind === "plain" ? /^[[{]/.exec(last.text)?.[0] : undefined;
-  if (opened) tokens[tokens.length - 1] = { kind: "plain", text: opened + mark };
-  else tokens.push({ kind: "plain", text: newLine + mark });
+const tokenPattern = /("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null)/;
+
+export function highlightJson(text: string): Token[] {
+  const pieces = text.split(tokenPattern);
+  return pieces.map((piece, at) => {
+    if (at % 2 === 0) return { kind: "plain", text: piece };
+    if (!piece.startsWith('"')) return { kind: "literal", text: piece };
+    return { kind: pieces[at + 1]!.startsWith(":") ? "key" : "string", text: piece };
+  });
 }

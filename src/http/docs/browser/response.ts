@@ -1,6 +1,6 @@
 import { copyButton } from "./copy.ts";
 import { element } from "./element.ts";
-import { formatJson } from "./json.ts";
+import { highlightJson, indentJson } from "./json.ts";
 
 /** Longer response bodies are cut, to save the memory of the page. */
 const shownCharactersMax = 20_000;
@@ -53,11 +53,12 @@ function bodyBlock(text: string): Node {
   pre.setAttribute("role", "group");
   pre.setAttribute("aria-label", "Response body");
   const code = element("code");
-  for (const { kind, text: piece } of formatJson(text.slice(0, shownCharactersMax))) {
+  const whole = indentJson(text);
+  for (const { kind, text: piece } of highlightJson(whole.slice(0, shownCharactersMax))) {
     code.append(kind === "plain" ? piece : element("span", `token-${kind}`, piece));
   }
-  if (text.length > shownCharactersMax) {
-    const rest = (text.length - shownCharactersMax).toLocaleString("en");
+  if (whole.length > shownCharactersMax) {
+    const rest = (whole.length - shownCharactersMax).toLocaleString("en");
     code.append(`\n… ${rest} more characters. Copy the response to see all of it.`);
   }
   pre.append(code);

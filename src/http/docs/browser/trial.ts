@@ -5,19 +5,26 @@ import { element, get } from "./element.ts";
 import { buildRequest, type Trial } from "./request.ts";
 import { renderResponse } from "./response.ts";
 import { type Language, sampleFor } from "./samples.ts";
-import { type Control, findInvalid, showError } from "./validation.ts";
 
 /** Enables a form, which the server renders disabled for browsers without JavaScript. */
 export function prepareForm(form: HTMLFormElement): void {
   get<HTMLFieldSetElement>("fieldset[disabled]", form).disabled = false;
   form.addEventListener("input", ({ target }) => {
     if (target instanceof HTMLInputElement && target.type === "radio") return;
-    const control = controlsOf(form).find((one) => one === target);
-    if (control?.hasAttribute("aria-invalid")) showError(control, "");
+    if (target instanceof HTMLTextAreaElement) checkBody(target);
     for (const code of form.querySelectorAll<HTMLElement>("[data-sample] [data-language]")) {
       get("code", code).textContent = sampleOf(form, code, "");
     }
   });
+  // The browser checks the fields. It cannot show what is wrong in a closed group.
+  form.addEventListener(
+    "invalid",
+    ({ target }) => {
+      const group = (target as Element).closest("details");
+      if (group) group.open = true;
+    },
+    { capture: true },
+  );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     void send(form);
@@ -49,8 +56,15 @@ export function prepareLanguages(): void {
   });
 }
 
-function controlsOf(form: HTMLFormElement): Control[] {
-  return [...form.querySelectorAll<Control>("[data-in], textarea")];
+/** A body that is not JSON is never sent: the error of the service would only name a position. */
+function checkBody(body: HTMLTextAreaElement): void {
+  let message = "";
+  try {
+    JSON.parse(body.value);
+  } catch {
+    message = "The request body must be valid JSON.";
+  }
+  body.setCustomValidity(message);
 }
 
 function trialOf(form: HTMLFormElement): Trial {
@@ -70,13 +84,6 @@ function sampleOf(form: HTMLFormElement, shown: HTMLElement, key: string): strin
 }
 
 async function send(form: HTMLFormElement): Promise<void> {
-  const invalid = findInvalid(controlsOf(form));
-  if (invalid) {
-    const group = invalid.closest("details");
-    if (group) group.open = true;
-    invalid.focus();
-    return;
-  }
   const key = apiKey();
   if (!/^[!-~]+$/.test(key)) {
     askForKey(key === "" ? "Enter your API key to send requests." : "This is not an API key.");
