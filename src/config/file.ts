@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { shownAddress } from "../domain/values/hiding.ts";
 import { findNearest } from "../domain/values/nearest.ts";
 import { reasonOf } from "../file-errors.ts";
 import { kindOf, type Setting } from "../settings/setting.ts";
@@ -97,7 +98,7 @@ function readStart(path: string, length: number): Uint8Array {
 
 function unknownKey(key: string): string {
   const nearest = findNearest(key.replace(/^--/, ""), [...byFlag.keys()]);
-  return `unknown key '${key}'${nearest ? `; did you mean '${nearest}'?` : ""}`;
+  return `unknown key '${shownAddress(key)}'${nearest ? `; did you mean '${nearest}'?` : ""}`;
 }
 
 /** Why a value cannot be that of the setting. Every setting also accepts a text. */

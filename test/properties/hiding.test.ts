@@ -36,6 +36,9 @@ const disguises: Readonly<Record<string, Disguise>> = {
   "cut by spaces": (text) => text.replace(/.{9}/g, "$&%2520"),
   "cut by a line break": (text, at) => `${text.slice(0, at)}%0D%0A${text.slice(at)}`,
   "cut by a space of no width": (text, at) => `${text.slice(0, at)}%E2%80%8B${text.slice(at)}`,
+  "with its prefix, cut by a point": (text, at) =>
+    text.startsWith("ps") ? `${text.slice(0, 9 + at)}.${text.slice(9 + at)}` : text,
+  "encoded as in scripts": (text) => hex(text).replaceAll("%", "%u00"),
   "as basic credentials": (text) => btoa(`till:${text}`),
   "as basic credentials of a URL": (text) => Buffer.from(`till:${text}`).toString("base64url"),
   "as a parameter": (text) => `key=${text}`,
@@ -165,6 +168,7 @@ describe("the address in a message or a value is shown without user and password
     ["s3://me:hunter/2@bucket/a", "s3://[hidden]@bucket/a"],
     ["/srv/shop/s3:/me:hunter2@bucket/a", "/srv/shop/s3:/[hidden]@bucket/a"],
     ["me:hunter2@bucket/a", "[hidden]@bucket/a"],
+    ["me%3Ahunter2@bucket", "[hidden]@bucket"],
     ["https//hunter2@bucket", "[hidden]@bucket"],
     ["http:/hunter2@bucket", "http:/[hidden]@bucket"],
     ["http://me:hunter2", "http://[hidden]"],

@@ -18,7 +18,7 @@ function partsOf(text: string) {
   const [, scheme = "", user, place = ""] = addressParts.exec(text)!;
   const isFile = scheme === "" || scheme === "sqlite:";
   // The name of a file can have an @.
-  const secret = user !== undefined && isFile && !/:|\/\//.test(user) ? undefined : user;
+  const secret = user !== undefined && isFile && !/:|%3a|\/\//i.test(user) ? undefined : user;
   return { scheme, place, isFile, secret };
 }
 
@@ -65,7 +65,7 @@ export function withoutAddresses(text: string): string {
 }
 
 /** API keys, keys of operators and secrets of webhooks. The prefix stays, which helps to find the key. */
-const tokens = /(ps[ko]_(?:live_|test_|(?!(?:live|test)_))|whsec_)[0-9A-Za-z+/=_%-]+/gi;
+const tokens = /(ps[ko]_(?:live_|test_|(?!(?:live|test)_))|whsec_)(?:[\w+/=%-]|\.(?=\w))+/gi;
 
 /** The credentials of a header, with or without its name. Messages say `Bearer <API_KEY>`. */
 const credentials = /\b((?:bearer|basic)(?:[ \t]|%20)+)[^\s,;"'<]+/gi;
@@ -89,7 +89,7 @@ export function withoutSecrets(text: string): string {
 }
 
 /** ASCII characters that are percent-encoded, once or several times. Not the space. */
-const encoded = /%(?:25)*(2[1-9a-f]|[3-6][0-9a-f]|7[0-9a-e])/gi;
+const encoded = /%(?:25)*(?:u00)?(2[1-9a-f]|[3-6][0-9a-f]|7[0-9a-e])/gi;
 const decode = (_: string, code: string) => String.fromCharCode(Number.parseInt(code, 16));
 const decodingsMax = 10;
 
