@@ -350,6 +350,7 @@ const bunEdges = [
   "src/http/server/server.ts",
   "src/http/server/metrics-server.ts",
   "src/http/docs/pages.ts",
+  "src/http/docs/prose.ts",
 ];
 
 test("Bun's APIs are used only where that is allowed", () => {

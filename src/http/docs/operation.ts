@@ -6,7 +6,7 @@ import type {
 } from "../api/contract/description.ts";
 import { feedType } from "../api/feed.ts";
 import { type Html, html } from "../pages/html.ts";
-import { codeBlock, headingLink, inline, prose } from "./prose.ts";
+import { codeBlock, headingLink, prose } from "./prose.ts";
 import { constraintsOf, jsonBlock, typeOf } from "./schema.ts";
 import { type Endpoint, trialForm } from "./trial-form.ts";
 
@@ -60,7 +60,7 @@ function parameters(operation: DescribedOperation): Html | undefined {
     (parameter) => html`<div class="definition">
       <dt><code>${parameter.name}</code> <span class="type">${typeOf(parameter.schema)}</span>
         <span class="type">in ${parameter.in}${parameter.required ? ", required" : ""}</span></dt>
-      <dd>${inline(parameter.description)} ${constraintsOf(parameter.schema)}
+      <dd>${prose(parameter.description)}${constraintsOf(parameter.schema)}
         <span class="constraint">Example: <code>${String(parameter.example)}</code></span></dd>
     </div>`,
   )}</dl>`;
@@ -72,7 +72,7 @@ function requestBody(operation: DescribedOperation): Html | undefined {
   const { schema, examples } = body.content["application/json"];
   return html`<h3>Request body</h3>
     <p class="media">${typeOf(schema)} as ${Object.keys(body.content).map((type) => html`<code>${type}</code> `)}</p>
-    <p>${inline(body.description)}</p>
+    ${prose(body.description)}
     ${Object.values(examples).map(
       ({ summary, value }) => html`<p class="caption">${summary}</p>${jsonBlock(value, summary)}`,
     )}`;
@@ -97,7 +97,7 @@ function responseBody(status: string, mediaType: string, content: DescribedConte
   return html`
     ${
       isFeed
-        ? html`<p>Body with <code>Accept: ${mediaType}</code>: ${inline(content.schema.description ?? "")}</p>`
+        ? html`<p>Body with <code>Accept: ${mediaType}</code>:</p>${prose(content.schema.description ?? "")}`
         : html`<p>Body: <span class="type">${typeOf(content.schema)}</span></p>`
     }
     ${Object.entries(content.examples).map(([name, { summary = sentenceCase(name), value }]) => {

@@ -1,7 +1,7 @@
 import type { ApiDocument } from "../api/contract/document.ts";
 import { type Html, html } from "../pages/html.ts";
 import { operationSection } from "./operation.ts";
-import { chapters } from "./prose.ts";
+import { type Chapter, chaptersOf, headingLink, prose } from "./prose.ts";
 import { referenceSections } from "./reference.ts";
 import { sidebar } from "./sidebar.ts";
 import { searchDialog, topbar } from "./topbar.ts";
@@ -64,6 +64,7 @@ export function referencePage(document: ApiDocument): string {
 }
 
 function overview({ info, servers }: ApiDocument, base: string): Html {
+  const [before, ...chapters] = chaptersOf(info.description);
   return html`<section class="overview" aria-labelledby="title">
         <h1 id="title">${info.title} API</h1>
         <p class="lead">${info.summary}</p>
@@ -76,8 +77,16 @@ function overview({ info, servers }: ApiDocument, base: string): Html {
           <div><dt>License</dt><dd><a href="${info.license.url}" rel="license noreferrer">${info.license.name}</a></dd></div>
         </dl>
         <noscript><p class="notice">Search and sending requests from this page require JavaScript. The samples work without it.</p></noscript>
-        ${chapters(info.description)}
+        <div class="prose">${prose(before)}</div>
+        ${chapters.map(chapterSection)}
       </section>`;
+}
+
+function chapterSection({ id, title, text }: Chapter): Html {
+  return html`<section class="chapter prose" id="${id}" aria-labelledby="${id}-title" data-kind="Section">
+          ${headingLink("h2", id, title)}
+          ${prose(text)}
+        </section>`;
 }
 
 /** All operations, those of one tag together, in the order of the tags. */

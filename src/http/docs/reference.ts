@@ -5,7 +5,7 @@ import { type HeaderId, headerName } from "../api/contract/headers.ts";
 import type { Schema } from "../api/contract/schema.ts";
 import { statusOf } from "../messages/errors.ts";
 import { type Html, html } from "../pages/html.ts";
-import { headingLink, inline } from "./prose.ts";
+import { headingLink, prose } from "./prose.ts";
 import { constraintsOf, jsonBlock, typeOf } from "./schema.ts";
 
 type Headers = ApiDocument["components"]["headers"];
@@ -40,13 +40,13 @@ function schemaSection(name: string, schema: Schema): Html {
     ([field, property]) => html`<div class="definition">
       <dt><code>${field}</code> <span class="type">${typeOf(property)}</span>
         ${schema.required?.includes(field) ? "" : html`<span class="type">optional</span>`}</dt>
-      <dd>${inline(property.description ?? "")} ${constraintsOf(property)}</dd>
+      <dd>${prose(property.description ?? "")}${constraintsOf(property)}</dd>
     </div>`,
   );
   const id = `schema-${name}`;
   return html`<section class="schema" id="${id}" aria-labelledby="${id}-title" data-kind="Schema" data-keywords="${names.join(" ")}">
     ${headingLink("h3", id, name)}
-    <p>${inline(schema.description ?? "")}</p>
+    ${prose(schema.description ?? "")}
     ${fields.length > 0 ? html`<dl class="fields">${fields}</dl>` : html`<p>${schema.oneOf && typeOf(schema)} ${constraintsOf(schema)}</p>`}
     ${schema.examples?.slice(0, 1).map((example) => jsonBlock(example, `${name} example`))}
   </section>`;
@@ -56,7 +56,7 @@ function headerField(id: string, { schema, description, example }: Headers[strin
   return html`<div class="definition" id="header-${id}" data-kind="Header">
     <dt>${termLink(`header-${id}`, headerName(id as HeaderId))}
       <span class="type">${typeOf(schema)}</span></dt>
-    <dd>${inline(description)} ${constraintsOf(schema)}
+    <dd>${prose(description)}${constraintsOf(schema)}
       ${schema.const === undefined && html`<span class="constraint">Example: <code>${example}</code></span>`}</dd>
   </div>`;
 }
@@ -80,7 +80,7 @@ function errorCodeField(code: ErrorCode): Html {
   return html`<div class="definition" id="error-${code}" data-kind="Error code" data-keywords="${status}">
     <dt>${termLink(`error-${code}`, code)}
       <span class="status s${status[0]}">${status}</span></dt>
-    <dd>${inline(descriptions[code]?.description ?? "")}</dd>
+    <dd>${prose(descriptions[code]?.description ?? "")}</dd>
   </div>`;
 }
 

@@ -1,15 +1,15 @@
 import type { ApiDocument } from "../api/contract/document.ts";
 import { type Html, html } from "../pages/html.ts";
-import { headingsOf } from "./prose.ts";
+import { chaptersOf } from "./prose.ts";
 import type { Endpoint } from "./trial-form.ts";
 
 /** Renders the table of contents. On a phone, the menu button opens it. */
 export function sidebar(document: ApiDocument, endpoints: readonly Endpoint[]): Html {
-  const headings = headingsOf(document.info.description);
+  const [, ...chapters] = chaptersOf(document.info.description);
   return html`<nav class="sidebar" id="contents" popover aria-label="Contents">
       <button type="button" class="button quiet small menu-close" popovertarget="contents" popovertargetaction="hide">Close</button>
       <p class="nav-title">Overview</p>
-      <ul class="nav-list">${headings.map(({ id, title }) => link(id, title))}</ul>
+      <ul class="nav-list">${chapters.map(({ id, title }) => link(id, title))}</ul>
       ${document.tags.map(
         ({ name }) => html`<p class="nav-title">${name}</p>
       <ul class="nav-list">${endpoints.filter(({ operation }) => operation.tags.some((tag) => tag === name)).map(operationLink)}</ul>`,
