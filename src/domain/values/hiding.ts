@@ -61,7 +61,9 @@ const databases =
 
 /** Hides what may be a password in the addresses of a text, for example of the error of a driver. */
 export function withoutAddresses(text: string): string {
-  return text.replace(databases, `$1${hidden}`).replace(/[^\s'"]+/g, shownAddress);
+  return text
+    .replace(databases, `$1${hidden}`)
+    .replace(/[^\s'"]+/g, (word) => (/[@?#]|:[/\\]/.test(word) ? shownAddress(word) : word));
 }
 
 /** API keys, keys of operators and secrets of webhooks. The prefix stays, which helps to find the key. */
@@ -94,7 +96,7 @@ const decode = (_: string, code: string) => String.fromCharCode(Number.parseInt(
 const decodingsMax = 10;
 
 /** What can be a key or a token in any form. Characters that are still encoded do not end it. */
-const runs = /(?:[\w+=-](?:%[0-9a-f]{2})*){32,}/gi;
+const runs = /(?<![\w+=-])(?:[\w+=-](?:%[0-9a-f]{2})*){32,}/gi;
 
 /** Integers, and ids that are no secrets. */
 const open =
