@@ -17,7 +17,7 @@ const timeoutMs = 9_000;
 const slackMs = 50;
 const keptMs = 3_600_000;
 
-const grouping = {
+export const grouping = {
   embedded: { transactionsMax: 1, overlapMin: 0, callersMax: 0, waitMsMax: 0 },
   // Few callers are simulated, so fewer of them make a group than in the service.
   server: { transactionsMax: 3, overlapMin: 3, callersMax: 8, waitMsMax: 5 },

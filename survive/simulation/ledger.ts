@@ -21,6 +21,8 @@ export function createLedger(
   isEmbedded: boolean,
   pets: number,
   onStored: (rows: readonly LedgerRow[]) => void,
+  /** The clock of the store. */
+  now = Date.now,
 ) {
   const rows: LedgerRow[] = [];
   const epochs: EpochStart[] = [{ epoch: "epoch-0", fromSeq: 0 }];
@@ -46,8 +48,10 @@ export function createLedger(
         entries,
         remembered,
         epochOf: (seq: number) => epochOf(epochs, seq),
+        storedRow: (seq: number) => rows[seq - 1],
+        listEpochs: () => epochs,
       };
-      const appended = append(state, units, Date.now());
+      const appended = append(state, units, now());
       rows.push(...appended.rows);
       tip = appended.tip;
       world.record(`stored up to ${tip.seq}`);
@@ -92,7 +96,7 @@ export function createLedger(
       return {
         readHead: () => read(head),
         cachedHead: () => (isEmbedded ? head() : undefined),
-        readClock: () => read(Date.now),
+        readClock: () => read(now),
         isOutdated: () => false,
         ledgerAfter: (seq, rowsMax) => read(() => rows.slice(seq, seq + rowsMax)),
         stockAfter: (seq, rowsMax) => read(() => rows.slice(seq, seq + rowsMax)),

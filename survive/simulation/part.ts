@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { Part } from "../part.ts";
 import { committing } from "./committing.ts";
+import { counting } from "./counting.ts";
 import { delivering } from "./delivering.ts";
 import { limiting } from "./limiting.ts";
 import { simulate, type World } from "./time.ts";
@@ -8,6 +9,7 @@ import { simulate, type World } from "./time.ts";
 /** What is simulated. Every seed is tried with all of them. */
 export const stories: Readonly<Record<string, (world: World) => Promise<void>>> = {
   committing,
+  counting,
   limiting,
   delivering,
 };
