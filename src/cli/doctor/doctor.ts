@@ -30,10 +30,8 @@ export const doctorCommand = command({
   flags: { json },
   settings: settingNames,
   async run({ flags, settings }) {
-    const checks = (await examine(settings)).map((finding) => ({
-      ...finding,
-      found: withoutSecrets(finding.found),
-    }));
+    const findings = await examine(settings);
+    const checks = findings.map((one) => ({ ...one, found: withoutSecrets(one.found) }));
     const count = (result: Finding["result"]) =>
       checks.filter((one) => one.result === result).length;
     const problems = count("problem");

@@ -79,11 +79,10 @@ const cookies = /\b((?:set-)?cookie["']?[ \t]*[:=][ \t]*["']?)[^\r\n"']+/gi;
 const sessions = /(petstore_(?:production|staging)=)[^\s,;"']+/g;
 
 /** A password as a parameter: in an address, in a connection string of libpq, or in JSON. */
-const passwordName = /\b((?:pg|ssl)?(?:password|passwd|pwd)["']?[ \t]*[:=][ \t]*)/.source;
-const quotedPasswords = new RegExp(`${passwordName}(?:"[^"]*"?|'[^']*'?)`, "gi");
-const passwords = new RegExp(`${passwordName}[^\\s&,;"']+`, "gi");
+const passwords =
+  /\b((?:pg|ssl)?(?:password|passwd|pwd)["']?[ \t]*[:=][ \t]*)(?:"[^"]*"?|'[^']*'?|[^\s&,;"']+)/gi;
 
-const forms = [quotedPasswords, authorization, credentials, passwords, cookies, sessions, tokens];
+const forms = [passwords, authorization, credentials, cookies, sessions, tokens];
 
 /** Hides everything in a text that has the form of a secret. */
 export function withoutSecrets(text: string): string {
