@@ -1,3 +1,5 @@
+import { fileURLToPath } from "node:url";
+
 /**
  * Generates the types of the client and of the console from the OpenAPI documents. With --check it
  * writes nothing and fails if a file is out of date.
@@ -35,9 +37,30 @@ const renamed: Readonly<Record<string, string>> = { Error: "ErrorBody" };
 /** What integers that a number cannot hold become: as their readers parse them. */
 export type LongInteger = "bigint" | "string";
 
-/** Returns the types of all schemas of a document. */
-export function typesFrom(document: OpenApiDocument, longInteger: LongInteger = "bigint"): string {
-  return new Types(document, longInteger).declareAll().join("\n\n");
+/** Returns the types of all schemas of a document, or of those that a text and their own fields name. */
+export function typesFrom(
+  document: OpenApiDocument,
+  longInteger: LongInteger = "bigint",
+  usedIn?: string,
+): string {
+  const declared = new Types(document, longInteger).declareAll();
+  const used = usedIn === undefined ? declared : declarationsFor(usedIn, declared);
+  return used.join("\n\n");
+}
+
+function declarationsFor(text: string, declared: readonly string[]): readonly string[] {
+  const left = new Set(declared);
+  let using = text;
+  for (let known = -1; known !== left.size; ) {
+    known = left.size;
+    for (const declaration of left) {
+      const names = [...declaration.matchAll(/^export \w+ (\w+)/gm)].map(([, name]) => name);
+      if (!new RegExp(`\\b(?:${names.join("|")})\\b`).test(using)) continue;
+      using += declaration;
+      left.delete(declaration);
+    }
+  }
+  return declared.filter((one) => !left.has(one));
 }
 
 /** Returns the type of the ids of all operations of a document. */
@@ -228,6 +251,8 @@ interface Output {
   readonly longInteger: LongInteger;
   /** Whether the ids of the operations are needed, too. */
   readonly hasOperations?: true;
+  /** The files that use the types. Those that none of them names are left out. */
+  readonly users?: string;
 }
 
 const outputs: readonly Output[] = [
@@ -237,11 +262,23 @@ const outputs: readonly Output[] = [
     longInteger: "bigint",
     hasOperations: true,
   },
-  { document: "openapi-admin.json", types: "src/console/client/types.ts", longInteger: "string" },
+  {
+    document: "openapi-admin.json",
+    types: "src/console/client/types.ts",
+    longInteger: "string",
+    users: "src/console/**/*.{ts,tsx}",
+  },
 ];
 
+/** The texts of files, except one. */
+async function textOf(pattern: string, except: string): Promise<string> {
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  const paths = [...new Bun.Glob(pattern).scanSync(root)].filter((path) => path !== except);
+  return (await Promise.all(paths.map((path) => Bun.file(`${root}/${path}`).text()))).join("\n");
+}
+
 if (import.meta.main) {
-  for (const { document, types, longInteger, hasOperations } of outputs) {
+  for (const { document, types, longInteger, hasOperations, users } of outputs) {
     const file = Bun.file(new URL(`../${types}`, import.meta.url));
     const content: OpenApiDocument = await Bun.file(
       new URL(`../${document}`, import.meta.url),
@@ -249,7 +286,7 @@ if (import.meta.main) {
     const blocks = [
       `// Generated from ${document} by scripts/types.ts. Do not edit.`,
       ...(hasOperations ? [operationsFrom(content)] : []),
-      typesFrom(content, longInteger),
+      typesFrom(content, longInteger, users && (await textOf(users, types))),
     ];
     const expected = `${blocks.join("\n\n")}\n`;
     if (!process.argv.includes("--check")) {

@@ -35,14 +35,6 @@ export interface StockChange {
   readonly countedTime?: string;
 }
 
-/** Changes that are stored together or not at all. Unknown fields are rejected. */
-export interface StockChanges {
-  /** The changes, in the order in which they are applied. A pet can appear more than once. */
-  readonly changes: readonly StockChange[];
-  /** True to see what the changes would do. They are checked, and not stored. */
-  readonly dryRun?: boolean;
-}
-
 /** The stock of one pet, with its version. */
 export interface VersionedItem extends InventoryItem {
   /** The version of the entry: the number of the change that made it. Send it as `expectedVersion`. */
@@ -120,16 +112,6 @@ export interface LedgerHead {
   readonly hash: string;
   /** When the last row was stored, or null if the ledger is empty. */
   readonly at: string | null;
-}
-
-/** The stock of one pet at two moments. */
-export interface InventoryDifference {
-  /** The ID of the pet. It can be larger than 2^53. */
-  readonly petId: string;
-  /** The stock at the first moment, or null if the pet had no entry. */
-  readonly before: Stock | null;
-  /** The stock at the second moment, or null if the pet had no entry. */
-  readonly after: Stock | null;
 }
 
 /** The error that a request got. Its body, its query and secrets are not kept. */
@@ -376,12 +358,6 @@ export interface KeyChange {
   /** When the key expires. Null for never. */
   readonly expiresAt?: string | null;
   readonly role?: OperatorRole;
-}
-
-/** How to rotate a key. Unknown fields are rejected. */
-export interface KeyRotation {
-  /** How long the old secret is still accepted. */
-  readonly overlapSeconds?: number;
 }
 
 /** Something that an operator did. Rows are never changed or removed. */
@@ -671,12 +647,6 @@ export interface Replay {
   readonly from: number;
 }
 
-/** How to rotate the secret of a webhook. Unknown fields are rejected. */
-export interface SecretRotation {
-  /** How long messages are also signed with the previous secret. */
-  readonly overlapSeconds?: number;
-}
-
 /** A backup that the service made. */
 export interface BackupFile {
   /** The name of the file in the folder. */
@@ -767,20 +737,6 @@ export interface SalesList {
   readonly pets: readonly SoldPet[];
 }
 
-/** A change to the stock of one pet. It has `quantity` or `delta` or neither, and can have `status`. At least one of the three is required. Unknown fields are rejected. */
-export interface StockUpdate {
-  /** The new number in stock: the total. */
-  readonly quantity?: number;
-  /** The number to add to the stock. Negative numbers take from the stock. The result must be from 0 to 2^53 − 1. */
-  readonly delta?: number;
-  /** The new status. Without it, the status stays as it is. */
-  readonly status?: PetStatus;
-  /** The `version` that the entry must have before this change. Without it, any version is accepted. */
-  readonly expectedVersion?: number;
-  /** Why the stock changes. The ledger keeps it. Control characters are rejected. */
-  readonly reason?: string;
-}
-
 /** A pet with its stock. */
 export interface PetDetails {
   /** The ID of the pet. */
@@ -817,30 +773,6 @@ export interface PetName {
   readonly barcode?: string;
   /** The stock of the pet is low at this quantity and below. */
   readonly lowStockAt?: number;
-}
-
-/** A pet to add. Without `quantity` and `status`, it is available with a quantity of 0. Unknown fields are rejected. */
-export interface NewPet {
-  /** The ID of the pet. */
-  readonly petId: string;
-  /** The name of the pet. */
-  readonly name: string;
-  /** The category of the pet, or null. */
-  readonly category?: string | null;
-  /** Labels that the store uses to group pets. */
-  readonly tags?: readonly string[];
-  /** URLs of photos, in display order. */
-  readonly photoUrls?: readonly string[];
-  /** The barcode of the pet. No other pet has it. */
-  readonly barcode?: string | null;
-  /** The stock of the pet is low at this quantity and below. */
-  readonly lowStockAt?: number | null;
-  /** The number in stock. */
-  readonly quantity?: number;
-  /** The status of the pet. */
-  readonly status?: PetStatus;
-  /** Why the stock changes. The ledger keeps it. Control characters are rejected. */
-  readonly reason?: string;
 }
 
 /** What to change about a pet. Fields that are not given stay as they are. Unknown fields are rejected. */
@@ -912,12 +844,6 @@ export interface StocktakeList {
   readonly now: string;
   /** Those of the last 24 hours, the latest first. At most 50. */
   readonly others: readonly Stocktake[];
-}
-
-/** What you have counted. Unknown fields are rejected. */
-export interface CountedPets {
-  /** The pets that were counted and whose counts are not applied yet. */
-  readonly pets?: readonly string[];
 }
 
 /** What an undo does with the stock of one pet. */
