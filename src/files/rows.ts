@@ -116,13 +116,29 @@ function objectReader({ problems, take }: Target): TakeText {
     let fields: unknown;
     let rule = "is not a JSON object";
     try {
-      fields = parseJson(text);
+      if (hasTooManyValues(text)) rule = `has more than ${valuesMax} values`;
+      else fields = parseJson(text);
     } catch {
       rule = "is not valid JSON";
     }
     if (isJsonObject(fields)) take(line, fields);
     else problems.add({ line, value: shownValue(text.trim()), rule });
   };
+}
+
+/** Of a JSON object. Each takes a hundred bytes, and two in the text. */
+const valuesMax = 10_000;
+
+function hasTooManyValues(text: string): boolean {
+  let values = 1;
+  let inString = false;
+  for (let at = 0; at < text.length && text.length > 2 * valuesMax; at++) {
+    const code = text[at];
+    if (code === '"') inString = !inString;
+    else if (inString && code === "\\") at += 1;
+    else if (!inString && code === ",") values += 1;
+  }
+  return values > valuesMax;
 }
 
 function csvReader(target: Target): TakeText {

@@ -2,7 +2,7 @@ import type { FoundColumn } from "../domain/catalogue/import-preview.ts";
 import { type Problems, shownValue } from "../domain/catalogue/import-problems.ts";
 import type { Fields, RowKind } from "../domain/catalogue/imports.ts";
 import { ambiguousNumber } from "../domain/catalogue/pet-fields.ts";
-import { JsonNumber, parseJson } from "../domain/values/json.ts";
+import { JsonNumber } from "../domain/values/json.ts";
 import { findNearest } from "../domain/values/nearest.ts";
 import { type CellKind, exactText, original } from "../domain/values/spreadsheet-text.ts";
 import { BrokenText } from "./lines.ts";
@@ -164,7 +164,8 @@ function integerOf(text: string, hasDecimalComma: boolean): JsonNumber | string 
 function listOf(cell: string): unknown {
   if (!cell.startsWith("[")) return cell.split("|");
   try {
-    return parseJson(cell);
+    // Its numbers may lose digits: no item of a list can be one.
+    return JSON.parse(cell);
   } catch {
     return cell;
   }

@@ -41,7 +41,7 @@ export function createTextReader() {
 export type FindText = (index: number) => string | undefined;
 
 /** Keeps the shared texts of a workbook in one block of memory: as strings, they need much more. */
-export async function readTexts(tags: Tags): Promise<FindText> {
+export async function readTexts(tags: Tags) {
   // What is not written takes no memory.
   const bytes = Buffer.allocUnsafeSlow(textsBytesMax);
   const ends = new Uint32Array(textsMax + 1);
@@ -64,10 +64,11 @@ export async function readTexts(tags: Tags): Promise<FindText> {
       if (tag.name === "si" && tag.isEnd) add(reader.end());
     }
   }
-  return (index) => {
+  const findText: FindText = (index) => {
     const isKnown = Number.isInteger(index) && index >= 0 && index < count;
     return isKnown ? bytes.toString("utf8", ends[index]!, ends[index + 1]!) : undefined;
   };
+  return { findText, blocks: [bytes, ends] };
 }
 
 function tooLarge(bound: string): BrokenText {

@@ -12,8 +12,8 @@ interface Bounds {
 }
 
 const mebibyte = 1_048_576;
-/** A list of 100,000 pets with all fields, descriptions and ten other columns has a quarter of it. */
-const sheetBounds: Bounds = { bytesMax: 256 * mebibyte, elementsMax: 10_000_000 };
+/** A list of 100,000 pets with all fields, descriptions and ten other columns has half of it. */
+const sheetBounds: Bounds = { bytesMax: 128 * mebibyte, elementsMax: 10_000_000 };
 const textBounds: Bounds = { bytesMax: 64 * mebibyte, elementsMax: 6_000_000 };
 /** More relations, sheets and styles than a workbook has. */
 const otherBounds: Bounds = { bytesMax: 16 * mebibyte, elementsMax: 500_000 };
@@ -36,7 +36,7 @@ export async function* readSheet(bytes: Bytes): AsyncGenerator<readonly SheetRow
   }
   const paths = await readPaths(tagsIn("xl/_rels/workbook.xml.rels"));
   const sheet = await findSheet(tagsIn("xl/workbook.xml"));
-  const findText = await readTexts(tagsIn(paths.get("sharedStrings"), textBounds));
+  const { findText, blocks } = await readTexts(tagsIn(paths.get("sharedStrings"), textBounds));
   const styles = await readStyles(tagsIn(paths.get("styles")));
   const reader = createRowReader({ findText, styles });
   for await (const tags of tagsIn(paths.get(sheet ?? "") ?? "sheet", sheetBounds)) {
@@ -47,6 +47,7 @@ export async function* readSheet(bytes: Bytes): AsyncGenerator<readonly SheetRow
     }
     yield reader.rows();
   }
+  freeMemory(...blocks, archive);
   if (reader.isInRow()) throw new BrokenText(1, "the workbook ends inside of an element");
 }
 

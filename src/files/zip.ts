@@ -8,8 +8,15 @@ const chunkBytes = 65_536;
 /** Memory is freed after so many bytes. */
 const freedBytes = 262_144;
 
-/** Frees what is no longer used. By itself, the runtime waits until that is more than 100 MiB. */
-export function freeMemory(): void {
+/**
+ * Frees what is no longer used, and these blocks of memory, to which a reader that has ended may still refer.
+ * By itself, the runtime waits until that is more than 100 MiB, or as much as is still in use.
+ */
+export function freeMemory(...blocks: readonly ArrayBufferView[]): void {
+  for (const { buffer, byteLength } of blocks) {
+    // A small block is a part of one that others use.
+    if (byteLength === buffer.byteLength) (buffer as ArrayBuffer).transfer(0);
+  }
   Bun.gc(true);
 }
 
