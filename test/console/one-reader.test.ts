@@ -17,7 +17,7 @@ const numbersOfTexts: Record<string, string> = {
   "src/console/stock/delivery-lines.ts":
     "amounts, which the reader asks about when they are recorded",
   "src/console/stock/quantities.ts": "what the reader uses",
-  "src/console/stock/quantity-reader.ts": "the reader",
+  "src/console/stock/quantity-reader.tsx": "the reader",
   "src/console/stock/table.ts": "ids, to sort them",
   "src/console/webhooks/create-webhook.tsx": "a threshold, which changes no stock",
   "src/console/webhooks/dialogs.tsx": "the number of a row",
@@ -28,7 +28,7 @@ test("whoever types a quantity into the console is asked about a doubtful one: o
     Object.keys(numbersOfTexts),
   );
   // What is typed into a delivery becomes amounts, which the reader asks about when they are recorded.
-  const readers = ["src/console/stock/quantities.ts", "src/console/stock/quantity-reader.ts"];
+  const readers = ["src/console/stock/quantities.ts", "src/console/stock/quantity-reader.tsx"];
   expect(using(/\b(?:parseQuantity|parseDelta|isDoubtful)\b/)).toEqual(readers);
 });
 

@@ -53,6 +53,7 @@ describe.each([surfaceEngine])("Activity on %s", (engine) => {
     const file = { name: "wrong.csv", mimeType: "text/csv", buffer: Buffer.from(lines) };
     await page.setInputFiles("#import-file", file);
     await page.getByRole("button", { name: "Import 3 pets" }).click();
+    await page.getByRole("button", { name: "Record 100" }).click();
     await page.getByRole("region", { name: "Result" }).waitFor();
     await sell(2);
 

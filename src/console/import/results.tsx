@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Import } from "../client/types.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { areMeant, type Typed } from "../stock/quantity-reader.ts";
+import { areMeant } from "../stock/quantity-reader.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { clockTime } from "../texts/times.ts";
 import { ColumnFields } from "./columns.tsx";
@@ -70,14 +70,13 @@ export function Checked({ upload, result, at }: Done) {
   );
 }
 
-/** The quantities that a file would set. Those of new pets, and of orders, replace no stock. */
-function quantitiesOf({ what }: Upload, { differences }: Import): readonly Typed[] {
-  const rows = differences.rows.filter(({ field }) => field === "quantity");
-  return rows.map(({ id, from, to }) => ({
-    ...(what === "orders" ? { petId: "", name: `Order ${id}` } : { petId: id, name: `Pet ${id}` }),
-    ...(from !== null && what === "pets" && { quantity: Number(from) }),
-    text: String(to),
-  }));
+/** The quantities of pets that a file would set. */
+function quantitiesOf({ what }: Upload, { differences: { rows } }: Import) {
+  const changed = rows.filter(({ field }) => what === "pets" && field === "quantity");
+  return changed.map(({ id, from, to }) => {
+    const quantity = from === null ? undefined : Number(from);
+    return { petId: id, name: `Pet ${id}`, quantity, text: String(to) };
+  });
 }
 
 /** What was imported, and where to see it. */

@@ -32,9 +32,7 @@ export function ask(message: ComponentChildren, yes?: string): Promise<boolean> 
 }
 
 /** Stops the work with a sound until the person has seen why. */
-export async function stop(message: ComponentChildren): Promise<void> {
-  await ask(message);
-}
+export const stop = (message: ComponentChildren) => ask(message);
 
 onSignOut(() => question.peek()?.answer(false));
 

@@ -1,5 +1,5 @@
 import type { Signal } from "@preact/signals";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { isAsking, stop } from "./question.tsx";
 import { Scans } from "./scans.ts";
 import { playStopSound } from "./stop-sound.ts";
@@ -35,17 +35,13 @@ export function wasScanned(text: string): boolean {
 
 /** Gives the scans to a view, as long as it is shown and `take` is there. */
 export function useScans(take: Take | undefined): void {
-  const latest = useRef(take);
-  latest.current = take;
-  const isTaking = take !== undefined;
   useLayoutEffect(() => {
-    if (!isTaking) return undefined;
-    const own: Take = (code) => latest.current?.(code);
-    taken = own;
+    if (!take) return undefined;
+    taken = take;
     return () => {
-      if (taken === own) taken = undefined;
+      if (taken === take) taken = undefined;
     };
-  }, [isTaking]);
+  });
 }
 
 /** Listens before all fields. `takeElsewhere` gets the scans that no view takes. */

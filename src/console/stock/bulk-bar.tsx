@@ -11,7 +11,7 @@ import { countOf, formatCount } from "../texts/formats.ts";
 import { stockQuery } from "./address.ts";
 import { batchSizeMax, countChanges } from "./batches.ts";
 import { applyToSelected, bulk, sendBulk } from "./bulk.ts";
-import { readDelta, readQuantity } from "./quantity-reader.ts";
+import { readChange } from "./quantity-reader.tsx";
 import { clearSelection, selected } from "./selection.ts";
 import { table } from "./state.ts";
 
@@ -72,8 +72,8 @@ function BulkForm() {
     }
     try {
       const pets = [...selected.value].map((row) => table.value.entryAt(row));
-      const value = await (isTotal ? readQuantity : readDelta)(amount.value, pets);
-      if (value !== undefined) await applyToSelected({ ...common, [kind.value]: value });
+      const read = await readChange(amount.value, pets, !isTotal);
+      if (read) await applyToSelected({ ...common, ...read });
     } catch (failure) {
       error.value = messageOf(failure);
     }

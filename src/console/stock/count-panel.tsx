@@ -11,7 +11,7 @@ import { CountSummary } from "./count-summary.tsx";
 import { countNow, counts, recordCount } from "./counting.ts";
 import { findOrStop } from "./find-rows.ts";
 import { quantityRule } from "./quantities.ts";
-import { readQuantity } from "./quantity-reader.ts";
+import { readQuantity } from "./quantity-reader.tsx";
 import { loadState, revision, table } from "./state.ts";
 import type { Entry } from "./table.ts";
 

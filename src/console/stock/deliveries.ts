@@ -9,7 +9,7 @@ import { countOf, formatCount } from "../texts/formats.ts";
 import { batchSizeMax, Sending } from "./batches.ts";
 import { counter } from "./counting.ts";
 import { amountRule, parseAmount, parseLine } from "./delivery-lines.ts";
-import { areMeant } from "./quantity-reader.ts";
+import { areMeant } from "./quantity-reader.tsx";
 import { clearSelection, selected } from "./selection.ts";
 import { petNameOf, revision, table } from "./state.ts";
 import { foldCase } from "./table.ts";

@@ -10,7 +10,7 @@ import { closedByScan } from "../parts/scanner.ts";
 import { capitalized, formatCount } from "../texts/formats.ts";
 import { leaveEdit } from "./focus.ts";
 import { parseAddition } from "./quantities.ts";
-import { readChange } from "./quantity-reader.ts";
+import { readChange } from "./quantity-reader.tsx";
 import { indexOfPet, table, touched } from "./state.ts";
 import type { Entry } from "./table.ts";
 
@@ -97,16 +97,12 @@ function leave({ base, field, isInSheet }: Editing): void {
 export async function saveEditing(): Promise<void> {
   const edit = editing.value;
   if (!edit || edit.isSaving || edit.theirs) return;
-  let read: { readonly quantity?: number | undefined; readonly delta?: number | undefined };
-  try {
-    read = await readChange(edit.quantity, [edit.base]);
-  } catch (error) {
-    changeEditing({ error: messageOf(error) });
-    return;
-  }
-  const { quantity, delta } = read;
+  const read = await readChange(edit.quantity, [edit.base]).catch((error) =>
+    changeEditing({ error: messageOf(error) }),
+  );
   // Somebody else may have changed the entry while the question was open.
-  if (editing.value !== edit || (quantity ?? delta) === undefined) return;
+  if (!read || editing.value !== edit) return;
+  const { quantity, delta } = read;
   changeEditing({ isSaving: true });
   const { value: sender } = session;
   const { base, status, reason } = edit;

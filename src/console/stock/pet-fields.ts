@@ -1,7 +1,7 @@
 import { request, ShownError } from "../client/api.ts";
 import { lookForRenames } from "../client/renames.ts";
 import { type PetChange, type PetDetails, petChangeFields } from "../client/types.ts";
-import { readQuantity } from "./quantity-reader.ts";
+import { readQuantity } from "./quantity-reader.tsx";
 import { table, touched, updateOrder } from "./state.ts";
 
 interface Field {

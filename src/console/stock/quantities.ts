@@ -1,4 +1,5 @@
 export const quantityRule = "Enter a whole number from 0 to 9,007,199,254,740,991.";
+export const deltaRule = "Enter a whole number, such as 5 or -2.";
 
 /** Reads digits, with or without separators between thousands. Undefined if it is not a quantity. */
 export function parseQuantity(text: string): number | undefined {
