@@ -69,6 +69,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/main.ts": ["src/", "node:"],
   "src/config.ts": ["src/config/", "src/domain/", "src/settings", "src/output.ts"],
   "src/config/": ["src/domain/", "src/file-errors.ts", "src/output.ts", "src/settings", "node:"],
+  "src/config/file.ts": ["src/domain/", "src/file-errors.ts", "src/settings", "node:", "smol-toml"],
   "src/settings.ts": ["src/settings/"],
   "src/settings/": ["src/domain/"],
   "src/log.ts": ["src/log/", "src/domain/", "src/output.ts"],

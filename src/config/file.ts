@@ -1,11 +1,11 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { parse, TomlError, type TomlValue } from "smol-toml";
 import { shownAddress } from "../domain/values/hiding.ts";
 import { findNearest } from "../domain/values/nearest.ts";
 import { reasonOf } from "../file-errors.ts";
 import { kindOf, type Setting } from "../settings/setting.ts";
 import { settings } from "../settings.ts";
-import { parseToml, TomlError, type TomlValue } from "./toml.ts";
 
 /** The text of a setting, and where it is in the file. */
 export interface FileEntry {
@@ -46,18 +46,32 @@ function readFile(path: string): SettingsFile {
   const entries = new Map<string, FileEntry>();
   const problems: string[] = [];
   try {
-    for (const { key, line, value } of parseToml(readUtf8(path))) {
-      const setting = byFlag.get(key);
-      const problem = setting ? typeProblem(setting, value) : unknownKey(key);
+    const text = readUtf8(path);
+    for (const [key, value] of Object.entries(parse(text, { integersAsBigInt: true }))) {
+      const line = lineOf(key, text);
+      const problem = problemOf(key, value);
       if (problem === undefined) entries.set(key, { text: textOf(value), line });
       else problems.push(`${path}:${line}: ${problem}`);
     }
   } catch (error) {
-    const { line, message } = error as Partial<TomlError> & Error;
-    problems.push(error instanceof TomlError ? `${path}:${line}: ${message}` : message);
+    problems.push(
+      error instanceof TomlError ? `${path}:${syntaxProblem(error)}` : (error as Error).message,
+    );
   }
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
   return { entries, problems, isReadableByOthers: (mode & 0o044) !== 0 };
+}
+
+/** Without the lines around it, which the parser quotes: they can contain a secret. */
+function syntaxProblem({ line, column, message }: TomlError): string {
+  const [reason] = message.replace(/^.*?: /, "").split("\n", 1);
+  return `${line}: ${reason}, at character ${column}; write texts in quotes and one key on a line`;
+}
+
+/** The parser names lines only in errors. A key can be in quotes, and can start a section. */
+function lineOf(key: string, text: string): number {
+  const start = new RegExp(`^\\s*\\[*\\s*(["']?)${RegExp.escape(key)}\\1\\s*[=.\\]]`);
+  return text.split("\n").findIndex((line) => start.test(line)) + 1;
 }
 
 /** Many times the size of a file with every setting and a comment for each. */
@@ -96,9 +110,15 @@ function readStart(path: string, length: number): Uint8Array {
   }
 }
 
-function unknownKey(key: string): string {
+function problemOf(key: string, value: TomlValue): string | undefined {
+  const shown = shownAddress(key);
+  if (isTable(value)) {
+    return `${shown} is a section or a table; write every key on a line of its own, as port = 8080`;
+  }
+  const setting = byFlag.get(key);
+  if (setting) return typeProblem(setting, value);
   const nearest = findNearest(key.replace(/^--/, ""), [...byFlag.keys()]);
-  return `unknown key '${shownAddress(key)}'${nearest ? `; did you mean '${nearest}'?` : ""}`;
+  return `unknown key '${shown}'${nearest ? `; did you mean '${nearest}'?` : ""}`;
 }
 
 /** Why a value cannot be that of the setting. Every setting also accepts a text. */
@@ -111,23 +131,28 @@ function typeProblem(setting: Setting<unknown>, value: TomlValue): string | unde
     list: "a list of texts",
     text: "a text",
   };
-  const isItem = (item: TomlValue) => item.type === "text" && !item.text.includes(",");
+  const isItem = (item: TomlValue) => typeof item === "string" && !item.includes(",");
+  if (Array.isArray(value) && kind === "list") {
+    if (value.every(isItem)) return undefined;
+    return `${setting.flag} must be a list of texts without commas`;
+  }
   const fits =
-    value.type === "text" ||
-    (value.type === "number" && kind === "number") ||
-    (value.type === "boolean" && kind === "switch") ||
-    (value.type === "array" && kind === "list" && value.items.every(isItem));
+    typeof value === "string" ||
+    value instanceof Date ||
+    ((typeof value === "number" || typeof value === "bigint") && kind === "number") ||
+    (typeof value === "boolean" && kind === "switch");
   if (fits) return undefined;
-  const found = value.type === "array" ? "an array" : value.text;
-  const isBadItem = value.type === "array" && kind === "list";
-  return isBadItem
-    ? `${setting.flag} must be a list of texts without commas`
-    : `${setting.flag} must be ${rule[kind]}, not ${found}`;
+  return `${setting.flag} must be ${rule[kind]}, not ${Array.isArray(value) ? "an array" : value}`;
 }
 
 /** The value as a flag would give it. */
 function textOf(value: TomlValue): string {
-  if (value.type === "array") return value.items.map(textOf).join(",");
-  if (value.type === "boolean") return value.text === "true" ? "on" : "off";
-  return value.text;
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === "boolean") return value ? "on" : "off";
+  return Array.isArray(value) ? value.join(",") : String(value);
+}
+
+/** A section, a key with dots or a table in braces. Settings have none. */
+function isTable(value: TomlValue): boolean {
+  return typeof value === "object" && !Array.isArray(value) && !(value instanceof Date);
 }

@@ -107,6 +107,62 @@ idle-timeout-seconds = 999
     );
   });
 
+  test("with line and character where the text is no TOML, and without the text", () => {
+    const hint = "write texts in quotes and one key on a line";
+    const cases = {
+      "port = 1\nhost": "2: incomplete key-value: cannot find end of key, at character 1",
+      "port =\nhost = 1": "1: invalid value, at character 7",
+      "port = 1 host = 2": "1: each key-value declaration must be followed by an end-of-line, at",
+      "backup-every = 1h": "1: illegal character in numeric literal, at character 17",
+      "log-level = debug": "1: invalid value, at character 13",
+      'port = 1\nhost = "x\nenv = 2': "2: control characters are not allowed in strings, at",
+      "host = 's3cret": "1: unfinished string, at character 8",
+      'host = "C:\\data"': "1: unrecognised escape sequence, at character 12",
+      "cors-origins = [1 2]": "1: expected comma or end of structure, at character 19",
+      "port = 1\nhost = 2\nport = 3": "3: trying to redefine an already defined table or value",
+      "port = 007": "1: illegal leading zero, at character 8",
+      "= 1": "1: unexpected end of key, at character 1",
+      "port = 1\n\u0000": "2: illegal character in key, at character 1",
+    };
+    for (const [text, expected] of Object.entries(cases)) {
+      const [problem, ...others] = problemsOf(text);
+      expect(problem).toStartWith(`FILE:${expected}`);
+      expect(problem).toEndWith(`; ${hint}`);
+      expect(problem).not.toMatch(/s3cret|\n/);
+      expect(others).toEqual([]);
+    }
+  });
+
+  test("with the line of every section and table, and of every key however it is written", () => {
+    const rule = "is a section or a table; write every key on a line of its own, as port = 8080";
+    expect(problemsOf("port = 1\n\n[serve]\nhost = 'x'\n")).toEqual([`FILE:3: serve ${rule}`]);
+    expect(problemsOf("tls.cert = 'x'")).toEqual([`FILE:1: tls ${rule}`]);
+    expect(problemsOf("\nport = {http = 1}")).toEqual([`FILE:2: port ${rule}`]);
+    expect(problemsOf("\ufeff# port = true\r\n'port'\t=\ttrue\r\n[[host]]\r\n")).toEqual([
+      "FILE:2: port must be a number, not true",
+      "FILE:3: host must be a text, not an array",
+    ]);
+    expect(problemsOf('cors-origins = [\n"port = 1", # one\n]\n"prot" = 2')).toEqual([
+      "FILE:4: unknown key 'prot'; did you mean 'port'?",
+      expect.stringMatching(/^FILE:1: cors-origins .*'port = 1'/),
+    ]);
+  });
+
+  test("with every digit of a number, and without a moment that is none", () => {
+    const rule = "port must be a port from 0 to 65535, not";
+    for (const [written, shown] of [
+      ["9_223_372_036_854_775_808", "9223372036854775808"],
+      ["0xffff_ffff_ffff_ffff", "18446744073709551615"],
+      ["inf", "Infinity"],
+      ["-1", "-1"],
+    ]) {
+      expect(problemsOf(`port = ${written}`)).toEqual([`FILE:1: ${rule} '${shown}'`]);
+    }
+    expect(problemsOf("pets-sunset = 07:32:00")[0]).toStartWith("FILE:1: pets-sunset must be");
+    expect(problemsOf("pets-sunset = 2028-01-01T00:00:00+02:00")).toEqual([]);
+    expect(problemsOf("pets-sunset = 2028-01-01")).toEqual([]);
+  });
+
   test("without the values of secrets", () => {
     const [problem] = problemsOf('database = "mysql://root:s3cret@db"');
     expect(problem).toBe("FILE:1: database must be sqlite:PATH or postgres://…");
