@@ -73,6 +73,23 @@ describe("petstore config", () => {
   });
 });
 
+test("a folder for backups that may be a password is refused without it, and a folder with an @ is not", async () => {
+  const folder = async (text: string) => {
+    const { out } = await place.runHere(["config", "--json", "--backup-folder", text]);
+    const { problems, settings: all }: Shown = JSON.parse(out);
+    return [all.find(({ flag }) => flag === "backup-folder")!.value, ...problems];
+  };
+  const rule = "--backup-folder must be a folder, or a bucket as s3://BUCKET/PREFIX, not";
+  for (const [text, shown] of [
+    ["me:hunter@bucket/a", "[hidden]@bucket/a"],
+    ["s3:/me:hunter@bucket/a", "s3:/[hidden]@bucket/a"],
+    ["s3://me:hunter@bucket/a", "s3://[hidden]@bucket/a"],
+  ] as const) {
+    expect(await folder(text)).toEqual([shown, `${rule} '${shown}'`]);
+  }
+  expect(await folder("/srv/shop@home")).toEqual(["/srv/shop@home"]);
+});
+
 test("a command uses the store of its settings file", async () => {
   writeFileSync(place.path("store.toml"), 'database = "sqlite:./elsewhere.db"\n');
   const create = ["keys", "create", "--name", "a", "--plan", "free", "--config", "store.toml"];

@@ -37,7 +37,7 @@ const disguises: Readonly<Record<string, Disguise>> = {
   "cut by a line break": (text, at) => `${text.slice(0, at)}%0D%0A${text.slice(at)}`,
   "cut by a space of no width": (text, at) => `${text.slice(0, at)}%E2%80%8B${text.slice(at)}`,
   "with its prefix, cut by a point": (text, at) =>
-    text.startsWith("ps") ? `${text.slice(0, 9 + at)}.${text.slice(9 + at)}` : text,
+    /^ps[ko]_/.test(text) ? `${text.slice(0, 9 + at)}.${text.slice(9 + at)}` : text,
   "encoded as in scripts": (text) => hex(text).replaceAll("%", "%u00"),
   "as basic credentials": (text) => btoa(`till:${text}`),
   "as basic credentials of a URL": (text) => Buffer.from(`till:${text}`).toString("base64url"),

@@ -66,8 +66,12 @@ export function withoutAddresses(text: string): string {
     .replace(/[^\s'"]+/g, (word) => (/[@?#]|:[/\\]/.test(word) ? shownAddress(word) : word));
 }
 
-/** API keys, keys of operators and secrets of webhooks. The prefix stays, which helps to find the key. */
-const tokens = /(ps[ko]_(?:live_|test_|(?!(?:live|test)_))|whsec_)(?:[\w+/=%-]|\.(?=\w))+/gi;
+/**
+ * API keys, keys of operators and secrets of webhooks. The prefix stays, which helps to find the key. An
+ * id can end with a part of one.
+ */
+const tokens =
+  /(ps[ko]_(?:live|test)_|(?<![0-9a-z])ps[ko]_(?!(?:live|test)_)|whsec_)(?:[\w+/=%-]|\.(?=\w))+/gi;
 
 /** The credentials of a header, with or without its name. Messages say `Bearer <API_KEY>`. */
 const credentials = /\b((?:bearer|basic)(?:[ \t]|%20)+)[^\s,;"'<]+/gi;
@@ -91,7 +95,6 @@ export function withoutSecrets(text: string): string {
 
 /** ASCII characters that are percent-encoded, once or several times. Not the space. */
 const encoded = /%(?:25)*(?:u00)?(2[1-9a-f]|[3-6][0-9a-f]|7[0-9a-e])/gi;
-const decode = (_: string, code: string) => String.fromCharCode(Number.parseInt(code, 16));
 const decodingsMax = 10;
 
 /** What can be a key or a token in any form. Characters that are still encoded do not end it. */
@@ -110,7 +113,7 @@ export function withoutKeys(text: string): string {
   for (let count = 0; plain !== before; count++) {
     if (count === decodingsMax) return hidden;
     before = plain;
-    plain = plain.replace(encoded, decode);
+    plain = plain.replace(encoded, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
   }
   // A name in quotes may be decoded already.
   const joined = plain.replace(/'[^':]*'/g, (name) => name.replace(/\s/g, "%20"));
