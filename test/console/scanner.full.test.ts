@@ -17,7 +17,7 @@ import { lastLedgerRows, quantityOf, rowOf } from "../support/stock-view.ts";
 
 /** A scan is taken from whatever has the focus, and finds its pet. It is never typed into another field. */
 
-const codes = { rex: "4006381333931", luna: "KOI E042", polly: "00123456789051" };
+const codes = { rex: "4006381333931", luna: "E042 KOI", polly: "00123456789051" };
 const unknown = "4006381333948";
 
 let service: TestService;
@@ -311,6 +311,23 @@ test("in a count, a scan into any field is the next line", async () => {
   await page.getByRole("button", { name: "Discard…" }).click();
   await page.getByRole("button", { name: "Discard", exact: true }).click();
   await expectNothingStored();
+});
+
+test("half of a date, and a choice, are as before after a scan", async () => {
+  await showView(page, "/activity");
+  const from = page.getByLabel("From", { exact: true });
+  await from.focus();
+  await scan("123456789012");
+  await question().waitFor();
+  await page.keyboard.press("Escape");
+  await question().waitFor({ state: "detached" });
+  expect(await from.evaluate((field: HTMLInputElement) => field.validity.badInput)).toBe(false);
+  const cause = page.getByLabel("Made with");
+  await cause.focus();
+  await scan("Undo 1234");
+  await question().waitFor();
+  await page.keyboard.press("Escape");
+  expect(await cause.inputValue()).toBe("");
 });
 
 test("elsewhere, a scan opens its pet; in History, its history; in Activity, it can be the filter", async () => {

@@ -80,8 +80,8 @@ function begin(target: Element): void {
 function end(code: string, takeElsewhere: Take): void {
   for (const one of closed) one.value = undefined;
   for (const [field, value] of before) {
-    const isChanged = field.isConnected && field.value !== value;
-    if (isChanged) enter(field, value, field.matches("select") ? ["input", "change"] : ["input"]);
+    // Also if it is the same: half a date has no value yet.
+    enter(field, value, field.matches("select") ? ["input", "change"] : ["input"]);
   }
   // What was closed is gone after the page has been drawn, which is before this.
   queueMicrotask(() => {

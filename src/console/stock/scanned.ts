@@ -1,4 +1,3 @@
-import { batch } from "@preact/signals";
 import { announce } from "../page/messages.ts";
 import { navigate } from "../page/router.ts";
 import { formatCount } from "../texts/formats.ts";
@@ -13,11 +12,9 @@ export function selectScanned(code: string): void {
   const row = findOrStop(code);
   if (row === undefined) return;
   const { [row]: petId = "" } = table.value.ids;
-  batch(() => {
-    if (indexOfPet(petId) < 0) showAll();
-    selectOnly(row);
-    focusCell(indexOfPet(petId), "quantity");
-  });
+  if (indexOfPet(petId) < 0) showAll();
+  selectOnly(row);
+  focusCell(indexOfPet(petId), "quantity");
   announce(`${table.value.names[row]}: ${formatCount(table.value.quantities[row]!)}`);
 }
 
