@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { apiErrorCodes } from "../src/domain/running/errors.ts";
+import { webhooks } from "../src/http/api/contract/webhooks.ts";
 import { closeBrowser } from "./support/browser.ts";
 import { apiDocument, documentedOperations } from "./support/contract/document.ts";
 import {
@@ -78,6 +79,13 @@ describe("without JavaScript, the page", () => {
     }
     for (const name of Object.keys(apiDocument.components.schemas)) {
       expect(texts.get(`schema-${name}`)).toContain(name);
+    }
+    for (const [type, { post }] of Object.entries(webhooks)) {
+      const { schema } = post.requestBody.content["application/json"];
+      const names = post.parameters.map(({ name }) => name);
+      for (const piece of [type, post.summary, schema.$ref.split("/").at(-1)!, ...names]) {
+        expect(texts.get(post.operationId)).toContain(piece);
+      }
     }
     for (const code of apiErrorCodes) expect(texts.get("schema-Error")).toContain(code);
     const facts = plain.page.locator(".facts");

@@ -50,6 +50,7 @@ describe("the search", () => {
       ["update stock", "Update the stock of a pet PATCH /inventory/{petId}Operation"],
       ["/store/orders", "List orders GET /store/ordersOperation"],
       ["ledgerrow", "LedgerRowSchema"],
+      ["inventory.changed", "Stock has changedWebhook"],
       ["retry-after", "Retry-AfterHeader"],
       ["KEY_BANNED", "key_bannedError code"],
       ["410", "goneError code"],

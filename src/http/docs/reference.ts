@@ -3,6 +3,7 @@ import type { ApiDocument } from "../api/contract/document.ts";
 import { errors, unlistedErrors } from "../api/contract/errors.ts";
 import { type HeaderId, headerName } from "../api/contract/headers.ts";
 import type { Schema } from "../api/contract/schema.ts";
+import { webhooks } from "../api/contract/webhooks.ts";
 import { statusOf } from "../messages/errors.ts";
 import { type Html, html } from "../pages/html.ts";
 import { headingLink, prose } from "./prose.ts";
@@ -10,12 +11,13 @@ import { constraintsOf, jsonBlock, typeOf } from "./schema.ts";
 
 type Headers = ApiDocument["components"]["headers"];
 
-/** Renders what the operations share: schemas, response headers and error codes. */
+/** Renders the webhooks, and what the operations share: schemas, response headers and error codes. */
 export function referenceSections(document: ApiDocument): Html[] {
   const { schemas, headers } = document.components;
   const headerFields = Object.entries(headers).map(([id, header]) => headerField(id, header));
   const codeFields = describedCodes(document).map(errorCodeField);
   return [
+    section("webhooks", "Webhooks", Object.entries(webhooks).map(webhookSection)),
     section(
       "schemas",
       "Schemas",
@@ -31,6 +33,21 @@ function section(id: string, title: string, content: Html | readonly Html[]): Ht
         ${headingLink("h2", id, title)}
         ${content}
       </section>`;
+}
+
+/** Renders a request that the service sends. */
+function webhookSection([type, { post }]: [string, (typeof webhooks)["test"]]): Html {
+  const { operationId: id, summary, description, parameters, requestBody, responses } = post;
+  return html`<section class="schema" id="${id}" aria-labelledby="${id}-title" data-kind="Webhook" data-keywords="${type}">
+    ${headingLink("h3", id, summary)}
+    ${prose(description)}
+    <p>Body of type <code>${type}</code>: <span class="type">${typeOf(requestBody.content["application/json"].schema)}</span></p>
+    <dl class="fields">${parameters.map(
+      ({ name, description }) => html`<div class="definition"><dt><code>${name}</code></dt>
+        <dd>${prose(description)}</dd></div>`,
+    )}</dl>
+    ${Object.entries(responses).map(([status, response]) => prose(`Answer with ${status}: ${response.description}`))}
+  </section>`;
 }
 
 /** Renders one named schema: the fields of an object, or the values of an enumeration. */

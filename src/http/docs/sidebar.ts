@@ -16,7 +16,7 @@ export function sidebar(document: ApiDocument, endpoints: readonly Endpoint[]): 
       )}
       <p class="nav-title">Reference</p>
       <ul class="nav-list">
-        ${link("schemas", "Schemas")}${link("headers", "Response headers")}${link("error-codes", "Error codes")}
+        ${link("webhooks", "Webhooks")}${link("schemas", "Schemas")}${link("headers", "Response headers")}${link("error-codes", "Error codes")}
       </ul>
     </nav>`;
 }

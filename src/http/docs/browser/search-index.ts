@@ -3,7 +3,7 @@
 export interface Topic {
   /** Where the topic is: the id of its element. */
   readonly id: string;
-  /** "Operation", "Schema", "Header", "Error code" or "Section". */
+  /** "Operation", "Webhook", "Schema", "Header", "Error code" or "Section". */
   readonly kind: string;
   readonly title: string;
   /** Other names: the path of an operation, the fields of a schema. */
