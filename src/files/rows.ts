@@ -130,8 +130,7 @@ function objectReader({ problems, take }: Target): TakeText {
 const valuesMax = 10_000;
 
 function hasTooManyValues(text: string): boolean {
-  let values = 1;
-  let inString = false;
+  let [values, inString] = [1, false];
   for (let at = 0; at < text.length && text.length > 2 * valuesMax; at++) {
     const code = text[at];
     if (code === '"') inString = !inString;

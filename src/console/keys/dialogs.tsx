@@ -13,17 +13,14 @@ import { ExpiryField, NameField, RoleField, readKeyForm, TermsFields } from "./k
 /** Sends a change. If no owner would be left, sending it again is the confirmation. */
 function useKeyChange(action: string) {
   const isWarned = useRef(false);
-  return async (path: string, options: RequestOptions) => {
-    try {
-      return await request<Key>(isWarned.current ? `${path}?force=true` : path, options);
-    } catch (error) {
+  return (path: string, options: RequestOptions) =>
+    request<Key>(isWarned.current ? `${path}?force=true` : path, options).catch((error) => {
       if (!(error instanceof ApiError && error.code === "last_owner")) throw error;
       isWarned.current = true;
       throw new ShownError(
         `No other owner has a valid key for as long. Without one, only the command petstore keys create makes keys. Choose ${action} again if you want that.`,
       );
-    }
-  };
+    });
 }
 
 interface Props {

@@ -96,7 +96,7 @@ export async function changeKey(
   id: string,
   change: KeyChange,
   by: By,
-  isForced = false,
+  force = false,
 ): Promise<Key> {
   const entry = auditEntry(by, "key.changed", id, { ...change });
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
@@ -104,7 +104,7 @@ export async function changeKey(
     if (key.revokedAt !== null) throw revoked(id);
     const changed = { ...key, ...checkChange(key, change, by.now) };
     // Another operator may have changed another field in the meantime.
-    const needsOther = !isForced && isLoss(key, changed, by.now);
+    const needsOther = !force && isLoss(key, changed, by.now);
     if (await keys.changeKey(key, changed, entry, needsOther)) return changed;
   }
   throw unavailable("busy");
@@ -136,25 +136,18 @@ export async function rotateKey(
 }
 
 /** Revokes a key. A key that is already revoked keeps the time of its first revocation. */
-export async function revokeKey(
-  { keys }: Keys,
-  id: string,
-  by: By,
-  isForced = false,
-): Promise<Key> {
+export async function revokeKey({ keys }: Keys, id: string, by: By, force = false): Promise<Key> {
   const key = await getKey({ keys }, id);
-  const needsOther = !isForced && isLoss(key, { ...key, revokedAt: by.now }, by.now);
+  const needsOther = !force && isLoss(key, { ...key, revokedAt: by.now }, by.now);
   await keys.revokeKey(id, by.now, auditEntry(by, "key.revoked", id), needsOther);
   return getKey({ keys }, id);
 }
 
 /** Whether it is an owner's for less long. A rotation is no loss: its result is a new secret of the key. */
 function isLoss(before: Key, after: Key, now: number): boolean {
+  const ownerUntil = (key: Key) =>
+    roleOf(key) === "owner" && key.revokedAt === null ? (key.expiresAt ?? Infinity) : 0;
   return ownerUntil(before) > now && ownerUntil(after) < ownerUntil(before);
-}
-
-function ownerUntil(key: Key): number {
-  return roleOf(key) === "owner" && key.revokedAt === null ? (key.expiresAt ?? Infinity) : 0;
 }
 
 /** Ends a key's ban. Returns false if none was in force. */

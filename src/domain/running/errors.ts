@@ -26,15 +26,10 @@ export const errorCodes = [
 export type ErrorCode = (typeof errorCodes)[number];
 
 /** Codes that the operator API sends, and the API never does. */
-const operatorCodes: readonly ErrorCode[] = [
-  "cross_origin",
-  "already_exists",
-  "already_running",
-  "last_owner",
-];
+const adminCodes: ErrorCode[] = ["cross_origin", "already_exists", "already_running", "last_owner"];
 
 /** Every code of the API. */
-export const apiErrorCodes = errorCodes.filter((code) => !operatorCodes.includes(code));
+export const apiErrorCodes = errorCodes.filter((code) => !adminCodes.includes(code));
 
 /**
  * An error that the client caused or must know about. Its message is safe to show to any client.

@@ -210,15 +210,17 @@ const isForced = ({ request }: Call) => readParameter(queryOf(request), force) ?
 function keyAction(
   path: string,
   act: (store: Context["store"], id: string, by: By, isForced: boolean) => Promise<unknown>,
-  { returned, ...text }: Record<"summary" | "description" | "returned", string>,
-  further: Pick<Contract, "parameters" | "errors"> = {},
+  {
+    returned,
+    ...text
+  }: Pick<Contract, "summary" | "description" | "errors"> & { returned: string },
 ): AdminDeclaration {
   return {
     method: "POST",
     path: `/keys/{keyId}/${path}`,
     contract: {
-      ...{ ...text, ...further },
-      parameters: [keyIdParameter, ...(further.parameters ?? [])],
+      ...text,
+      parameters: [keyIdParameter, ...(text.errors ? [force] : [])],
       success: { 200: json(returned, "Key") },
       messages: notFound,
     },
@@ -230,17 +232,13 @@ function keyAction(
   };
 }
 
-const revokeKey = keyAction(
-  "revoke",
-  lifecycle.revokeKey,
-  {
-    summary: "Revoke a key",
-    description:
-      "Ends a key permanently. Its next request gets 401, and its sessions end. A key that is already revoked keeps the time of its first revocation.",
-    returned: "The revoked key.",
-  },
-  { parameters: [force], errors: ["last_owner"] },
-);
+const revokeKey = keyAction("revoke", lifecycle.revokeKey, {
+  summary: "Revoke a key",
+  description:
+    "Ends a key permanently. Its next request gets 401, and its sessions end. A key that is already revoked keeps the time of its first revocation.",
+  returned: "The revoked key.",
+  errors: ["last_owner"],
+});
 
 const liftBan = keyAction("unban", lifecycle.liftBan, {
   summary: "Lift a ban",
