@@ -1,4 +1,4 @@
-// The instances whose clocks are moved: one on SQLite, or two on PostgreSQL that are an hour apart.
+// The instances whose clocks are moved: one on SQLite, or two on PostgreSQL that are about an hour apart.
 
 import { join } from "node:path";
 import { dayMs, minuteMs } from "../../src/domain/limits/limits.ts";
@@ -18,7 +18,7 @@ export async function startInstances(
   { url, engine, instances: size }: TrialDatabase,
 ) {
   const load = await createStore(url);
-  await importPets(url, '{"petId":21,"name":"Pet"}');
+  await importPets(url, '{"petId":21,"name":"Pet"}\n{"petId":22,"name":"Shelf","quantity":1000}');
   const small = { plan: "enterprise", perMinute, perDay: 1_000_000 };
   const endsAt = Date.now() + 200 * dayMs;
   const keys = {
@@ -30,8 +30,10 @@ export async function startInstances(
   };
   const isShared = engine === "postgres";
   if (isShared) await makeTimeMovable(url);
+  // Little enough to go unnoticed, and enough to place a count wrongly.
+  const initialMs = () => random.pick([0, 150, -150, 2_000, -2_000]);
   const clocks = Array.from({ length: size }, (_, index) =>
-    createMovableClock(join(folder, `clock-${index}`), index * 60 * minuteMs),
+    createMovableClock(join(folder, `clock-${index}`), index * 60 * minuteMs + initialMs()),
   );
   const backups = join(folder, "backups");
   const fleet = await startFleet(url, {
@@ -46,6 +48,8 @@ export async function startInstances(
   });
   let databaseAheadMs = 0;
   let turn = 0;
+  /** The clock that limits, bans and the times of rows follow. */
+  const ledgerNow = () => (isShared ? Date.now() + databaseAheadMs : clocks[0]!.now());
 
   /** Moves the clocks of the instances, that of the database, or all. Returns which. */
   async function moveClocks(ms: number): Promise<"instances" | "database" | "all"> {
@@ -70,9 +74,9 @@ export async function startInstances(
     anyUrl: () => fleet.instance(turn++ % size).baseUrl,
     /** How far the clock of the first instance is ahead. Sessions and the ends of keys follow it. */
     aheadMs: () => clocks[0]!.now() - Date.now(),
-    /** The minute of the clock that limits, bans and the times of rows follow. */
-    minute: () =>
-      Math.floor((isShared ? Date.now() + databaseAheadMs : clocks[0]!.now()) / minuteMs),
+    ledgerNow,
+    /** The minute of that clock. */
+    minute: () => Math.floor(ledgerNow() / minuteMs),
     /** How often every instance has said that a clock jumped by about so much. */
     logged(ms: number): number {
       const counts = clocks.map((_, index) => {

@@ -9,6 +9,7 @@ import { createGate } from "../gate.ts";
 import { type Load, sendLoad } from "../load.ts";
 import type { Round } from "../part.ts";
 import { faultsIn } from "../store.ts";
+import { createCounter } from "./counter.ts";
 import type { TrialDatabase } from "./database.ts";
 import { type Instances, startInstances } from "./instances.ts";
 import { type Caller, checkPromises, keyedUpdate } from "./promises.ts";
@@ -54,6 +55,7 @@ export async function startTrial(round: Round, database: TrialDatabase) {
   opened.defer(async () => void stop());
   gate.open();
 
+  const counter = createCounter(round, instances, caller);
   let jumps = 0;
   let checkedMinute = 0;
   async function check(name: string, movedMs: number, minuteBefore: number): Promise<void> {
@@ -69,6 +71,7 @@ export async function startTrial(round: Round, database: TrialDatabase) {
   return {
     /** Moves clocks while the instances run, or are stopped or killed for that time. */
     async move(ms: number, manner: "run" | "stop" | "kill"): Promise<void> {
+      const count = await counter.count();
       const before = instances.logged(ms);
       // Its time of failure is then in the past or in the future. With more of them, a retry takes minutes.
       if (jumps < 2 && !round.isShort) receiver.behaveOnce(answer(500));
@@ -100,6 +103,7 @@ export async function startTrial(round: Round, database: TrialDatabase) {
       if (manner === "run" && movedMs !== 0)
         await wait("not logged", () => instances.logged(ms) > before);
       await check(name, movedMs, minuteBefore);
+      await counter.apply(count, name);
     },
     /** Ends the load, and compares everything with what clients were told. */
     async end(): Promise<void> {
