@@ -186,6 +186,37 @@ test("the grid asks about a doubtful quantity before it is stored", async () => 
   await page.keyboard.press("Escape");
 });
 
+test("the console asks about a short code that came from a scanner, and not about what a person types", async () => {
+  await cell(105, "select").click();
+  const bar = page.locator(".bulk-bar");
+  await bar.getByLabel("What to change").selectOption("delta");
+  const amount = bar.getByLabel("Quantity", { exact: true });
+  await amount.focus();
+  await scan("1042");
+  await question().getByText("Fish 105: is the quantity 1,042?").waitFor();
+  await page.keyboard.press("Escape");
+  await expectNothingStored();
+  await amount.fill("");
+  await typeInto(page, "1042");
+  await rowOf(page, 105).getByText("1,049").waitFor();
+});
+
+test("in History, a scan waits for the pets that are loading", async () => {
+  const released = Promise.withResolvers<void>();
+  await page.route("**/admin/stock", async (route) => {
+    await released.promise;
+    await route.continue();
+  });
+  const isAsked = page.waitForRequest("**/admin/stock");
+  await page.goto(consoleUrl(service, "/history"));
+  await isAsked;
+  await scan(codes.rex);
+  released.resolve();
+  await page.waitForURL(/\/history\/1$/);
+  expect(await question().count()).toBe(0);
+  await page.unroute("**/admin/stock");
+});
+
 test("an unknown barcode stops with a sound, and the next scan waits until it was seen", async () => {
   await page.evaluate(() => {
     const { start } = OscillatorNode.prototype;

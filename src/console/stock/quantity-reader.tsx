@@ -1,5 +1,6 @@
 import { ShownError } from "../client/api.ts";
 import { ask } from "../parts/question.tsx";
+import { wasScanned } from "../parts/scanner.ts";
 import { countOf, formatCount } from "../texts/formats.ts";
 import {
   deltaRule,
@@ -20,11 +21,14 @@ interface Pet {
   readonly quantity?: number | undefined;
 }
 
+/** A code that is too short to be taken for a scan everywhere. */
+const isShortScan = (text: string) => text.length > 2 && wasScanned(text);
+
 /** Asks about those that are doubtful. True if all of them are meant. */
 export async function areMeant(typed: readonly (Pet & { readonly text: string })[]) {
   const [first, ...others] = typed.filter(
     ({ text, petId, barcode, quantity }) =>
-      text.trim() === barcode || isDoubtful(text, petId, quantity),
+      text.trim() === barcode || isShortScan(text) || isDoubtful(text, petId, quantity),
   );
   if (!first) return true;
   const { name, text, quantity } = first;

@@ -119,7 +119,7 @@ export function updateOrder(): void {
   });
 }
 
-let isFollowing = false;
+let following: Promise<void> | undefined;
 /** Pets that were renamed while the entries are loaded, which may have the old names. */
 let renamedMeanwhile: string[] = [];
 
@@ -147,10 +147,9 @@ const follower = new Follower({
 });
 
 /** Loads all entries, unless they are there, and follows the feed from then on. */
-export async function loadStock(): Promise<void> {
-  if (isFollowing) return;
-  isFollowing = true;
-  await follower.start();
+export function loadStock(): Promise<void> {
+  following ??= follower.start();
+  return following;
 }
 
 export const reload = () => follower.reload();
@@ -201,7 +200,7 @@ async function addPet(petId: string): Promise<void> {
 }
 
 onRenamed((renamed) => {
-  if (!isFollowing) return;
+  if (!following) return;
   renamedMeanwhile.push(...(renamed ?? []));
   if (renamed) void describeAgain([...renamed]);
   else void reload();
@@ -234,8 +233,8 @@ export function touched(): void {
 }
 
 onSignOut(() => {
-  if (!isFollowing) return;
-  isFollowing = false;
+  if (!following) return;
+  following = undefined;
   follower.stop();
   batch(() => {
     table.value = new StockTable();
