@@ -1,7 +1,7 @@
 import type { Signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { isAsking, stop } from "./question.tsx";
-import { Scans } from "./scans.ts";
+import { listClosed, Scans } from "./scans.ts";
 import { playStopSound } from "./stop-sound.ts";
 
 // Takes what a scanner types from whatever has the focus, and gives it to the view that is shown. The keys do
@@ -12,21 +12,15 @@ type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
 /** For a field that takes a scan as its text. */
 export const barcodeField = { "data-barcode": true };
-const fields = "input:not([type=checkbox], [type=radio]), textarea, select";
+const fields = "input:not([type=checkbox], [type=radio], [type=file]), textarea, select";
 
 const scans = new Scans();
 /** What the fields contained before the scan. */
 const before = new Map<Field, string>();
 let origin: Element | undefined;
-const closable: Signal<unknown>[] = [];
 /** What was closed when the scan began. */
 let closed: readonly Signal<unknown>[] = [];
 let taken: Take | undefined;
-
-/** Says that keys open what this signal has. What the keys of a scan open is closed again. */
-export function closedByScan(opened: Signal<unknown>): void {
-  closable.push(opened);
-}
 
 /** Whether a text and its Enter came at the speed of a scanner, for codes as short as a quantity. */
 export function wasScanned(text: string): boolean {
@@ -74,7 +68,7 @@ function swallow(event: Event): void {
 function begin(target: Element): void {
   origin = target;
   before.clear();
-  closed = closable.filter((one) => one.peek() === undefined);
+  closed = listClosed();
 }
 
 function end(code: string, takeElsewhere: Take): void {

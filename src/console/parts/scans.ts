@@ -1,3 +1,5 @@
+import type { Signal } from "@preact/signals";
+
 /** The most that a scanner needs from key to key. Nobody types eight characters that fast. */
 const keyMsMax = 30;
 /** One key may come late. */
@@ -50,4 +52,16 @@ export class Scans {
     // Some scanners end with two keys.
     return isScan ? "scan" : wasScan ? "echo" : undefined;
   }
+}
+
+const closable: Signal<unknown>[] = [];
+
+/** Says that keys open what this signal has. What the keys of a scan open is closed again. */
+export function closedByScan(opened: Signal<unknown>): void {
+  closable.push(opened);
+}
+
+/** What a scan that begins now closes at its end. */
+export function listClosed(): readonly Signal<unknown>[] {
+  return closable.filter((one) => one.peek() === undefined);
 }

@@ -6,7 +6,7 @@ import type { LedgerRow, PetStatus, VersionedItem } from "../client/types.ts";
 import { announce, showError, showSuccess } from "../page/messages.ts";
 import { isNarrow } from "../parts/layout.ts";
 import { whoOf } from "../parts/origins.ts";
-import { closedByScan } from "../parts/scanner.ts";
+import { closedByScan } from "../parts/scans.ts";
 import { capitalized, formatCount } from "../texts/formats.ts";
 import { leaveEdit } from "./focus.ts";
 import { parseAddition } from "./quantities.ts";

@@ -13,7 +13,7 @@ import {
 } from "../client/types.ts";
 import { showError } from "../page/messages.ts";
 import type { LoadState } from "../parts/loaded.tsx";
-import { closedByScan } from "../parts/scanner.ts";
+import { closedByScan } from "../parts/scans.ts";
 import { facts } from "../parts/service.ts";
 import { loadSales, sales } from "./lasting.ts";
 import { countStatuses, type Sort, searchRows, sortRows } from "./order.ts";
