@@ -1,5 +1,5 @@
 import { delimiters } from "./formats.ts";
-import { BrokenText } from "./lines.ts";
+import { BrokenText, columnsMax, tooManyColumns } from "./lines.ts";
 
 /** The delimiter of a file with this header: the one that it has most often, outside of quotes. */
 export function delimiterOf(header: string): string {
@@ -16,9 +16,11 @@ export function delimiterOf(header: string): string {
  */
 export function splitCells(line: number, text: string, delimiter = ","): string[] {
   const row = text.endsWith("\r") ? text.slice(0, -1) : text;
-  if (!row.includes('"')) return row.split(delimiter);
-  const cells: string[] = [];
+  const isPlain = !row.includes('"');
+  const cells = isPlain ? row.split(delimiter, columnsMax + 1) : [];
   for (let at = 0; ; at++) {
+    if (cells.length > columnsMax) throw new BrokenText(line, tooManyColumns);
+    if (isPlain) return cells;
     const end = row[at] === '"' ? closingQuote(line, row, at) + 1 : next(row, delimiter, at);
     if (end < row.length && row[end] !== delimiter) throw unexpectedQuote(line);
     const cell = row.slice(at, end);

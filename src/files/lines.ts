@@ -29,6 +29,10 @@ export class BrokenText extends ServiceError {
 /** More characters than any valid record has. */
 export const recordCharactersMax = 2_000_000;
 
+/** Every column of a table is listed. */
+export const columnsMax = 1_000;
+export const tooManyColumns = `has more than ${columnsMax} columns`;
+
 /** Throws if a record is too long. Without a bound, an unclosed quote would load the whole file. */
 export function boundRecord(line: number, text: string): string {
   if (text.length <= recordCharactersMax) return text;

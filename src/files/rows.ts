@@ -1,7 +1,7 @@
 import type { FoundColumn } from "../domain/catalogue/import-preview.ts";
-import { type Problems, shownValue } from "../domain/catalogue/import-problems.ts";
+import { type Problems, problemsMax, shownValue } from "../domain/catalogue/import-problems.ts";
 import type { RowKind } from "../domain/catalogue/imports.ts";
-import { isJsonObject, parseJson } from "../domain/values/json.ts";
+import { hasTooManyValues, isJsonObject, parseJson, valuesMax } from "../domain/values/json.ts";
 import { delimiterOf, splitCells } from "./csv.ts";
 import { type Delimiter, delimiters, type Format, type ImportFormat } from "./formats.ts";
 import { assertFormat } from "./hints.ts";
@@ -44,6 +44,7 @@ export async function* readRecords<T>(
     for await (const _ of pieces) {
       yield records;
       records = [];
+      if (problems.count() >= problemsMax) return;
     }
   } catch (error) {
     if (!(error instanceof BrokenText)) throw error;
@@ -126,36 +127,30 @@ function objectReader({ problems, take }: Target): TakeText {
   };
 }
 
-/** Of a JSON object. Each takes a hundred bytes, and two in the text. */
-const valuesMax = 10_000;
-
-function hasTooManyValues(text: string): boolean {
-  let [values, inString] = [1, false];
-  for (let at = 0; at < text.length && text.length > 2 * valuesMax; at++) {
-    const code = text[at];
-    if (code === '"') inString = !inString;
-    else if (inString && code === "\\") at += 1;
-    else if (!inString && code === ",") values += 1;
-  }
-  return values > valuesMax;
-}
-
 function csvReader(target: Target): TakeText {
   const takeRow = createTableReader(target);
   let delimiter: string | undefined = target.delimiter && delimiters[target.delimiter];
+  let isHeader = true;
   return (line, text) => {
     delimiter ??= delimiterOf(text);
-    const cells = readCells(line, text, delimiter, target.problems);
+    const cells = readCells(line, text, delimiter, isHeader, target.problems);
+    isHeader = false;
     if (cells) takeRow(line, cells, delimiter);
   };
 }
 
 /** A wrong quote in one line is a problem of that line. Over several lines, it may join rows. */
-function readCells(line: number, text: string, delimiter: string, problems: Problems) {
+function readCells(
+  line: number,
+  text: string,
+  delimiter: string,
+  isHeader: boolean,
+  problems: Problems,
+) {
   try {
     return splitCells(line, text, delimiter);
   } catch (error) {
-    if (!(error instanceof BrokenText) || text.includes("\n")) throw error;
+    if (!(error instanceof BrokenText) || text.includes("\n") || isHeader) throw error;
     problems.add({ line, value: shownValue(text.trim()), rule: error.rule });
     return undefined;
   }

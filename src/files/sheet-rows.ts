@@ -1,5 +1,5 @@
-import { BrokenText, recordCharactersMax } from "./lines.ts";
-import { type Cell, columnsMax, tooManyColumns } from "./table.ts";
+import { BrokenText, columnsMax, recordCharactersMax, tooManyColumns } from "./lines.ts";
+import type { Cell } from "./table.ts";
 import { boundText, createTextReader, type FindText } from "./workbook-texts.ts";
 import { attribute, type Tag, unescaped } from "./xml.ts";
 
@@ -65,7 +65,7 @@ export function createRowReader(book: Book) {
 
   function takeInCell(tag: Tag, read: ReadCell): void {
     const { before } = tag;
-    count(before.length);
+    count(before.length, 0);
     if (tag.name === "f") read.isFormula = true;
     else if (tag.name !== "v") text.take(tag);
     else if (!tag.isStart) read.value ??= boundText(unescaped(before));
@@ -77,13 +77,14 @@ export function createRowReader(book: Book) {
     if (found === "") return;
     if (column >= columnsMax) throw new BrokenText(line, tooManyColumns);
     cells!.set(column, found);
-    if (read.kind === "s" && typeof found === "string") count(found.length);
+    if (read.kind === "s" && typeof found === "string") count(found.length, found.length);
   }
 
-  function count(more: number): void {
+  /** Of a row, the tags count, too: each cell of it can keep a whole piece of the sheet in memory. */
+  function count(more: number, inRow: number): void {
     characters.sheet += more;
     characters.batch += more;
-    characters.row += more;
+    characters.row += inRow;
     if (characters.row > recordCharactersMax) throw tooLong("row", recordCharactersMax);
     if (characters.sheet > sheetCharactersMax) throw tooLong("sheet", sheetCharactersMax);
   }
@@ -95,6 +96,7 @@ export function createRowReader(book: Book) {
     /** Returns true if the rows should be taken now. */
     take(tag: Tag): boolean {
       const { name, isStart, isEnd } = tag;
+      if (cells) count(0, tag.characters);
       if (name === "row") {
         if (isStart) beginRow(tag);
         if (isEnd) endRow();

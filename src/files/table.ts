@@ -1,11 +1,11 @@
 import type { FoundColumn } from "../domain/catalogue/import-preview.ts";
 import { type Problems, shownValue } from "../domain/catalogue/import-problems.ts";
 import type { Fields, RowKind } from "../domain/catalogue/imports.ts";
-import { ambiguousNumber } from "../domain/catalogue/pet-fields.ts";
-import { JsonNumber } from "../domain/values/json.ts";
+import { ambiguousNumber, listItemsMax } from "../domain/catalogue/pet-fields.ts";
+import { hasTooManyValues, JsonNumber } from "../domain/values/json.ts";
 import { findNearest } from "../domain/values/nearest.ts";
 import { type CellKind, exactText, original } from "../domain/values/spreadsheet-text.ts";
-import { BrokenText } from "./lines.ts";
+import { BrokenText, columnsMax, tooManyColumns } from "./lines.ts";
 
 /** The text of a cell, or why it has none. */
 export type Cell = string | { readonly value: string; readonly rule: string };
@@ -35,10 +35,6 @@ export function parseHeaderMap(text: string, fields: readonly string[]): HeaderM
 export function headerMapRule(fields: readonly string[]): string {
   return `must be HEADER=FIELD, with a field of ${fields.join(", ")} or ${ignored}`;
 }
-
-/** Every column of the header is listed. */
-export const columnsMax = 1_000;
-export const tooManyColumns = `has more than ${columnsMax} columns`;
 
 /** Where rows go, and how. */
 export interface TableTarget {
@@ -143,6 +139,8 @@ function numberOf(text: string): JsonNumber | string {
   return first >= 48 && first <= 57 ? new JsonNumber(text) : text;
 }
 
+const numberCharactersMax = 100;
+
 /** A whole number, perhaps in groups of three digits, and a fraction. */
 const writtenNumber =
   /^(-?[1-9][0-9]{0,2}(?:([.,'’ \u00a0\u202f])[0-9]{3}(?:\2[0-9]{3})*)?|-?[0-9]+)(?:([.,])([0-9]+))?$/;
@@ -153,6 +151,7 @@ const writtenNumber =
  * is known to divide groups. Otherwise the text is returned, which the rule for numbers refuses.
  */
 function integerOf(text: string, hasDecimalComma: boolean): JsonNumber | string {
+  if (text.length > numberCharactersMax) return text;
   if (ambiguousNumber.test(text) && !(hasDecimalComma && text.includes("."))) return text;
   const [, whole = "", divider, mark, fraction] = writtenNumber.exec(text) ?? [];
   if (whole === "" || (mark && mark === divider)) return numberOf(text);
@@ -162,7 +161,9 @@ function integerOf(text: string, hasDecimalComma: boolean): JsonNumber | string 
 
 /** Reads `a|b|c`, or a JSON array for items that contain a bar. */
 function listOf(cell: string): unknown {
-  if (!cell.startsWith("[")) return cell.split("|");
+  // One more than the rule for lists allows.
+  if (!cell.startsWith("[")) return cell.split("|", listItemsMax + 1);
+  if (hasTooManyValues(cell)) return cell;
   try {
     // Its numbers may lose digits: no item of a list can be one.
     return JSON.parse(cell);

@@ -15,7 +15,9 @@ const mebibyte = 1_048_576;
 /** A list of 100,000 pets with all fields, descriptions and ten other columns has half of it. */
 const sheetBounds: Bounds = { bytesMax: 128 * mebibyte, elementsMax: 10_000_000 };
 const textBounds: Bounds = { bytesMax: 64 * mebibyte, elementsMax: 6_000_000 };
-/** More relations, sheets and styles than a workbook has. */
+/** All are kept in memory. */
+const relationBounds: Bounds = { bytesMax: mebibyte, elementsMax: 10_000 };
+/** More sheets and styles than a workbook has. */
 const otherBounds: Bounds = { bytesMax: 16 * mebibyte, elementsMax: 500_000 };
 
 const idOf = attribute("Id");
@@ -34,7 +36,7 @@ export async function* readSheet(bytes: Bytes): AsyncGenerator<readonly SheetRow
     const { bytesMax, elementsMax } = bounds;
     if (path !== undefined) yield* tagsOf(readPart(archive, path, bytesMax), elementsMax, path);
   }
-  const paths = await readPaths(tagsIn("xl/_rels/workbook.xml.rels"));
+  const paths = await readPaths(tagsIn("xl/_rels/workbook.xml.rels", relationBounds));
   const sheet = await findSheet(tagsIn("xl/workbook.xml"));
   const { findText, blocks } = await readTexts(tagsIn(paths.get("sharedStrings"), textBounds));
   const styles = await readStyles(tagsIn(paths.get("styles")));
@@ -59,14 +61,9 @@ async function readPaths(tags: Tags): Promise<ReadonlyMap<string, string>> {
     const target = targetOf(tag) ?? "";
     const path = target.startsWith("/") ? target.slice(1) : `xl/${target}`;
     for (const name of [typeOf(tag)?.split("/").at(-1), idOf(tag)]) paths.set(name ?? "", path);
-    if (paths.size > keptMax) throw new BrokenText(1, tooMany("relations"));
   });
   return paths;
 }
-
-/** All are kept in memory. */
-const keptMax = 10_000;
-const tooMany = (what: string) => `the workbook has more than ${keptMax} ${what}`;
 
 /** The relation of the first visible sheet. */
 async function findSheet(tags: Tags): Promise<string | undefined> {
@@ -78,6 +75,9 @@ async function findSheet(tags: Tags): Promise<string | undefined> {
   return found;
 }
 
+/** All are kept in memory. */
+const formatsMax = 10_000;
+const tooManyFormats = `the workbook has more than ${formatsMax} number formats`;
 const dates = [14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47];
 
 /** The styles to which cells refer by their place. */
@@ -90,7 +90,7 @@ async function readStyles(tags: Tags): Promise<readonly Style[]> {
     // Formats come before the styles that use them.
     else if (tag.name === "xf" && isOfCells) styles.push(formats.get(formatIdOf(tag) ?? "") ?? 0);
     else if (tag.name === "numFmt") formats.set(formatIdOf(tag) ?? "", styleOf(formatCodeOf(tag)));
-    if (formats.size > keptMax) throw new BrokenText(1, tooMany("number formats"));
+    if (formats.size > formatsMax) throw new BrokenText(1, tooManyFormats);
   });
   return styles;
 }

@@ -33,6 +33,11 @@ export class Tag {
     }
   }
 
+  /** Of the tag, and of the text between the tag before and this one. */
+  get characters(): number {
+    return this.#end - this.#before;
+  }
+
   get attributes(): string {
     return this.#text.slice(this.#start, this.#end);
   }

@@ -46,10 +46,18 @@ const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 const long = "x".repeat(32_767);
 const farRow = `<row><c r="ALK1"><v>1</v></c></row>`;
 const sharedRow = `<row>${'<c t="s"><v>0</v></c>'.repeat(50)}</row>`;
+/** A tag that no row needs. With it, the piece of the sheet around a cell takes two bytes per character. */
+const junk = (length: number) => `<q x="中${"y".repeat(length)}"/>`;
+const scattered = numbers(990).map((at) => `<c t="str"><v>aaa${at}</v></c>${junk(131_000)}`);
+const badRows = numbers(300).map(
+  (at) => `${junk(398_000)}<row><c t="str"><v>${"z".repeat(300)}${at}</v></c></row>`,
+);
 const kinds: [said: string, rows: string, texts: string][] = [
   ["more than 1048576 rows", "<row/>".repeat(1_100_000), ""],
-  ["300000 problems", farRow.repeat(300_000), ""],
-  ["more than 10000000 elements", `<row>${"<c/>".repeat(10_000_001)}</row>`, ""],
+  ["10000 problems", farRow.repeat(300_000), ""],
+  ["more than 10000000 elements", `<row>${"<c/>".repeat(400_000)}</row>`.repeat(26), ""],
+  ["the row has more than 2000000 characters", `<row>${scattered.join("")}</row>`, ""],
+  ["300 problems", badRows.join(""), ""],
   ["nothing was imported", sharedRow.repeat(50), `<si><t>${long}</t></si>`],
   ["Nothing was changed", "", "<si><t>x</t></si>".repeat(1_900_000)],
   [
@@ -80,9 +88,19 @@ test("a valid list and hostile texts take at most 64 MB more than an empty list,
   const list = workbook({ One: [] }, { "xl/worksheets/sheet1.xml": sheet });
   const tags = (item: string, count: number) => `${item},`.repeat(count).slice(0, -1);
   const row = (items: string) => `{"petId":1,"name":"a","tags":[${items}]}\n`.repeat(5);
+  const real = numbers(100_000).map(
+    (at) => `${at},Dwarf rabbit ${at},Category ${at % 50},small|soft,${at % 90},40063${at}\n`,
+  );
   const attacks: [format: string, said: string, file: Buffer | string][] = [
     ["xlsx", "110000 created", list],
     ["csv", "9 problems", `petId,name,tags\n${`1,a,"[${tags("1", 900_000)}]"\n`.repeat(5)}`],
+    ["csv", "9 problems", `petId,name,tags\n${`1,a,"${"[".repeat(1_900_000)}"\n`.repeat(5)}`],
+    ["csv", "9 problems", `petId,name,tags\n${`1,a,${"|".repeat(1_900_000)}\n`.repeat(5)}`],
+    ["csv", "9 problems", `petId,name,quantity\n${`1,a,"1${",000".repeat(490_000)}"\n`.repeat(5)}`],
+    ["csv", "has more than 1000 columns", `petId,name\n${`${tags("", 1_990_000)}\n`.repeat(5)}`],
+    ["csv", "10000 problems in", `petId,name\n${"1,a\n".repeat(2_400_000)}`],
+    ["json", "of which the rest was not checked", `[${tags("", 9_900_000)}]`],
+    ["csv", "100000 created", `petId,name,category,tags,quantity,barcode\n${real.join("")}`],
     ["ndjson", "has more than 10000 values", row(tags("1", 900_000))],
     ["ndjson", "has more than 10000 values", row(tags("[]", 600_000))],
     [

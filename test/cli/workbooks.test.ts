@@ -163,7 +163,7 @@ test("a workbook that is too large is refused with the bound", async () => {
     ["1: the row has more than 2000000 characters", row(inline(long).repeat(62))],
     [
       "the sheet has more than 67108864 characters",
-      row(inline("petId")) + row(`<c><v>1</v></c>${shared(61)}`).repeat(34),
+      row(inline("petId")) + row(`<c><v>1</v></c>${shared(60)}`).repeat(35),
       `<si><t>${long}</t></si>`,
     ],
     ["has a tag or text of more than 400000 characters", row(`<c ${" ".repeat(500_000)}`)],
@@ -178,7 +178,7 @@ test("a workbook that is too large is refused with the bound", async () => {
     ],
     ["more than 10000 number formats", "", "", { "xl/styles.xml": numbered("numFmt", "numFmtId") }],
     [
-      "more than 10000 relations",
+      "more than 10000 elements",
       "",
       "",
       { "xl/_rels/workbook.xml.rels": numbered("Relationship", "Id") },

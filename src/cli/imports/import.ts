@@ -25,6 +25,7 @@ import { readRecords } from "../../files/rows.ts";
 import { spool } from "../../files/spool.ts";
 import { type HeaderMap, headerMapRule, ignored, parseHeaderMap } from "../../files/table.ts";
 import type { Bytes } from "../../files/text.ts";
+import { freeMemory } from "../../files/zip.ts";
 import { print, printError } from "../../output.ts";
 import { findStore, openOrCreateStore, withEmptyStore, withStorePath } from "../../stores.ts";
 import { command, creatingSettings, json, type UnlistedCommand } from "../command.ts";
@@ -122,7 +123,11 @@ function importCommand<T>(
           const preview = (one: ImportPreview) =>
             printPreview(
               kind,
-              (take) => kind.preview(one, records, problems, take),
+              (take) =>
+                kind.preview(one, records, problems, async (differences) => {
+                  await take(differences);
+                  freeMemory();
+                }),
               differencesMax,
               flags.json,
               columns,

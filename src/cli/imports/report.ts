@@ -2,6 +2,7 @@ import type { FoundColumn } from "../../domain/catalogue/import-preview.ts";
 import {
   type Problem,
   type Problems,
+  problemsMax,
   problemText,
 } from "../../domain/catalogue/import-problems.ts";
 import { print, printDetail, printError } from "../../output.ts";
@@ -26,7 +27,8 @@ export function reportProblems(
     if (count > listed.length) printDetail(`${name}: ${count - listed.length} more problems`);
   }
   const last = listed.find(({ isLast }) => isLast);
-  const reach = last && last.line > 1 ? `, which was checked up to line ${last.line}` : "";
+  const upTo = last && last.line > 1 ? `, which was checked up to line ${last.line}` : "";
+  const reach = count === problemsMax ? ", of which the rest was not checked" : upTo;
   printError(`${counted(count, "problem")} in ${name}${reach}; nothing was imported`);
   return 2;
 }

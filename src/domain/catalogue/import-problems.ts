@@ -17,6 +17,7 @@ export interface Problem {
 
 /** The problems of one import: the first ones, and how many there are. */
 export interface Problems {
+  /** At most `problemsMax`. */
   count(): number;
   add(problem: Problem): void;
   /** Counts problems of which only the first are known. */
@@ -28,6 +29,9 @@ export interface Problems {
 /** Bounds memory and output for a file with a mistake in every row. */
 export const problemsListedMax = 50;
 
+/** A file is read no further than this. */
+export const problemsMax = 10_000;
+
 export function createProblems(): Problems {
   let kept: Problem[] = [];
   let count = 0;
@@ -35,10 +39,15 @@ export function createProblems(): Problems {
     kept = kept.sort((one, other) => one.line - other.line).slice(0, problemsListedMax);
   };
   return {
-    count: () => count,
+    count: () => Math.min(count, problemsMax),
     add(problem) {
       count += 1;
-      kept.push(problem);
+      const { column, value } = problem;
+      kept.push({
+        ...problem,
+        column: column && detached(column),
+        value: value && detached(value),
+      });
       if (kept.length >= 2 * problemsListedMax) sort();
     },
     addUnlisted(more) {
@@ -71,6 +80,11 @@ export function rejectProblems(problems: Problems): void {
 export function problemText({ column, value, rule }: Problem): string {
   const subject = [column, value === undefined ? undefined : `'${value}'`];
   return [...subject, rule].filter((part) => part !== undefined).join(" ");
+}
+
+/** The same text. A part of a text keeps the whole text in memory, which can be a large piece of a file. */
+function detached(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 const valueCharactersMax = 60;

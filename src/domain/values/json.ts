@@ -33,6 +33,21 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Of an object or a list in an imported file. Each takes a hundred bytes, and one in the text. */
+export const valuesMax = 10_000;
+
+/** Returns true if a JSON text has more values than that, also within each other. */
+export function hasTooManyValues(text: string): boolean {
+  let [values, inString] = [1, false];
+  for (let at = 0; at < text.length && text.length > valuesMax; at++) {
+    const code = text[at]!;
+    if (code === '"') inString = !inString;
+    else if (inString && code === "\\") at += 1;
+    else if (!inString && ",[{".includes(code)) values += 1;
+  }
+  return values > valuesMax;
+}
+
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return (
     typeof value === "object" &&
