@@ -118,8 +118,7 @@ describe("a SQLite store that is restored from a copy", () => {
     await set(store, 3);
     const lost = await head(store);
     await store.close();
-    rmSync(`${path}-wal`, { force: true });
-    rmSync(`${path}-shm`, { force: true });
+    for (const ending of ["-wal", "-shm", "-changes"]) rmSync(path + ending, { force: true });
     copyFileSync(copy, path);
 
     store = await serve();

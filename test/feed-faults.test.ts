@@ -32,7 +32,7 @@ test("after a restore, the feed continues after cursors of rows that the copy ha
   await feed.changes(2);
   const lost = cursorsOf(feed);
   await service.stop();
-  for (const ending of ["", "-wal", "-shm"]) rmSync(path + ending, { force: true });
+  for (const ending of ["", "-wal", "-shm", "-changes"]) rmSync(path + ending, { force: true });
   copyFileSync(copy, path);
 
   service = await start();

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { cpSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { enterLoadedPlace, type LoadedPlace } from "./support/crashes.ts";
 import { untilUnready } from "./support/damage.ts";
 import type { Served } from "./support/process.ts";
@@ -31,6 +31,7 @@ test("a list from before a restore is never taken for one from after it", async 
   });
 
   cpSync(`${file}.copy`, file);
+  rmSync(`${file}-changes`);
   await serveHere(async (after) => {
     await ask(after, clients[1]!);
     const fresh = await list(after, etag);

@@ -20,9 +20,6 @@ export const exitCodes: readonly (readonly [code: string, meaning: string])[] = 
     "129, 130, 143",
     "A signal ended the command: the terminal was closed, Ctrl-C, or `kill`. The code is 128 plus the number of the signal.",
   ],
-  [
-    "137",
-    "`serve` and `quickstart`: files of the store were overwritten or replaced. Any command: the system killed the process.",
-  ],
+  ["137", "The system killed the process."],
   ["141", "The reader of a pipe, such as `head`, stopped reading before everything was printed."],
 ];

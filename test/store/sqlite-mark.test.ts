@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { issueOperator } from "../support/admin/operators.ts";
@@ -71,9 +72,8 @@ async function servedOnce(path: string, acceptOlder?: number) {
   return { seq, logged: service.logged.map((line) => JSON.parse(line)) };
 }
 
-async function expectRefused(path: string, ...more: readonly string[]): Promise<void> {
-  const words = ["serve", "--port", "0", "--database", `sqlite:${path}`];
-  expect(await place.runHere([...words, ...more])).toMatchObject({ code: 2, out: "" });
+async function expectRefused(path: string, acceptOlder?: number): Promise<void> {
+  await expect(serve(path, acceptOlder)).rejects.toThrow(/row \d+ was acknowledged/);
 }
 
 const missing = `the store has the ledger up to row ${inDatabase}, but row ${acknowledged} was acknowledged: 50 updates are missing`;
@@ -87,11 +87,10 @@ describe("a store whose log was deleted after a kill", () => {
     renameSync(`${path}-wal`, `${path}.away`);
     const before = readFileSync(path);
     const words = ["serve", "--port", "0", "--database", `sqlite:${path}`];
-    for (const more of [[], ["--accept-older", "3"], [`--accept-older=${acknowledged}`]]) {
-      const ran = await place.runHere([...words, ...more]);
-      expect(ran).toMatchObject({ code: 2, out: "" });
-      expect(ran.err).toMatch(refusal);
-    }
+    const ran = await place.runHere(words);
+    expect(ran).toMatchObject({ code: 2, out: "" });
+    expect(ran.err).toMatch(refusal);
+    for (const other of [0, inDatabase - 1, acknowledged]) await expectRefused(path, other);
     expect(readFileSync(path)).toEqual(before);
     expect(markOf(path)).toBe(acknowledged);
     renameSync(`${path}.away`, `${path}-wal`);
@@ -160,8 +159,9 @@ describe("a store whose log was deleted after a kill", () => {
     expect(again.logged.join()).not.toContain("older store accepted");
     await update(again, 3);
     await again.stop();
+    expect((await servedOnce(path)).seq).toBe(inDatabase + 6);
     overwrite(path, before);
-    await expectRefused(path, `--accept-older=${inDatabase}`);
+    await expectRefused(path, inDatabase);
     expect((await servedOnce(path, inDatabase + 3)).seq).toBe(inDatabase + 3);
   });
 });
@@ -205,13 +205,37 @@ describe("the mark", () => {
     overwrite(`${torn}-changes`, Buffer.alloc(64, " "));
     const short = killed({ without: ["-wal"] });
     writeFileSync(`${short}-changes`, new Uint8Array(20));
-    for (const path of [torn, short, killed({ without: ["-wal", "-changes"] })]) {
+    const changed = killed({ without: ["-wal"] });
+    const bytes = readFileSync(`${changed}-changes`);
+    bytes.write("9", bytes.indexOf('"seq":5') + '"seq":'.length);
+    writeFileSync(`${changed}-changes`, bytes);
+    const cut = killed({ without: ["-wal"] });
+    truncateSync(`${cut}-changes`, 60);
+    const empty = killed({ without: ["-wal"] });
+    truncateSync(`${empty}-changes`);
+    const none = killed({ without: ["-wal", "-changes"] });
+    for (const path of [torn, short, changed, cut, empty, none]) {
       const { seq, logged } = await servedOnce(path);
       expect(seq).toBe(inDatabase);
       expect(logged).toContainEqual({ event: "mark missing", store: path });
       expect(markOf(path)).toBe(inDatabase);
       expect((await servedOnce(path)).logged.join()).not.toContain("mark missing");
     }
+  });
+
+  test("does not go back with an older index of the log, on which no update is stored", async () => {
+    const path = killed();
+    const service = await serve(path);
+    await update(service, 2);
+    const older = readFileSync(`${path}-shm`);
+    await update(service, 2);
+    await untilMarked(path, acknowledged + 4);
+    overwrite(`${path}-shm`, older);
+    const request = { key, body: '{"quantity":1}' };
+    expect((await service.call("PATCH", "/inventory/2", request)).status).toBe(503);
+    await service.stop();
+    expect(markOf(path)).toBe(acknowledged + 4);
+    await expectRefused(path);
   });
 
   test("of another store is not compared", async () => {

@@ -24,7 +24,7 @@ export interface Mistake {
   readonly what: string;
   /** Whether GET still works. */
   readonly reads: boolean;
-  /** Whether some updates are then only in a log that no other process can open. */
+  /** Whether some updates are then only in a log that no other process can open. A kill loses them. */
   readonly strands?: boolean;
   /** What the operator does before the next start, if a restart is not enough. */
   readonly mend?: (file: string) => void;
@@ -74,18 +74,13 @@ const row = (
   more: Partial<Mistake> = {},
 ): Mistake => ({ name, suffix, make, what, reads: false, ...more });
 
-const moveBack = (file: string) => renameSync(`${file}.away`, file);
-
-/** Mistakes after which a restart has every acknowledged update. */
+/** Mistakes after which a stop and a start have every acknowledged update. */
 export const harmless: Mistake[] = [
   row("deleting -wal", "-wal", remove("-wal"), gone, { strands: true }),
   row("moving -wal", "-wal", move("-wal"), gone, { strands: true }),
   row("deleting -shm", "-shm", remove("-shm"), gone),
   row("moving -shm", "-shm", move("-shm"), gone),
   row("truncating -shm", "-shm", truncate("-shm"), "truncated", { isIdle: true }),
-  row("overwriting -shm with zeros", "-shm", fill("-shm", Buffer.alloc), overwritten),
-  row("overwriting -shm with garbage", "-shm", fill("-shm", randomBytes), overwritten),
-  row("putting an older -shm back", "-shm", putOlderBack("-shm"), overwritten),
   row("deleting -serving", "-serving", remove("-serving"), gone, { reads: true }),
   row("moving -serving", "-serving", move("-serving"), gone, { reads: true }),
   row("deleting -changes", "-changes", remove("-changes"), gone, { reads: true }),
@@ -103,16 +98,7 @@ export const harmless: Mistake[] = [
   ),
   row("moving the database away", "", move(""), gone, {
     reads: true,
-    strands: true,
-    mend: moveBack,
-  }),
-  row("moving the database away without its log", "", move(""), gone, {
-    reads: true,
-    strands: true,
-    mend: (file) => {
-      for (const suffix of ["-wal", "-shm"]) rmSync(file + suffix, { force: true });
-      moveBack(file);
-    },
+    mend: (file) => renameSync(`${file}.away`, file),
   }),
 ];
 
@@ -147,22 +133,6 @@ export const destructive: Mistake[] = [
     "replaced by another file",
     { reads: true },
   ),
-  row("truncating -wal", "-wal", truncate("-wal"), overwritten),
-  row(
-    "cutting -wal after its first frame",
-    "-wal",
-    cut("-wal", () => 4_200),
-    overwritten,
-  ),
-  row("overwriting -wal with zeros", "-wal", fill("-wal", Buffer.alloc), overwritten),
-  row("overwriting -wal with garbage", "-wal", fill("-wal", randomBytes), overwritten),
-  row(
-    "overwriting the start of -wal",
-    "-wal",
-    fill("-wal", () => randomBytes(32)),
-    overwritten,
-  ),
-  row("copying an older -wal over it", "-wal", copyOlderOver("-wal"), overwritten),
   row(
     "putting a backup of all files back",
     undefined,
@@ -171,4 +141,16 @@ export const destructive: Mistake[] = [
     },
     overwritten,
   ),
+];
+
+/**
+ * Mistakes that the service cannot see at once, and that lose updates. The next start finds fewer rows than
+ * the mark names.
+ */
+export const losing: Pick<Mistake, "name" | "make">[] = [
+  { name: "truncating -wal", make: truncate("-wal") },
+  { name: "cutting -wal after its first frame", make: cut("-wal", () => 4_200) },
+  { name: "overwriting -wal with zeros", make: fill("-wal", Buffer.alloc) },
+  { name: "overwriting the start of -wal", make: fill("-wal", () => randomBytes(32)) },
+  { name: "copying an older -wal over it", make: copyOlderOver("-wal") },
 ];

@@ -152,18 +152,6 @@ export const events = {
     "A file of the store was deleted, moved, truncated or overwritten.",
     "See [Damaged files](sqlite.md#damaged-files).",
   ),
-  "updates saved into the database file": warn(
-    "After damage to a file, all updates were copied from the write-ahead log into the database file.",
-    "Continue as [Damaged files](sqlite.md#damaged-files) says.",
-  ),
-  "updates not saved": error(
-    "After damage to a file, updates could not be copied from the write-ahead log into the database file.",
-    "Before you stop the process, copy its open files, including the deleted ones, from `/proc/PID/fd/`. Otherwise these updates may be lost.",
-  ),
-  "ending without closing the store": error(
-    "The write-ahead log was replaced. The process kills itself, so that SQLite does not mix the two logs.",
-    "See [Damaged files](sqlite.md#damaged-files).",
-  ),
   "ledger damaged": error(
     "A ledger row is missing. The list and `/readyz` return 503.",
     "Run `petstore verify`. Undo the change or restore a backup.",

@@ -22,6 +22,9 @@ import { inTransaction } from "./engine/connection.ts";
 import { readUnservedEpoch, setEpoch } from "./epochs.ts";
 import { createIdempotencyMemory } from "./idempotency.ts";
 
+const headMovedBack =
+  "the store lacks rows that this process has committed: its -wal or -shm file was overwritten";
+
 const setTipText = "UPDATE head SET seq = $1, at = $2, hash = $3";
 
 /** What a commit added, and the head that it left. */
@@ -44,6 +47,8 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
   const addRows = createRowInserter(database);
   const idempotency = createIdempotencyMemory(database);
   let epochToBegin: string | undefined;
+  /** The last row that this process has seen or committed. */
+  let lastSeq = 0;
 
   function beginPendingEpoch(): void {
     if (epochToBegin !== undefined) setEpoch(database, epochToBegin);
@@ -52,9 +57,13 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
   /** Reads the head in a transaction. `newEpoch` must be set with the first row. */
   function readHead(unservedEpoch: string | undefined) {
     const head = headOf.values()[0]!;
+    const tip = toTip(head);
+    // Nothing moves the head back but an older copy of the log or of its index.
+    if (tip.seq < lastSeq) throw unavailable("unwritable", headMovedBack);
+    lastSeq = tip.seq;
     const newEpoch = head[3] === unservedEpoch ? randomUUID() : undefined;
     const epoch = newEpoch ?? (head[3] as string);
-    return { tip: toTip(head), epoch, newEpoch, keysVersion: Number(head[4]) };
+    return { tip, epoch, newEpoch, keysVersion: Number(head[4]) };
   }
 
   const commitUnits = inTransaction(
@@ -91,6 +100,7 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       );
       epochToBegin = undefined;
       known.committed(appended.tip);
+      lastSeq = head.seq;
       if (stored) idempotency.committed(stored);
       return { ...appended, head };
     },

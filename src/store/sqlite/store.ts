@@ -3,12 +3,7 @@ import type { Clock } from "../../domain/running/clock.ts";
 import type { Log } from "../../domain/running/events.ts";
 import type { Store } from "../../domain/store.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
-import {
-  endWithoutClosing,
-  openForReading,
-  unavailableOr,
-  type WrittenFile,
-} from "./engine/connection.ts";
+import { openForReading, unavailableOr, type WrittenFile } from "./engine/connection.ts";
 import { assertNotServedByOlderVersion, assertStore } from "./engine/existence.ts";
 import { filesOf, hasContent, prepareFiles } from "./engine/files.ts";
 import { assertNoLostRows, type LostRows } from "./engine/mark.ts";
@@ -80,7 +75,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     return {
       ...ports,
       async close() {
-        if (!access.close()) await endWithoutClosing(log);
+        access.close();
         // The writer closes last: only a connection that can write can checkpoint the log.
         database.close();
         await writer.close();

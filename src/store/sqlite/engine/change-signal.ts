@@ -54,7 +54,7 @@ export function createChangeReceiver(database: Database, files: StoreFiles) {
   let seenBytes = headerBytes;
   writeState(handle, seenBytes, states.serving);
   const readMark = createMarkReader(database);
-  let marked = "";
+  let [markedSeq, marked] = [-1, ""];
   const dataVersion = createDataVersionReader(database);
   let lastDataVersion = dataVersion();
   let version = 0;
@@ -78,12 +78,12 @@ export function createChangeReceiver(database: Database, files: StoreFiles) {
       writeState(handle, size, states.serving);
       seenBytes = size;
     },
-    /** Writes the mark if the store has new rows. */
+    /** Writes the mark if the store has new rows. If an older copy took its place, the mark stays. */
     mark(): void {
-      const found = readMark();
-      if (found === marked) return;
+      const [seq, found] = readMark();
+      if (seq <= markedSeq) return;
       writeMark(handle, found);
-      marked = found;
+      [markedSeq, marked] = [seq, found];
     },
     /** Notifies commands that this process can no longer write to the store. */
     reportDamage(): void {
@@ -167,7 +167,7 @@ export function createChangeSender(files: StoreFiles, onUnseen: () => void) {
       // Without O_APPEND, which ignores the position.
       const own = openFile(files);
       try {
-        writeMark(own, createMarkReader(database)());
+        writeMark(own, createMarkReader(database)()[1]);
       } catch {
         // A full disk. The mark stays as it is.
       } finally {

@@ -1,7 +1,6 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import type { Environment } from "../../../domain/keys/keys.ts";
 import { type UnavailableReason, unavailable } from "../../../domain/running/errors.ts";
-import type { Log } from "../../../domain/running/events.ts";
 import type { Promised } from "../../statements.ts";
 import { migrate } from "../schema/migrations.ts";
 import { prepareFiles } from "./files.ts";
@@ -211,14 +210,4 @@ export function promised<T extends object>(methods: T): Promised<T> {
       async (...args: unknown[]) => method(...args),
     ]),
   ) as Promised<T>;
-}
-
-/**
- * Ends the process at once. Closing the last connection runs a checkpoint and deletes the log by its
- * name, which would destroy the log of another process. Bun closes every connection on any other exit.
- */
-export async function endWithoutClosing(log?: Log): Promise<void> {
-  log?.("ending without closing the store");
-  await log?.flush?.();
-  process.kill(process.pid, "SIGKILL");
 }

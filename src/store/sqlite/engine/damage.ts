@@ -1,5 +1,4 @@
 import { existsSync, type Stats, statSync, truncateSync } from "node:fs";
-import { dirname } from "node:path";
 import type { FileName, StoreFiles } from "./files.ts";
 
 /** A change to a file of the store that was not made through SQLite, while this process had it open. */
@@ -9,10 +8,6 @@ export interface Damage {
   readonly todo: string;
   /** Whether the files that this process has open can still be read and are still correct. */
   readonly isReadable: boolean;
-  /** Whether the log that this process has open contains updates that no other file has. */
-  readonly isWalStranded: boolean;
-  /** Whether a checkpoint would destroy data, because the log or its index was overwritten. */
-  readonly isCheckpointUnsafe: boolean;
 }
 
 /** The damage as the cause of a failure. */
@@ -25,20 +20,18 @@ export type DamageCheck = ReturnType<typeof createDamageCheck>;
 /**
  * Compares the files of a store with those that this process opened. A file that was deleted, moved
  * or replaced can still be written, and what is written to it is lost. If every file is in its place,
- * `findOverwritten` is called with the `Stats` of the database file.
+ * `isOverwritten` is called with the `Stats` of the database file.
  */
 export function createDamageCheck(
   files: StoreFiles,
   names: readonly FileName[],
-  findOverwritten?: (database: Stats | undefined) => FileName | undefined,
+  isOverwritten?: (database: Stats) => boolean,
 ) {
   // A side file that does not exist yet, as in a store that no process serves, is not checked.
-  const openedFiles = names
+  let watched = names
     .map((name) => ({ name, opened: statOf(files[name]) }))
     .filter((one): one is { name: FileName; opened: Stats } => one.opened !== undefined);
-  let watched = openedFiles;
   const bytes = new Map(watched.map(({ name, opened }) => [name, opened.size]));
-  const haveNamesChanged = watchFolders(files);
   let damage: Damage | undefined;
 
   function search(skipped?: FileName): Damage | undefined {
@@ -60,8 +53,8 @@ export function createDamageCheck(
       }
       bytes.set(name, found.size);
     }
-    const overwritten = findOverwritten?.(database);
-    return overwritten && describe(files, overwritten, "overwritten");
+    const isBad = database !== undefined && isOverwritten?.(database) === true;
+    return isBad ? describe(files, "database", "overwritten") : undefined;
   }
 
   function find(skipped?: FileName): Damage | undefined {
@@ -72,17 +65,7 @@ export function createDamageCheck(
         watched = watched.filter(({ name }) => files[name] !== found.file);
       }
     }
-    if (damage && !damage.isReadable && hasLogGone(damage)) {
-      damage = { ...damage, isWalStranded: true };
-    }
     return damage;
-  }
-
-  /** Several files may be deleted one after another, and the log after the one that was missed first. */
-  function hasLogGone({ file, isCheckpointUnsafe }: Damage): boolean {
-    if (file === files.database || isCheckpointUnsafe) return false;
-    const opened = openedFiles.find(({ name }) => name === "wal")?.opened;
-    return opened !== undefined && statOf(files.wal)?.ino !== opened.ino;
   }
 
   return {
@@ -92,11 +75,10 @@ export function createDamageCheck(
      */
     find: () => find(),
     /**
-     * The same at a lower cost, for every commit. It calls `stat` for the log only when a name in its
-     * folder was created, renamed or deleted: reading the times of a file makes the file system record
+     * The same for every commit, without the log: reading the times of a file makes the file system record
      * the time of its next write exactly, and each flush of the log would then have to store it.
      */
-    findQuickly: () => (haveNamesChanged() ? find() : find("wal")),
+    findQuickly: () => find("wal"),
     /** Whether SQLite can still be used for reading. Costs one `stat`. */
     isReadable(): boolean {
       if (damage && !damage.isReadable) return false;
@@ -104,23 +86,6 @@ export function createDamageCheck(
       const found = statOf(files.walIndex);
       return found !== undefined && found.size >= bytes.get("walIndex")!;
     },
-    /** Whether another process has put a non-empty file in the place of this one. */
-    isReplaced(name: FileName): boolean {
-      const opened = openedFiles.find((one) => one.name === name)?.opened;
-      const found = statOf(files[name]);
-      return found !== undefined && found.ino !== opened?.ino && found.size > 0;
-    },
-  };
-}
-
-/** Returns a function that tells whether a name was created, deleted or replaced since its last call. */
-function watchFolders(files: StoreFiles): () => boolean {
-  const folders = [...new Set([dirname(files.database), dirname(files.wal)])];
-  let times = "";
-  return () => {
-    const before = times;
-    times = folders.map((folder) => statOf(folder)?.mtimeMs).join();
-    return times !== before;
   };
 }
 
@@ -151,8 +116,6 @@ function describe(files: StoreFiles, name: FileName, kind: Kind): Damage {
     todo: existsSync(files.database) ? advice(name, kind) : goneAdvice,
     // A database that was moved, or a file without data, leaves the open files as they were.
     isReadable: isMoved || hasNoData,
-    isWalStranded: isMoved || (name === "wal" && kind !== "overwritten"),
-    isCheckpointUnsafe: (name === "wal" || name === "walIndex") && kind === "overwritten",
   };
 }
 
@@ -160,10 +123,11 @@ const goneAdvice =
   "If the database file was moved, stop the service, put the file back, and restart. If it was deleted, copy it from /proc before the service stops (docs/sqlite.md), or restore a backup.";
 
 function advice(name: FileName, kind: Kind): string {
-  if (name === "database") {
-    return kind === "gone" || kind === "replaced"
-      ? "Stop the service, put the file back, and restart."
-      : "Stop the service, delete -wal and -shm, put a backup in the file's place, and restart.";
+  if (name === "wal") {
+    return "Stop the service with SIGTERM, not SIGKILL: it moves the log, which it still has open, into the database file. Then start it and run petstore verify.";
   }
-  return name === "wal" ? "Restart the service, then run petstore verify." : "Restart the service.";
+  if (name !== "database") return "Restart the service.";
+  return kind === "gone" || kind === "replaced"
+    ? "Stop the service, put the file back, and restart."
+    : "Stop the service, move -wal and -shm away, put a backup in the file's place, and restart.";
 }

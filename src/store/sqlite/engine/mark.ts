@@ -5,7 +5,7 @@ import { guarded, openForReading } from "./connection.ts";
 import { filesOf, hasContent } from "./files.ts";
 
 /**
- * The mark of a store: the last acknowledged row, as of at most a second ago. It is written after that row
+ * The mark of a store: the last acknowledged row, as of a tenth of a second ago. It is written after that row
  * is on the disk, so a store that ends before its mark has lost rows: its log was deleted after a kill, or
  * an older copy took its place. SQLite opens such a store without an error.
  *
@@ -30,15 +30,16 @@ function checksumOf(text: string): string {
   return Bun.hash.crc32(text).toString(16).padStart(checksumLength, "0");
 }
 
-/** Returns a function that returns the mark of the store as it is now, as it is written. */
-export function createMarkReader(database: Database): () => string {
+/** Returns a function that returns the mark of the store as it is now, and the last row that it names. */
+export function createMarkReader(database: Database): () => readonly [seq: number, mark: string] {
   const head = database.query(
     "SELECT (SELECT epoch FROM epochs ORDER BY number LIMIT 1), epoch, seq FROM head",
   );
   return () => {
-    const [first, epoch, seq] = head.values()[0]!;
-    const text = JSON.stringify({ first, epoch, seq: Number(seq) });
-    return `${checksumOf(text)}${text}`.padEnd(markBytes);
+    const [first, epoch, row] = head.values()[0]!;
+    const seq = Number(row);
+    const text = JSON.stringify({ first, epoch, seq });
+    return [seq, `${checksumOf(text)}${text}`.padEnd(markBytes)];
   };
 }
 

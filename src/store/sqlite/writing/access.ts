@@ -31,16 +31,12 @@ export interface Access {
   read<T>(work: () => T): T;
   /** Runs a write. Rejects on damage. Resolves after the serving process has seen the write, or hangs. */
   write<T>(work: () => Promise<T>): Promise<T>;
-  /**
-   * Returns false if SQLite must not close its connections. Closing the last one runs a checkpoint,
-   * and the log belongs to another process by now or was overwritten.
-   */
-  close(): boolean;
+  close(): void;
 }
 
 const pollEveryMs = 50;
 /** The age of a mark. Each one is written to the disk later. */
-const markEveryMs = 500;
+const markEveryMs = 100;
 const inspectEveryMs = 100;
 
 /** Access for the serving process. Timers poll for changes and inspect the files. */
@@ -52,13 +48,11 @@ export function openServiceAccess(
 ): Access {
   const changes = createChangeReceiver(database, files);
   const check = createDamageCheck(files, ["database", "wal", "walIndex", "servingLock", "changes"]);
-  const handler = createDamageHandler(files, check, changes, writer, log);
+  const handler = createDamageHandler(files, check, changes, log);
 
-  /** Inspects at once, so that the reason is logged with the first error. */
-  function unreadable(): ServiceError {
-    handler.inspect();
+  function refusal(reason: "unreadable" | "unwritable"): ServiceError {
     const damage = handler.damage();
-    return unavailable("unreadable", damage && describeDamage(damage));
+    return unavailable(reason, damage && describeDamage(damage));
   }
 
   const stopInspecting = every(inspectEveryMs, "inspection of the store's files", log, () => {
@@ -81,25 +75,28 @@ export function openServiceAccess(
     version: changes.version,
     canWrite: () => !handler.damage(),
     read(work) {
-      if (!handler.isReadable()) throw unreadable();
+      if (!handler.isReadable()) {
+        // At once, so that the reason is logged with the first error.
+        handler.inspect();
+        throw refusal("unreadable");
+      }
       try {
         return work();
       } catch (error) {
         // Damage that was not found yet may have caused the error.
         handler.inspect();
-        throw handler.isReadable() ? error : unreadable();
+        throw handler.isReadable() ? error : refusal("unreadable");
       }
     },
     async write(work) {
-      if (handler.damage()) await handler.rejectWrite();
+      if (handler.damage()) throw refusal("unwritable");
       try {
         return await work();
       } catch (error) {
         // Damage may have caused the error, found here or by the writer.
         handler.inspect();
         if (!handler.damage()) handler.handle(writer.findDamage());
-        if (handler.damage()) await handler.rejectWrite();
-        throw error;
+        throw handler.damage() ? refusal("unwritable") : error;
       } finally {
         changes.advance();
       }
@@ -111,37 +108,27 @@ export function openServiceAccess(
       mark();
       changes.close();
       handler.close();
-      if (handler.damage()?.isCheckpointUnsafe) return false;
-      return !check.isReplaced("wal") && !check.isReplaced("walIndex");
     },
   };
 }
 
-/** What the serving process does after damage: log it, keep others out, and save stranded updates. */
+/** What the serving process does after damage: log it, and keep others out. */
 function createDamageHandler(
   files: StoreFiles,
   check: DamageCheck,
   changes: ChangeReceiver,
-  writer: Writer,
   log: Log,
 ) {
   let damage: Damage | undefined;
   let isReadable = true;
   let isClosed = false;
-  let savingWal: Promise<void> | undefined;
   /** Releases the locks that this process had to take again. */
   const releases: (() => void)[] = [];
 
   function handle(found: Damage | undefined): void {
-    if (!found || isClosed) return;
-    const isNew = isReadable && found.file !== damage?.file;
-    if (isNew) report(found);
-    if (found.isWalStranded && (isNew || !savingWal)) savingWal = saveWal();
-  }
-
-  function report(found: Damage): void {
+    if (!found || isClosed || !isReadable || found.file === damage?.file) return;
     damage = found;
-    isReadable &&= found.isReadable;
+    isReadable = found.isReadable;
     // Invalidates the cached head, so the next request reads the store and gets the error.
     changes.advance();
     const { file, what, todo } = found;
@@ -160,11 +147,6 @@ function createDamageHandler(
     }
   }
 
-  async function saveWal(): Promise<void> {
-    const isSaved = await writer.call("saveStrandedWal").catch(() => false);
-    log(isSaved ? "updates saved into the database file" : "updates not saved");
-  }
-
   return {
     damage: () => damage,
     isReadable: () => !isClosed && isReadable && check.isReadable(),
@@ -174,11 +156,6 @@ function createDamageHandler(
       if (isClosed) return;
       handle(check.find());
       if (damage) blockOthers();
-    },
-    /** Rejects once the updates that were acknowledged before the damage are safe, if they can be. */
-    async rejectWrite(): Promise<never> {
-      await savingWal;
-      throw unavailable("unwritable", damage && describeDamage(damage));
     },
     close(): void {
       isClosed = true;
@@ -214,7 +191,6 @@ export function openCommandAccess(
     close() {
       changes.mark(database);
       changes.close();
-      return true;
     },
   };
 }
@@ -240,7 +216,7 @@ export function openReadingAccess(
     canWrite: () => findDamage() === undefined,
     read: <T>(work: () => T) => work(),
     write,
-    close: () => true,
+    close: () => {},
   };
   return { access, writer };
 }

@@ -18,7 +18,7 @@ import {
 } from "../engine/connection.ts";
 import { createDamageCheck, type Damage, describeDamage } from "../engine/damage.ts";
 import { filesOf, prepareFiles } from "../engine/files.ts";
-import { createOverwriteCheck } from "../engine/overwritten.ts";
+import { createHeadCheck } from "../engine/overwritten.ts";
 import { dialect, transactionsOn } from "../engine/scripts.ts";
 import { isServed } from "../engine/serving-lock.ts";
 import { createPetWriter } from "../pets.ts";
@@ -74,9 +74,6 @@ const repeatedWrites = {
   ...deliveryWrites,
 };
 
-/** How long a stranded log waits for readers of an older state before its checkpoint. */
-const readersWaitMs = 1_000;
-
 /**
  * Opens the writing connection. Its methods block their thread. `isServed` tells whether a service
  * runs on the store; undefined if this is the service.
@@ -89,24 +86,21 @@ export function openWriter(file: WrittenFile, isServed?: () => boolean) {
   const files = prepareFiles(file.path);
   const ledger = createLedgerWriter(database, isServed);
   const { loadIdempotency, pruneIdempotency } = ledger;
-  const overwrites = isServed ? undefined : createOverwriteCheck(files, database);
-  const damage = createDamageCheck(files, ["database", "wal", "walIndex"], overwrites?.find);
-  const { waitAtMost, waitForLock, setQueuedMs } = createLockWait(database);
+  const isOverwritten = isServed ? undefined : createHeadCheck(files, database);
+  const damage = createDamageCheck(files, ["database", "wal", "walIndex"], isOverwritten);
+  const { waitForLock, setQueuedMs } = createLockWait(database);
   /** When the request was sent, by `performance.now()`. Undefined if its caller cannot give up. */
   let sentAt: number | undefined;
-  let isWalSaved = false;
   /** When the files were last found in order. */
   let checkedAt = Number.NEGATIVE_INFINITY;
 
   /**
-   * Checks the files before a write is reported, and also before it begins. Right after another write,
-   * only the index is checked before: damage to another file is found in time by the check after.
+   * Checks the files before a write is reported, and also before it begins, unless another write has
+   * just ended.
    */
   function checked<A extends unknown[], T>(work: (...args: A) => T): (...args: A) => T {
     return guarded((...args) => {
-      if (performance.now() - checkedAt > recentMs || overwrites?.isIndexOverwritten()) {
-        assertUndamaged();
-      }
+      if (performance.now() - checkedAt > recentMs) assertUndamaged();
       try {
         return work(...args);
       } finally {
@@ -119,20 +113,7 @@ export function openWriter(file: WrittenFile, isServed?: () => boolean) {
   function assertUndamaged(): void {
     const found = damage.findQuickly();
     checkedAt = found ? Number.NEGATIVE_INFINITY : performance.now();
-    if (!found) return;
-    saveStrandedWal();
-    throw unavailable("unwritable", describeDamage(found));
-  }
-
-  /**
-   * Checkpoints the log if it was deleted, or left behind by a database that was moved: only this
-   * process can still read it. Not if another process has started a new log, because the changes in
-   * that log are not based on ours. Returns whether the updates in the log are safe.
-   */
-  function saveStrandedWal(): boolean {
-    const isStranded = () => damage.find()?.isWalStranded === true && !damage.isReplaced("wal");
-    isWalSaved ||= isStranded() && checkpointWal(database, waitAtMost);
-    return isWalSaved;
+    if (found) throw unavailable("unwritable", describeDamage(found));
   }
 
   function waiting<T extends object>(wantedMs: number, methods: T): T {
@@ -166,7 +147,6 @@ export function openWriter(file: WrittenFile, isServed?: () => boolean) {
       // These are tried again if they fail, so they never make an update wait.
       ...waiting(0, { pruneIdempotency, ...transactionsOn(database, repeatedWrites) }),
       inspect: guarded(assertUndamaged),
-      saveStrandedWal,
       close: () => database.close(),
     },
     findDamage: () => damage.find(),
@@ -178,34 +158,18 @@ export function openWriter(file: WrittenFile, isServed?: () => boolean) {
   };
 }
 
-function checkpointWal(database: Database, waitAtMost: (ms: number) => void): boolean {
-  try {
-    waitAtMost(readersWaitMs);
-    const [row] = database.query("PRAGMA wal_checkpoint(FULL)").values();
-    const [busy, pages, moved] = row as bigint[];
-    return busy === 0n && pages === moved;
-  } catch {
-    return false;
-  }
-}
-
 /** Sets how long statements wait for the write lock. */
 function createLockWait(database: Database) {
   let waitMs = busyWaitMs;
   let queuedMs = 0;
 
-  /** Sets it for the next statement. */
-  function waitAtMost(wantedMs: number): void {
-    if (wantedMs === waitMs) return;
-    database.run(`PRAGMA busy_timeout = ${wantedMs}`);
-    waitMs = wantedMs;
-  }
-
   return {
-    waitAtMost,
-    /** The same for a request. Its time in the queue counts too, because its client has waited that long. */
+    /** Sets it for the next request. Its time in the queue counts too: its client has waited that long. */
     waitForLock(wantedMs: number): void {
-      waitAtMost(Math.max(0, wantedMs - queuedMs));
+      const leftMs = Math.max(0, wantedMs - queuedMs);
+      if (leftMs === waitMs) return;
+      database.run(`PRAGMA busy_timeout = ${leftMs}`);
+      waitMs = leftMs;
     },
     setQueuedMs(ms: number): void {
       // In whole seconds, because every new limit costs a statement.
