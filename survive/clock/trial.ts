@@ -20,12 +20,11 @@ const patienceMs = 8_000;
 export async function startTrial(round: Round, database: TrialDatabase) {
   await using opened = new AsyncDisposableStack();
   const instances = await startInstances(round, database);
-  const { fleet, keys, minute } = instances;
+  const { fleet, keys, minute, anyUrl } = instances;
   opened.defer(() => fleet.leave());
   const receiver = await startReceiver();
   opened.defer(() => receiver.stop());
   const caller = await startCaller(round, instances, receiver.url);
-  const { anyUrl } = instances;
   const consumer = followFeed(keys.load, anyUrl);
   opened.defer(() => consumer.leave());
 
@@ -54,7 +53,6 @@ export async function startTrial(round: Round, database: TrialDatabase) {
   };
   opened.defer(async () => void stop());
   gate.open();
-
   const counter = createCounter(round, instances, caller);
   let jumps = 0;
   let checkedMinute = 0;

@@ -14,12 +14,13 @@ import type { World } from "./time.ts";
 const pets = 2;
 const hourMs = 3_600_000;
 /**
- * By how much a clock is set, one time after another. No difference comes back: nobody could know that a clock
- * was wrong meanwhile.
+ * By how much a clock is set, one time after another. Later no difference comes back: nobody could know that
+ * a clock was wrong meanwhile. The first can: while a clock is behind the last row, times order nothing.
  */
-function createSteps(random: Random, unitMs: number): () => number {
-  const sizes = [1, 2, 4, 8, 16];
-  return () => random.pick([1, -1]) * unitMs * (sizes.shift() ?? 0);
+function createSteps(random: Random, unitMs: number, first: readonly number[] = []): () => number {
+  const sizes = [1, 2, 4, 8, 16].map((size) => random.pick([1, -1]) * size);
+  const steps = [...first, ...sizes];
+  return () => unitMs * (steps.shift() ?? 0);
 }
 /** As in the console: how long the end of the ledger may take, and how far clocks move apart by themselves. */
 const placeMsMax = 2_000;
@@ -53,11 +54,12 @@ export async function counting(world: World): Promise<void> {
     const { petId } = aSale(pet, 0);
     const delivery = await shop.submit({ petId, kind: "set", amount: 1_000, reason: null });
     if (delivery) pet += 1;
+    // Meanwhile every write is refused at once.
+    else await world.sleep(1_000);
   }
   const sell = () => shop.submit(aSale(random.below(pets), 1 + random.below(3)));
-  const nextStep = createSteps(random, hourMs);
   const setClock = async () => {
-    if (world.breaks(0.1)) shop.setClock(nextStep());
+    if (world.breaks(0.1)) shop.setClock();
   };
   const people = Array.from({ length: 1 + random.below(3) }, () => {
     const device = openDevice(world, shop);
@@ -83,6 +85,8 @@ function openShop(world: World) {
   const offset = () => random.pick([0, -150, 150, -2_000, 2_000, hourMs]);
   const aheadMs = { store: offset(), instance: offset() };
   if (isEmbedded) aheadMs.instance = aheadMs.store;
+  const storeStep = createSteps(random, hourMs, random.pick([[], [0.5, -0.5]]));
+  const instanceStep = createSteps(random, hourMs);
   const stored = (rows: readonly LedgerRow[]) => {
     for (const { petId, before, after, cause } of rows) {
       storedAt.push(performance.now());
@@ -124,8 +128,9 @@ function openShop(world: World) {
       const { cursor, now } = JSON.parse(body as string);
       return { cursor, now: Date.parse(now) };
     },
-    setClock(ms: number): void {
+    setClock(): void {
       const which = isEmbedded ? "both" : random.pick(["store", "instance"] as const);
+      const ms = which === "instance" ? instanceStep() : storeStep();
       world.record(`${which} set by ${ms}`);
       if (which !== "instance") aheadMs.store += ms;
       if (which !== "store") aheadMs.instance += ms;

@@ -32,7 +32,6 @@ export function createLedger(
   const lock = createLock();
 
   const head = (): Head => ({ epoch: epochs.at(-1)!.epoch, seq: tip.seq, keysVersion: 0 });
-
   /** Stores units while the lock is held. Nothing is stored if it was obtained too late. */
   async function transact(process: Process, units: readonly Unit[], giveUpAt: number) {
     const unlock = await lock();
@@ -41,9 +40,8 @@ export function createLedger(
       await world.delay(4, 0.02, world.random.pick([50, 3_000, 12_000]));
       const isLost = !process.isAlive && (isEmbedded || world.breaks(0.5));
       if (isLost || world.breaks(0.02)) throw unavailable("rolledBack");
-      const { epoch } = head();
       const state = {
-        epoch,
+        epoch: head().epoch,
         tip,
         entries,
         remembered,
@@ -107,11 +105,7 @@ export function createLedger(
           ),
         listEpochs: () => read(() => [...epochs]),
         listRows: ({ after: seq, upTo }, rowsMax) =>
-          read(() =>
-            rows
-              .slice(seq, Math.min(upTo, seq + rowsMax))
-              .map((row): NamedRow => ({ ...row, keyName: null })),
-          ),
+          read(() => rows.slice(seq, Math.min(upTo, seq + rowsMax)).map(withoutName)),
         commit: (units, withinMs) => commit(process, units, withinMs),
         mayOverlap: (units) => !isEmbedded && units.every(isShareable),
         canWrite: () => true,
@@ -119,6 +113,8 @@ export function createLedger(
     },
   };
 }
+
+const withoutName = (row: LedgerRow): NamedRow => ({ ...row, keyName: null });
 
 function entriesOf(pets: number): Map<bigint, Entry> {
   const ids = Array.from({ length: pets }, (_, at) => BigInt(at + 1));
