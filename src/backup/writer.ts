@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { constants, createZstdCompress } from "node:zlib";
-import type { Clock } from "../domain/running/clock.ts";
 import type { Snapshot } from "../domain/verification/store.ts";
 import { firstLine, format, type Manifest, manifestEnd, manifestStart } from "./manifest.ts";
 import { backupTables, endLine, rowLine, tableLine } from "./rows.ts";
@@ -22,16 +21,17 @@ export type Sink = (bytes: Uint8Array) => Promise<unknown>;
  */
 const compressionLevel = 1;
 
-/** Writes a backup of one state of a store. Only a few batches of rows are in memory at a time. */
+/**
+ * Writes a backup of one state of a store. `at` is a time before the first read, from which on the snapshot
+ * does not change. Only a few batches of rows are in memory at a time.
+ */
 export async function writeBackup(
   snapshot: Snapshot,
   origin: Origin,
-  clock: Clock,
+  at: string,
   sink: Sink,
   onRows: (count: number) => void,
 ): Promise<Manifest> {
-  // Before the first read, from which on the snapshot does not change.
-  const at = new Date(clock.now()).toISOString();
   const { epoch } = await snapshot.readHead();
   const { seq, hash } = await snapshot.readTip();
   const checksum = createHash("sha256");

@@ -5,7 +5,6 @@ import { ServiceError } from "../domain/running/errors.ts";
 import { entriesOf } from "../domain/snapshots/columns.ts";
 import { type DifferenceColumns, stocksAt } from "../domain/snapshots/differences.ts";
 import { differencesBetween, inventoryAt } from "../domain/snapshots/snapshots.ts";
-import { systemClock } from "../engines.ts";
 import { jsonLines } from "./command.ts";
 import { petColumn, stockColumns } from "./ledger-rows.ts";
 import { storeCommand } from "./store-command.ts";
@@ -21,7 +20,7 @@ export const snapshotCommand = storeCommand({
   operands: [{ name: "MOMENT", description: moment }],
   flags: { json: jsonLines },
   async run({ flags, operands: [text], store }) {
-    const [at] = await resolveMoments(store, systemClock, [readMoment("MOMENT", text)]);
+    const [at] = await resolveMoments(store, [readMoment("MOMENT", text)]);
     const entries = mapped(await inventoryAt(store, at!), entriesOf);
     await printRows(entries, entryListing, flags.json);
   },
@@ -39,7 +38,7 @@ export const diffCommand = storeCommand({
   flags: { json: jsonLines },
   async run({ flags, operands: [fromText, toText], store }) {
     const moments = [readMoment("FROM", fromText), readMoment("TO", toText)];
-    const [from, to] = await resolveMoments(store, systemClock, moments);
+    const [from, to] = await resolveMoments(store, moments);
     const differences = mapped(await differencesBetween(store, from!, to!), differencesOf);
     await printRows(differences, differenceListing, flags.json);
   },

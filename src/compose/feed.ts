@@ -9,8 +9,8 @@ import type { ServiceOptions } from "./options.ts";
 const heartbeatShare = 0.4;
 
 export function openFeed(
-  { config, clock, log }: ServiceOptions,
-  { usage }: Store,
+  { config, log }: ServiceOptions,
+  { usage, inventory }: Store,
   tail: LedgerTail,
 ): Feed {
   const { streamsPerKeyMax, streamsPerOperatorMax } = config;
@@ -18,11 +18,10 @@ export function openFeed(
   const heartbeatMs = Math.min(heartbeatMsMax, config.idleTimeoutSeconds * 1_000 * heartbeatShare);
   const perKey = { streamsPerKeyMax, streamsPerOperatorMax };
   const bounds = { ...perKey, streamsMax, heartbeatMs, stallMs };
-  const readBannedKeys = async () =>
-    new Set(
-      (await usage.loadBans())
-        .filter((ban) => isInForce(ban, clock.now()))
-        .map(({ keyId }) => keyId),
-    );
+  const readBannedKeys = async () => {
+    const now = await inventory.readClock();
+    const bans = await usage.loadBans();
+    return new Set(bans.filter((ban) => isInForce(ban, now)).map(({ keyId }) => keyId));
+  };
   return createFeed({ tail, readBannedKeys, bounds, monotonicMs, log });
 }

@@ -105,7 +105,7 @@ describe("events", () => {
 describe("chunks and streams", () => {
   let service: TestService;
   let tail: LedgerTail;
-  const all = { cause: undefined, keyId: undefined, since: undefined };
+  const all = { cause: undefined, keyId: undefined };
   beforeEach(async () => {
     service = await startTestService();
     await service.addPets({ petId: 1n });

@@ -45,7 +45,7 @@ function startRounds(readOldPage: (after: number) => Promise<readonly NamedRow[]
   function add(seq: number) {
     const stream = {
       isWritable: true,
-      request: { filter: { cause: undefined, keyId: undefined, since: undefined } },
+      request: { filter: { cause: undefined, keyId: undefined } },
       position: positionAt(seq),
       sendChanges(chunk: FeedChunk) {
         stream.position = chunk.position;

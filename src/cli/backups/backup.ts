@@ -37,17 +37,19 @@ export const backupCommand = storeCommand({
     await assertNew(file, config);
     const [key] = readKeyFile(config.backupKeyFile);
     const startedMs = performance.now();
+    // By the clock of its rows: the moments that can be restored end there.
+    const at = new Date(await store.inventory.readClock()).toISOString();
     const manifest = await store.transfer.snapshot(async (snapshot) => {
       using progress = createProgress("Backing up", await estimateRows(snapshot));
       const write = (sink: Sink) =>
         encrypting(key, sink, (encrypted) =>
-          writeBackup(snapshot, originOf(config), systemClock, encrypted, progress.advance),
+          writeBackup(snapshot, originOf(config), at, encrypted, progress.advance),
         );
       if (file === "-") return await write(writeToStdout);
       if (isBucketAddress(file)) return await upload(file, config.objectAccess, write);
       return await replaceFile(file, (handle) => write((bytes) => handle.writeFile(bytes)));
     });
-    const { at, seq, hash, rows, bytes } = manifest;
+    const { seq, hash, rows, bytes } = manifest;
     const durationMs = Math.round(performance.now() - startedMs);
     const result = { file: fullAddress(file), at, seq, hash, bytes, durationMs };
     await record(store, JSON.stringify(result));

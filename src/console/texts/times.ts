@@ -80,14 +80,17 @@ export function readLocalInput(value: string): string {
   return Number.isNaN(at) ? "" : new Date(at).toISOString();
 }
 
-/** Today, yesterday and this week, which starts on Monday: the start and the end, and the name. */
+/**
+ * Today, yesterday and this week, which starts on Monday: the start and the end, and the name. What lasts
+ * has no end, because the newest changes belong to it whatever the clock of the service shows.
+ */
 export function commonPeriods(now = new Date()) {
   const midnight = (days: number) =>
     new Date(now.getFullYear(), now.getMonth(), now.getDate() + days).toISOString();
   const monday = -((now.getDay() + 6) % 7);
   return [
-    [`${midnight(0)} ${midnight(1)}`, "Today"],
+    [`${midnight(0)} `, "Today"],
     [`${midnight(-1)} ${midnight(0)}`, "Yesterday"],
-    [`${midnight(monday)} ${midnight(monday + 7)}`, "This week"],
+    [`${midnight(monday)} `, "This week"],
   ] as const;
 }

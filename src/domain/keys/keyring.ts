@@ -86,6 +86,7 @@ function createCallerCache(
 
   function toCaller(found: Found | undefined): Caller | undefined {
     if (!found || kindOf(found.key) !== kind) return undefined;
+    // Keys and sessions expire by the clock of the process, which is never compared with the times of rows.
     const now = clock.now();
     const caller = callerOf(found.key, found.secret, now);
     const expiresAt = Math.min(caller?.expiresAt ?? 0, found.session?.expiresAt ?? Infinity);

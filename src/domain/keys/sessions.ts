@@ -6,7 +6,7 @@ import type { SessionStore } from "./store.ts";
 /**
  * Sessions of the console. An operator signs in with a key and gets a token, which the browser keeps
  * as a cookie. The store has only a digest of the token. A session ends after
- * `sessionMs`, or with the key or the secret that opened it.
+ * `sessionMs` by the clock of the process, or with the key or the secret that opened it.
  */
 
 export const sessionMs = 12 * 60 * 60 * 1_000;

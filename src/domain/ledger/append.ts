@@ -127,7 +127,8 @@ function appendUnit(state: LedgerState, unit: Unit, added: Added, now: number): 
   if (!idempotency) return appendChanges(state, unit, added);
   const { key, request, keptMs } = idempotency;
   const first = state.remembered.get(key);
-  // Checked before every other rule: a retry gets the first result, whatever has changed since.
+  // Checked before every other rule: a retry gets the first result, whatever has changed since. It
+  // expires by the clock of rows. While that is behind the last row, results are only kept for longer.
   if (first && first.at >= now - keptMs) return replay(first, request);
   const firstSeq = state.tip.seq + added.rows.length + 1;
   const outcome = appendChanges(state, unit, added);

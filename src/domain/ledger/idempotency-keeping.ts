@@ -14,7 +14,7 @@ const marginMs = 3_600_000;
 
 /**
  * Keys that were stored before this time are deleted. They are old by the clock and by the ledger's
- * own time: the clock of this instance may be wrong.
+ * own time: the clock of this instance may be wrong, and then keys are only kept for longer.
  */
 export function expiredBefore(now: number, tip: Pick<Tip, "at">, reachMs: number): number {
   return Math.min(now, tip.at) - reachMs - marginMs;

@@ -1,4 +1,3 @@
-import type { Clock } from "../running/clock.ts";
 import { ServiceError } from "../running/errors.ts";
 import { parseInstant } from "../values/times.ts";
 import { epochOf, type Position } from "./epochs.ts";
@@ -36,14 +35,13 @@ export function parseMoment(text: string): Moment | undefined {
  */
 export async function resolveMoments(
   store: Pick<LedgerParts, "inventory" | "history">,
-  clock: Clock,
   moments: readonly Moment[],
 ): Promise<ResolvedMoment[]> {
   const { epoch, seq: last } = await store.inventory.readHead();
   const history = await store.inventory.listEpochs();
   const resolved: ResolvedMoment[] = [];
   for (const moment of moments) {
-    const seq = await seqOf(store, clock, moment, last);
+    const seq = await seqOf(store, moment, last);
     const writtenIn = epochOf(history, seq);
     // No row is the same in every store.
     resolved.push({ epoch, seq, tag: writtenIn === undefined ? `${seq}` : `${writtenIn}-${seq}` });
@@ -52,8 +50,7 @@ export async function resolveMoments(
 }
 
 async function seqOf(
-  { history }: Pick<LedgerParts, "history">,
-  clock: Clock,
+  { inventory, history }: Pick<LedgerParts, "inventory" | "history">,
   moment: Moment,
   last: number,
 ): Promise<number> {
@@ -61,8 +58,9 @@ async function seqOf(
     if (moment.seq > last) throw new ServiceError("not_found", rowNotFound(moment.seq, last));
     return moment.seq;
   }
-  // The time of the last row may be ahead of this clock: rows never go back in time.
-  if (moment.time > clock.now() && moment.time > (await history.readTip()).at) {
+  // The time of the last row may be ahead of the clock: rows never go back in time.
+  const isPast = moment.time <= (await inventory.readClock());
+  if (!isPast && moment.time > (await history.readTip()).at) {
     throw new ServiceError("invalid_request", inFuture(moment.text));
   }
   return history.seqAt(moment.time);

@@ -4,12 +4,12 @@ import { minuteMs } from "../limits/limits.ts";
 /** Counts the rows that were added to the ledger in each of the last minutes. */
 export interface ChangeCounts {
   /** The oldest minute first. The last one is the current minute, which is not over. */
-  perMinute(now: number): Promise<readonly number[]>;
+  perMinute(): Promise<readonly number[]>;
 }
 
 export const minutesCounted = 60;
 
-/** Rows of another instance may be stored this late, with a time of its own clock. */
+/** A row may be stored this long after the time that it has. */
 const settledMs = 2 * minuteMs;
 
 /**
@@ -32,8 +32,9 @@ export function createChangeCounts({
   }
 
   return {
-    async perMinute(now) {
+    async perMinute() {
       const head = await inventory.readHead();
+      const now = await inventory.readClock();
       if (head.epoch !== epoch) settled = new Map();
       epoch = head.epoch;
       const current = now - (now % minuteMs);

@@ -143,7 +143,7 @@ const getService: AdminDeclaration = {
     const [stock, tip, changesPerMinute, isReady, webhooks, keys, maintenance] = await Promise.all([
       stockTotals(list.versions.current(), store, admin.facts.lowStockAt),
       store.history.readTip(),
-      admin.changeCounts.perMinute(now),
+      admin.changeCounts.perMinute(),
       admin.isReady(),
       store.webhooks.listWebhooks(),
       listKeyStatuses(store, now, admin.findUsage),

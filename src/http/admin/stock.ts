@@ -87,10 +87,10 @@ The response is streamed, as for \`GET /stock\`.`,
     success: { 200: json("The sales.", "SalesList", { headers: ["Vary", "Content-Encoding"] }) },
   },
   async handle(context, call) {
-    const { sales, history } = context.store;
+    const { sales, history, inventory } = context.store;
     const { at } = await history.readTip();
     // The times of the ledger do not go back with the clock.
-    const firstDay = firstPaceDay(Math.max(at, context.clock.now()));
+    const firstDay = firstPaceDay(Math.max(at, await inventory.readClock()));
     const start = `{"days":${paceDays},"pets":[`;
     const read = (after: bigint | null) => sales.soldAfter(after, firstDay, sliceEntries);
     const toJson = ({ petId, value }: PetNumber) => `{"petId":${petId},"sold":${value}}`;

@@ -99,16 +99,15 @@ export async function openFeed(context: Context, call: Call): Promise<Reply> {
   if (refused) throw new ServiceError("invalid_request", notInFeedRule(refused));
   const cursor = readCursor(request, query);
   const filter = { cause: readParameter(query, cause), keyId: readParameter(query, key) };
-  const from = readParameter(query, since);
+  const given = readParameter(query, since);
   if (request.method === "HEAD") return { status: 200, body: null, headers: feedHeaders };
-  const { history } = context.store;
-  // If the ledger has reached this time, so will every later change.
-  const isReached = from === undefined || (await history.readTip()).at >= from;
-  const afterSeq = from === undefined ? 0 : await history.seqAt(from - 1);
+  // The feed that the client continues has begun with it. It may have been in the future then.
+  const from = request.headers.get("last-event-id") ? undefined : given;
+  const afterSeq = from === undefined ? 0 : await context.store.history.seqAt(from - 1);
   const body = await context.feed.open({
     cursor: from === undefined ? cursor : (cursor ?? { epoch: undefined, seq: afterSeq }),
     afterSeq,
-    filter: { ...filter, since: isReached ? undefined : from },
+    filter,
     keyId: caller.keyId,
     isOperator: roleOf(caller) !== undefined,
     async isAuthorized() {
@@ -157,7 +156,7 @@ export const feedDescription = `*The feed.* With \`Accept: text/event-stream\`, 
 | \`heartbeat\` | All changes up to its \`seq\` that match the filters were sent. Its data is \`{"seq":1207}\`. It is the first event, unless that is a \`reset\`. The service sends another one after at most 15 seconds without an event. If you receive nothing for 30 seconds, reconnect. |
 | \`reset\` | The feed cannot continue after your cursor: the ledger no longer has the rows that you have seen, for example after a restore from a backup, or the \`seq\` does not exist yet. Its data is \`{"seq":1207}\`, and the feed continues after this \`seq\`. Discard your copy of the data, and load the inventory at this \`seq\` with \`GET /snapshots/{moment}\`. |
 
-*Start.* Without \`after\`, the feed starts with the next change. With \`after=0\`, it starts at the beginning of the ledger. With another \`seq\`, it starts after that row. With \`since\`, it starts with the first change at or after that time, which can be in the future. With both \`after\` and \`since\`, it starts at the later of the two.
+*Start.* Without \`after\`, the feed starts with the next change. With \`after=0\`, it starts at the beginning of the ledger. With another \`seq\`, it starts after that row. With \`since\`, it starts with the first change at or after that time; a time in the future means now. With both \`after\` and \`since\`, it starts at the later of the two.
 
 *Resume.* The \`id\` of every event is a cursor. When the connection ends, send the last cursor that you have received as \`Last-Event-ID\`. The feed continues after it, even after a restart of the service, on another instance or after a move to another database. Do not parse a cursor.
 
@@ -171,7 +170,7 @@ export const lastEventId: Parameter = {
   name: "Last-Event-ID",
   in: "header",
   description:
-    "Only in the feed: the cursor of the last event that you have received. The feed continues after it. It replaces `after`.",
+    "Only in the feed: the cursor of the last event that you have received. The feed continues after it. It replaces `after` and `since`.",
   schema: { type: "string", maxLength: cursorCharactersMax, pattern: positionPattern },
   example: exampleCursor,
   messages: { invalid_last_event_id: lastEventIdRule },

@@ -103,7 +103,7 @@ The response is streamed. If the service fails while it sends the response, it c
     ...shared,
   },
   async handle(context, call) {
-    const [at] = await resolveMoments(context.store, context.clock, [readMoment(call)]);
+    const [at] = await resolveMoments(context.store, [readMoment(call)]);
     const { basePath } = call.operation;
     return reply(context, call, at!.tag, `${basePath}/snapshots/${at!.seq}`, async (signal) =>
       jsonArray(await inventoryAt(context.store, at!, signal), encodeEntries),
@@ -142,7 +142,7 @@ The response is streamed. If the service fails while it sends the response, it c
   },
   async handle(context, call) {
     const moments = [readMoment(call), readParameter(queryOf(call.request), to)!];
-    const [from, until] = await resolveMoments(context.store, context.clock, moments);
+    const [from, until] = await resolveMoments(context.store, moments);
     const location = `${call.operation.basePath}/snapshots/${from!.seq}/diff?to=${until!.seq}`;
     return reply(context, call, `${from!.tag}..${until!.tag}`, location, async (signal) =>
       jsonArray(await differencesBetween(context.store, from!, until!, signal), encodeDifferences),

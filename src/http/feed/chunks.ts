@@ -8,8 +8,6 @@ import { changeEvent } from "./events.ts";
 export interface FeedFilter {
   readonly cause: Cause | undefined;
   readonly keyId: string | undefined;
-  /** Changes at this time or later. Undefined if all further changes are late enough: times never decrease. */
-  readonly since: number | undefined;
 }
 
 /** Consecutive changes as bytes. */
@@ -72,7 +70,7 @@ export function createFeedChunks(tail: LedgerTail): FeedChunks {
 
   return {
     after(seq, filter) {
-      const name = `${seq} ${filter.cause ?? ""} ${filter.keyId ?? ""} ${filter.since ?? ""}`;
+      const name = `${seq} ${filter.cause ?? ""} ${filter.keyId ?? ""}`;
       const found = cached.get(name);
       if (found) return found;
       const before = clears;
@@ -93,10 +91,8 @@ export function createFeedChunks(tail: LedgerTail): FeedChunks {
   };
 }
 
-function matches(row: NamedRow, { cause, keyId, since }: FeedFilter): boolean {
+function matches(row: NamedRow, { cause, keyId }: FeedFilter): boolean {
   return (
-    (cause === undefined || row.cause === cause) &&
-    (keyId === undefined || row.keyId === keyId) &&
-    (since === undefined || row.at >= since)
+    (cause === undefined || row.cause === cause) && (keyId === undefined || row.keyId === keyId)
   );
 }

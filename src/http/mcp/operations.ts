@@ -95,7 +95,9 @@ async function answer(tools: Tools, message: Message, context: Context, call: Ca
   }
   if (!isCurrent && method === "ping") return result({});
   if (!isCurrent && method === "initialize") {
-    const headers = { "Mcp-Session-Id": beginSession(keyId, context.clock.now()) };
+    const headers = {
+      "Mcp-Session-Id": beginSession(keyId, await context.store.inventory.readClock()),
+    };
     const protocolVersion = agreeOn(params.protocolVersion);
     return { ...result({ protocolVersion, serverInfo, ...about }), headers };
   }

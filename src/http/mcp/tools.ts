@@ -291,7 +291,7 @@ const changeStock: DeclaredTool = {
     const { caller, requestId, trace, request } = call;
     const isDryRun = readParameter(query, dryRun) ?? false;
     const { changes } = parseChanges(`{"changes":${query.get("changes")}}`);
-    const now = context.clock.now();
+    const now = await context.store.inventory.readClock();
     const session = sessionOf(call, query) ?? beginSession(caller.keyId, now);
     // Because an undo does not look for changes from before their session.
     if (startOf(session) > now) throw noSuchSession();
