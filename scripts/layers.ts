@@ -23,7 +23,7 @@ export const rooms: Readonly<
     ["requests", "requests that got an error, and what became of a request"],
     ["catalogue", "pets, orders and their import"],
     ["webhooks", "webhooks and their deliveries"],
-    ["operations", "backups, upgrades, and what operators should look at"],
+    ["operations", "backups, migrations, and what operators should look at"],
     ["verification", "checks of a whole store"],
     ["store.ts", "everything that a store keeps"],
     ["shop", "the use cases that change stock and pets"],
@@ -35,14 +35,12 @@ export const rooms: Readonly<
     ["writing", "the connection that writes, on its thread"],
     ["ports.ts", "the ports of the store"],
     ["store.ts", "opens a store"],
-    ["upgrade.ts", "says what a start would migrate, and tries it on a copy"],
   ],
   "src/store/postgres/": [
     ["engine", "connections, the primary, transactions, parameters"],
     ["schema", "the tables, and their migration"],
     ["*.ts", "the SQL, one file per noun"],
     ["store.ts", "the ports of the store"],
-    ["upgrade.ts", "says what a start would migrate, and tries it on a copy"],
   ],
   "src/http/": [
     ["messages", "requests and responses: bodies, headers, tags, encodings, errors"],

@@ -1,11 +1,12 @@
 import type { Config } from "./config.ts";
 import { openOrCreate } from "./creation.ts";
 import type { ImportPreview } from "./domain/catalogue/import-preview.ts";
-import type { Migration, UpgradeCheck } from "./domain/operations/upgrades.ts";
+import type { StoreInspection } from "./domain/operations/inspection.ts";
+import type { Migration } from "./domain/operations/upgrades.ts";
 import type { Clock } from "./domain/running/clock.ts";
 import { ServiceError } from "./domain/running/errors.ts";
 import type { Store } from "./domain/store.ts";
-import { loadPostgres, loadSqlite, systemClock } from "./engines.ts";
+import { loadPostgres, loadSqlite } from "./engines.ts";
 import { printError } from "./output.ts";
 import { lockForServing } from "./store/sqlite/engine/serving-lock.ts";
 import { causeOf, namingFile, sqlitePath } from "./store-file.ts";
@@ -109,22 +110,16 @@ export async function assertStoreFile(config: Config): Promise<void> {
   await namingFile(path, async () => assertStore(path));
 }
 
-/** Reads what a start would migrate. Changes nothing. */
-export async function openUpgradeCheck(config: Config): Promise<UpgradeCheck & AsyncDisposable> {
-  const { databaseUrl, environment } = config;
+/** Opens an existing store to inspect it, without migrating it. Ends within `deadlineMs`. */
+export async function inspectStore(config: Config, deadlineMs: number): Promise<StoreInspection> {
   const path = sqlitePath(config);
-  if (path !== undefined) {
-    await assertStoreFile(config);
-    const { checkSqliteUpgrade } = await import("./store/sqlite/upgrade.ts");
-    const open = async () => checkSqliteUpgrade(path, environment, systemClock);
-    const check = await namingFile(path, open);
-    return { ...check, [Symbol.asyncDispose]: async () => {} };
+  if (path === undefined) {
+    const { openInspection } = await import("./store/postgres/inspection.ts");
+    return openInspection(config.databaseUrl, deadlineMs);
   }
-  const { createDatabase } = await loadPostgres();
-  const { checkPostgresUpgrade } = await import("./store/postgres/upgrade.ts");
-  const database = createDatabase(databaseUrl);
-  const check = await checkPostgresUpgrade(database, environment);
-  return { ...check, [Symbol.asyncDispose]: async () => database.close() };
+  await assertStoreFile(config);
+  const { openInspection } = await import("./store/sqlite/inspection.ts");
+  return openInspection(path);
 }
 
 /** Prevents services from using a SQLite file while it is moved. Returns what releases the lock. */

@@ -16,7 +16,6 @@ import { requestsCommand } from "./requests.ts";
 import { quickstartCommand, serveCommand } from "./serve.ts";
 import { diffCommand, snapshotCommand } from "./snapshot.ts";
 import { undoCommand } from "./undo.ts";
-import { upgradeCommand } from "./upgrade.ts";
 import { verifyCommand } from "./verify.ts";
 import { webhookCommands } from "./webhooks.ts";
 
@@ -40,7 +39,7 @@ const listed: readonly (readonly [topic: Topic, commands: readonly UnlistedComma
   ["webhooks", webhookCommands],
   ["history", [historyCommand, ledgerCommand, snapshotCommand, diffCommand, undoCommand]],
   ["maintenance", [auditCommand, verifyCommand, backupCommand, restoreCommand, drillCommand]],
-  ["maintenance", [upgradeCommand, doctorCommand, migrateCommand]],
+  ["maintenance", [doctorCommand, migrateCommand]],
   ["command line", [configCommand, completionCommand]],
 ];
 

@@ -10,7 +10,7 @@ export const exitCodes: readonly (readonly [code: string, meaning: string])[] = 
   ["0", "Success. Also a service, or a command that follows one, that a signal has stopped."],
   [
     "1",
-    "The command ran, and something is wrong: it found a fault (`verify`, `drill`, `doctor`, `config`, `upgrade --check`, `migrate-store`, `restore`), the service is not ready (`health`), a receiver did not confirm a message (`webhooks test`, `webhooks resend`), or the pet was changed since (`undo`). Also: an unexpected error ended the process, or a second signal ended a stopping service.",
+    "The command ran, and something is wrong: it found a fault (`verify`, `drill`, `doctor`, `config`, `migrate-store`, `restore`), the service is not ready (`health`), a receiver did not confirm a message (`webhooks test`, `webhooks resend`), or the pet was changed since (`undo`). Also: an unexpected error ended the process, or a second signal ended a stopping service.",
   ],
   [
     "2",

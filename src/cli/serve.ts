@@ -8,9 +8,9 @@ import { secretsOf } from "../log/secrets.ts";
 import { openProcessLog, type ServiceLog } from "../log.ts";
 import { print } from "../output.ts";
 import { settingNames } from "../settings.ts";
-import { OtherEnvironment } from "../store/schema-versions.ts";
+import { otherEnvironment } from "../store/schema-versions.ts";
 import { sqlitePath } from "../store-file.ts";
-import { openUpgradeCheck } from "../stores.ts";
+import { inspectStore } from "../stores.ts";
 import { packageVersion } from "../version.ts";
 import { command } from "./command.ts";
 import { parseInteger } from "./flags.ts";
@@ -87,17 +87,17 @@ async function serveUntilStopped(
   return stopped;
 }
 
+const inspectionMs = 5_000;
+
 /** With the settings of the other environment, its service has the ports and the store. That is named. */
 async function throwFor(config: Config, error: unknown): Promise<never> {
   // A store that cannot be reached would be waited for again.
   if (!(error instanceof ServiceError) || error.reason) throw error;
-  try {
-    await using _ = await openUpgradeCheck(config);
-  } catch (found) {
-    const causes = found instanceof ServiceError ? [found, found.cause] : [];
-    if (causes.some((cause) => cause instanceof OtherEnvironment)) throw found;
-  }
-  throw error;
+  const inspection = await inspectStore(config, inspectionMs).catch(() => undefined);
+  const found = await inspection?.findEnvironment().catch(() => undefined);
+  inspection?.close();
+  const isOther = found !== undefined && found !== config.environment;
+  throw isOther ? otherEnvironment(found, config.environment) : error;
 }
 
 function logStart({ baseUrl, metricsUrl, engine, log }: Service, { environment }: Config): void {

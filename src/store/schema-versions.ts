@@ -1,36 +1,16 @@
 import type { Environment } from "../domain/keys/keys.ts";
-import type { Schema, UpgradePlan } from "../domain/operations/upgrades.ts";
+import type { Schema } from "../domain/operations/upgrades.ts";
 import { ServiceError } from "../domain/running/errors.ts";
 
 /** What operators are told about a step of the schema. */
 export interface StepTerms {
   /** The first release that has this step. */
   readonly release: string;
-  /** What the step does, in a sentence. */
-  readonly summary: string;
 }
 
 /** The schema after so many steps. */
 export function schemaOf(steps: readonly StepTerms[], version: number): Schema {
   return { version, release: steps[version - 1]?.release ?? "a later release" };
-}
-
-/** What a start would migrate. `fitsRelease` tells which release still works after a step. */
-export function planOf<S extends StepTerms>(
-  steps: readonly S[],
-  version: number,
-  fitsRelease: (step: S) => string | null,
-): UpgradePlan {
-  const pending = steps.map((step, at) => ({
-    ...schemaOf(steps, at + 1),
-    summary: step.summary,
-    fitsRelease: fitsRelease(step),
-  }));
-  return {
-    store: schemaOf(steps, version),
-    current: schemaOf(steps, steps.length),
-    steps: pending.slice(version),
-  };
 }
 
 /** The error for a store that this version of petstore cannot open. */
@@ -43,13 +23,14 @@ export function madeByNewer(steps: readonly StepTerms[], version: number): Servi
 }
 
 /** The error for a store of the other environment. */
-export class OtherEnvironment extends ServiceError {}
+export function otherEnvironment(found: string, environment: Environment): ServiceError {
+  const problem = `the database belongs to the ${found} environment, not to ${environment}`;
+  return new ServiceError("unavailable", `${problem}; check --env and --database`);
+}
 
 /** Rejects a store by the row of its head, if it belongs to the other environment. */
 export function assertOwner(head: readonly unknown[] | undefined, environment: Environment): void {
   if (!head)
     throw new ServiceError("unavailable", "the database has no head row; restore a backup");
-  if (head[0] === environment) return;
-  const problem = `the database belongs to the ${head[0]} environment, not to ${environment}`;
-  throw new OtherEnvironment("unavailable", `${problem}; check --env and --database`);
+  if (head[0] !== environment) throw otherEnvironment(String(head[0]), environment);
 }

@@ -70,7 +70,7 @@ describe("a store whose creation was killed", () => {
     });
   }
 
-  const needing = [["verify"], ["keys", "list"], ["upgrade", "--check"], ["backup", "b.petstore"]];
+  const needing = [["verify"], ["keys", "list"], ["backup", "b.petstore"]];
   for (const words of needing) {
     test(`does not exist for ${words.join(" ")}`, async () => {
       copyNew();
@@ -105,7 +105,6 @@ describe("a store without a log whose migration was killed", () => {
     "keys create": createFirstKey,
     serve,
     verify: () => run("verify"),
-    "upgrade --check": () => run("upgrade", "--check"),
     backup: () => run("backup", place.path("b.petstore")),
   };
   for (const [name, command] of Object.entries(commands)) {

@@ -1,15 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, renameSync, statSync } from "node:fs";
-import { SQL } from "bun";
-import { readConfig } from "../../src/config.ts";
 import { steps as postgresSteps } from "../../src/store/postgres/schema/steps.ts";
 import { steps as sqliteSteps } from "../../src/store/sqlite/schema/steps.ts";
-import { openUpgradeCheck } from "../../src/stores.ts";
 import { ledger } from "../fixtures/expected.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
 import { unpackRelease } from "../support/release-code.ts";
 import { readLedger, readRows, restore } from "../support/release-stores.ts";
-import { engines, startTestService, surfaceEngine } from "../support/service.ts";
+import { engines, startTestService } from "../support/service.ts";
 import { verifyStore } from "../support/stocking.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
 
@@ -95,105 +92,23 @@ describe("a SQLite store with the schema of 0.13.0", () => {
     await place.serve(["serve", "--database", database], { command });
     const ran = await place.runHere(["serve", "--port", "0", "--database", database]);
     expectUsageError(ran, `another process is already serving ${place.path("store.db")}`);
-    const check = await place.json<{ trial: unknown }>(
-      "upgrade",
-      "--check",
-      "--database",
-      database,
-    );
-    expect(check.trial).toMatchObject({ rows: 12, faultCount: 0 });
     expect(await versionOf(database)).toEqual([10n]);
     expect(backups()).toEqual([]);
   });
 });
 
-describe.each(engines)("an upgrade check on %s", (engine) => {
+test.each(engines)("a newer store on %s is refused with both versions", async (engine) => {
   const all = { sqlite: sqliteSteps, postgres: postgresSteps }[engine];
-  const [current, last] = [all.length, all.at(-1)!];
-  const open = (database: string) => openUpgradeCheck(readConfig({ database }, {}));
-  const files = () => readdirSync(place.folder).filter((name) => !/-(wal|shm)$/.test(name));
-  const content = async (database: string) =>
+  const database = await restore[engine]("0.6.0", place);
+  await verifyStore(database);
+  await readRows(
+    database,
     engine === "sqlite"
-      ? readRows(database, "SELECT name, sql FROM sqlite_schema ORDER BY name")
-      : readRows(
-          database,
-          `SELECT nspname::text, relname::text, relfilenode::int8 FROM pg_class
-           JOIN pg_namespace ON pg_namespace.oid = relnamespace
-           WHERE nspname NOT LIKE 'pg\\_%' AND nspname <> 'information_schema' ORDER BY 1, 2`,
-        );
-
-  test.each(["0.1.0", "0.6.0"])(
-    "migrates a copy of a store of %s and leaves nothing behind",
-    async (release) => {
-      const database = await restore[engine](release, place);
-      const [before, filesBefore] = [await content(database), files()];
-      await using check = await open(database);
-      const { store, current: newest, steps } = check.plan;
-      expect(newest).toEqual({ version: current, release: last.release });
-      expect(store).toMatchObject({ release });
-      expect(steps.map(({ version }) => version)).toEqual(
-        Array.from({ length: current - store.version }, (_, at) => store.version + 1 + at),
-      );
-      expect(steps.at(-1)!.fitsRelease).toBe(engine === "sqlite" ? null : "0.4.0");
-      expect(await check.tryOnCopy()).toMatchObject({ rows: 12, faults: [], faultCount: 0 });
-      expect(await content(database)).toEqual(before);
-      expect(files()).toEqual(filesBefore);
-    },
+      ? "PRAGMA user_version = 99"
+      : "UPDATE petstore_schema SET version = 99, fits = 98",
   );
-
-  // Trying on a copy differs between the engines. What it found is printed by the same code.
-  if (engine !== surfaceEngine) return;
-
-  test("finds what is wrong with a store, prints it and ends with exit code 1", async () => {
-    const database = await restore[engine]("0.6.0", place);
-    await readRows(database, "UPDATE inventory SET quantity = 77 WHERE pet_id = 2");
-    const ran = await place.runHere(["upgrade", "--check", "--database", database]);
-    expect(ran).toMatchObject({ code: 1, err: "" });
-    expect(ran.out).toContain(`  ${current}. ${last.summary}`);
-    expect(ran.out).toMatch(
-      /77.*\n(.*\n)*Tried on a copy with 12 ledger rows: .* faults? found\.\n$/,
-    );
-  });
-
-  test("of a current store has nothing to do, and a newer store is refused with both versions", async () => {
-    const database = await restore[engine]("0.6.0", place);
-    await verifyStore(database);
-    const words = ["upgrade", "--check", "--database", database];
-    const ran = await place.runHere(words);
-    expect(ran).toMatchObject({ code: 0, err: "" });
-    expect(ran.out).toEndWith("A start migrates nothing.\n");
-    await readRows(
-      database,
-      engine === "sqlite"
-        ? "PRAGMA user_version = 99"
-        : "UPDATE petstore_schema SET version = 99, fits = 98",
-    );
-    const refusal = `it has schema 99, and this version knows schema ${current}, of ${last.release}; use the newer version`;
-    for (const refused of [words, ["keys", "list", "--database", database]]) {
-      expectUsageError(await place.runHere(refused), refusal);
-    }
-    await expect(startTestService(engine, { database })).rejects.toThrow(refusal);
-  });
-});
-
-test("an upgrade check on PostgreSQL waits for no writer, and no reader or writer waits for it", async () => {
-  const database = await restore.postgres("0.6.0");
-  await using sql = new SQL(database, { max: 1 });
-  const tables = await sql`SELECT string_agg(relname, ', ') FROM pg_class
-    WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`.values();
-  // A lock that is not free fails the check, and does not block the test.
-  const name = new URL(database).pathname.slice(1);
-  await sql.unsafe(`ALTER DATABASE ${name} SET lock_timeout = '2s'`);
-  await using check = await openUpgradeCheck(readConfig({ database }, {}));
-  await sql.begin(async (locking) => {
-    // Conflicts with every lock but that of a SELECT.
-    await locking.unsafe(`LOCK TABLE ${tables[0][0]} IN EXCLUSIVE MODE`);
-    expect(await check.tryOnCopy()).toMatchObject({ rows: 12, faultCount: 0 });
-  });
-});
-
-test("upgrade without --check changes nothing and says what does", async () => {
-  const ran = await place.runHere(["upgrade", "--database", "sqlite:missing.db"]);
-  expectUsageError(ran, "a start of this version migrates the store; petstore upgrade --check");
-  expect(readdirSync(place.folder)).not.toContain("missing.db");
+  const refusal = `it has schema 99, and this version knows schema ${all.length}, of ${all.at(-1)!.release}; use the newer version`;
+  const words = ["keys", "list", "--database", database];
+  expectUsageError(await place.runHere(words), refusal);
+  await expect(startTestService(engine, { database })).rejects.toThrow(refusal);
 });

@@ -5,6 +5,7 @@ import { findNewestBackup } from "../../creation.ts";
 import { print, withoutSecrets } from "../../output.ts";
 import { settingNames } from "../../settings.ts";
 import { sqlitePath } from "../../store-file.ts";
+import { inspectStore } from "../../stores.ts";
 import { command, json } from "../command.ts";
 import { counted, wrap } from "../paragraphs.ts";
 import { fileChecks, storeBytes } from "./files.ts";
@@ -20,7 +21,7 @@ import {
 } from "./finding.ts";
 import { machineChecks } from "./machine.ts";
 import { portChecks } from "./ports.ts";
-import { checkStore, inspectStore } from "./store.ts";
+import { checkStore } from "./store.ts";
 
 /** Returns exit code 1 if there is a problem. Warnings do not count. */
 export const doctorCommand = command({

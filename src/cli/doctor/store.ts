@@ -3,8 +3,6 @@ import type { Config } from "../../config.ts";
 import { findNewestBackup } from "../../creation.ts";
 import type { StoreInspection } from "../../domain/operations/inspection.ts";
 import { formatInstant } from "../../domain/values/times.ts";
-import { sqlitePath } from "../../store-file.ts";
-import { assertStoreFile } from "../../stores.ts";
 import { contentChecks } from "./content.ts";
 import {
   type Bounds,
@@ -91,7 +89,7 @@ async function checkSchema(inspection: StoreInspection, config: Config): Promise
   if (version === current) return ok(`version ${version}, no pending migration`);
   return warning(
     `version ${version} of ${current}: the next start or command migrates the store`,
-    "Run petstore upgrade --check and make a backup first. Content was not checked.",
+    "Make a backup first. Content was not checked.",
   );
 }
 
@@ -122,16 +120,4 @@ async function checkClock(inspection: StoreInspection, bounds: Bounds): Promise<
     return warning(`${what} is in the future: ${formatInstant(latest)}`, advice);
   }
   return ok(serverNow === undefined ? "no time in the store is in the future" : "in step");
-}
-
-/** Opens an existing store to inspect it, without migrating it. Ends within `deadlineMs`. */
-export async function inspectStore(config: Config, deadlineMs: number): Promise<StoreInspection> {
-  const path = sqlitePath(config);
-  if (path === undefined) {
-    const { openInspection } = await import("../../store/postgres/inspection.ts");
-    return openInspection(config.databaseUrl, deadlineMs);
-  }
-  await assertStoreFile(config);
-  const { openInspection } = await import("../../store/sqlite/inspection.ts");
-  return openInspection(path);
 }

@@ -212,7 +212,7 @@ async function recordEpoch(session: Session, epochs: Epochs): Promise<void> {
   await commitTransaction(sql);
 }
 
-export function noStore({ label }: Database): ServiceError {
+function noStore({ label }: Database): ServiceError {
   const problem = `there is no store in the database at ${label}; check --database`;
   return new ServiceError("not_found", problem);
 }

@@ -11,7 +11,7 @@ import { steps } from "./steps.ts";
 /** The key of an advisory lock. Arbitrary, but no other application on the server may use it. */
 const migrationLock = 7_381_002;
 
-export const versionTable = `CREATE TABLE IF NOT EXISTS petstore_schema (
+const versionTable = `CREATE TABLE IF NOT EXISTS petstore_schema (
   id int2 PRIMARY KEY CHECK (id = 1), version int4 NOT NULL, fits int4 NOT NULL)`;
 
 /**
@@ -51,7 +51,14 @@ async function migrateStore(
   // Read again under the lock: another instance may have migrated meanwhile.
   const { version } = await readVersion(session);
   if (version > 1) await checkEnvironment(session, environment);
-  await applySteps(session, version, steps.length);
+  for (const [at, { text, fits }] of [...steps.entries()].slice(version)) {
+    await sql.unsafe(text);
+    await query(
+      `INSERT INTO petstore_schema VALUES (1, $1::int4, $2::int4)
+       ON CONFLICT (id) DO UPDATE SET version = excluded.version, fits = excluded.fits`,
+      [at + 1, fits],
+    );
+  }
   await query(
     `INSERT INTO store (id, environment, epoch, keys_version)
      VALUES (1, $1::text, $2::text, 0) ON CONFLICT DO NOTHING`,
@@ -68,27 +75,7 @@ async function migrateStore(
     : undefined;
 }
 
-/** Applies the steps after one version, up to another, in the caller's transaction. */
-export async function applySteps(
-  { sql, query }: Session,
-  after: number,
-  upTo: number,
-): Promise<void> {
-  for (let version = after; version < upTo; version++) {
-    const { text, fits } = steps[version]!;
-    await sql.unsafe(text);
-    await query(
-      `INSERT INTO petstore_schema VALUES (1, $1::int4, $2::int4)
-       ON CONFLICT (id) DO UPDATE SET version = excluded.version, fits = excluded.fits`,
-      [version + 1, fits],
-    );
-  }
-}
-
-export async function checkEnvironment(
-  { query }: Session,
-  environment: Environment,
-): Promise<void> {
+async function checkEnvironment({ query }: Session, environment: Environment): Promise<void> {
   const [row] = await query("SELECT environment FROM store WHERE id = 1");
   assertOwner(row, environment);
 }

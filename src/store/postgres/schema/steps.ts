@@ -64,69 +64,57 @@ const requests = `
 
 /** Numbered from 1, applied in order and never edited once released. */
 export const steps: readonly Step[] = [
-  { text: initial, fits: 1, release: "0.1.0", summary: "Creates the tables." },
+  { text: initial, fits: 1, release: "0.1.0" },
   // 0.1.0 reads the head and counts requests in rows that this step removes.
   {
     text: boundedRows,
     fits: 2,
     release: "0.2.0",
-    summary: "Gives rows that change often a second key, and splits the table usage.",
   },
-  { text: epochs, fits: 2, release: "0.3.0", summary: "Adds the table epochs." },
+  { text: epochs, fits: 2, release: "0.3.0" },
   // Earlier releases add rows without a hash.
   {
     text: chain,
     fits: 4,
     release: "0.4.0",
-    summary: "Computes one hash over all ledger rows. Takes longer the more rows there are.",
   },
   {
     text: rememberedKeys,
     fits: 4,
     release: "0.4.0",
-    summary: "Adds the table remembered_keys.",
   },
-  { text: entries, fits: 4, release: "0.4.0", summary: "Adds functions that read by key." },
-  { text: checkpoints, fits: 4, release: "0.4.0", summary: "Adds the tables of checkpoints." },
-  { text: webhooks, fits: 4, release: "0.5.0", summary: "Adds the tables of webhooks." },
-  { text: maintenance, fits: 4, release: "0.6.0", summary: "Adds the table maintenance." },
+  { text: entries, fits: 4, release: "0.4.0" },
+  { text: checkpoints, fits: 4, release: "0.4.0" },
+  { text: webhooks, fits: 4, release: "0.5.0" },
+  { text: maintenance, fits: 4, release: "0.6.0" },
   {
     text: operators,
     fits: 4,
     release: "0.7.0",
-    summary:
-      "Adds the tables audit, sessions, usage_history and removed_pets. Allows deleting a pet that has no entry.",
   },
   {
     text: setQuantities,
     fits: 4,
     release: "0.8.0",
-    summary:
-      "Adds a procedure that applies plain updates. Replaces the check constraints of ledger by one.",
   },
   {
     text: timelyUpdates,
     fits: 4,
     release: "0.9.0",
-    summary: "Adds a procedure that does not store an update that its instance has given up.",
   },
   {
     text: usagePoints,
     fits: 4,
     release: "0.10.0",
-    summary: "Copies the table usage_history to usage_points, with one row per minute or day.",
   },
   {
     text: shopWork,
     fits: 4,
     release: "0.13.0",
-    summary:
-      "Adds barcodes and thresholds of pets, and the tables sales, sales_end and stocktakes.",
   },
   {
     text: requests,
     fits: 4,
     release: "0.14.0",
-    summary: "Adds the tables requests and requests_end.",
   },
 ];

@@ -61,7 +61,7 @@ function isOlder(path: string): boolean {
 }
 
 /** The room that a copy of the store needs, and the room that there is beside it. */
-export function roomForCopy(path: string): { folder: string; needed: number; free: number } {
+function roomForCopy(path: string): { folder: string; needed: number; free: number } {
   const folder = dirname(filesOf(path).wal);
   using database = openForReading(path);
   const count = (name: string) => Number(database.query(`PRAGMA ${name}`).values()[0]![0]);
@@ -122,7 +122,7 @@ function freeName(folder: string, name: string): string {
 }
 
 /** Copies the committed state of a store to a new file. Others can read and write meanwhile. */
-export function copyFile(path: string, target: string): void {
+function copyFile(path: string, target: string): void {
   // An earlier attempt may have been killed.
   rmSync(target, { force: true });
   createPrivate(target);

@@ -89,32 +89,27 @@ const requests = `
  * number of steps that were applied.
  */
 export const steps: readonly Step[] = [
-  { apply: initial, release: "0.1.0", summary: "Creates the tables." },
-  { apply: epochs, release: "0.3.0", summary: "Adds the table epochs." },
+  { apply: initial, release: "0.1.0" },
+  { apply: epochs, release: "0.3.0" },
   {
     apply: chain,
     release: "0.4.0",
-    summary: "Computes one hash over all ledger rows. Takes longer the more rows there are.",
   },
-  { apply: rememberedKeys, release: "0.4.0", summary: "Adds the table remembered_keys." },
-  { apply: checkpoints, release: "0.4.0", summary: "Adds the tables of checkpoints." },
-  { apply: webhooks, release: "0.5.0", summary: "Adds the tables of webhooks." },
-  { apply: maintenance, release: "0.6.0", summary: "Adds the table maintenance." },
+  { apply: rememberedKeys, release: "0.4.0" },
+  { apply: checkpoints, release: "0.4.0" },
+  { apply: webhooks, release: "0.5.0" },
+  { apply: maintenance, release: "0.6.0" },
   {
     apply: operators,
     release: "0.7.0",
-    summary: "Adds the tables audit, sessions, usage_history and removed_pets.",
   },
   {
     apply: usagePoints,
     release: "0.10.0",
-    summary: "Replaces the table usage_history by usage_points, with one row per minute or day.",
   },
   {
     apply: shopWork,
     release: "0.13.0",
-    summary:
-      "Adds barcodes and thresholds of pets, and the tables sales, sales_end and stocktakes.",
   },
-  { apply: requests, release: "0.14.0", summary: "Adds the tables requests and requests_end." },
+  { apply: requests, release: "0.14.0" },
 ];
