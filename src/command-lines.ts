@@ -1,4 +1,5 @@
 import type { Config } from "./config.ts";
+import { quoted } from "./domain/values/shell.ts";
 
 /** The settings that say which store a command works on, and how to read its backups. */
 const kept = ["config", "env", "database", "backup-key-file"];
@@ -17,7 +18,5 @@ export function commandLine(
     const isSecret = name === "database" && !text.startsWith("sqlite:");
     return text === "" ? [] : [`--${name}`, isSecret ? "THE_SAME_ADDRESS" : text];
   });
-  const quoted = (word: string) =>
-    /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
   return [program, ...words, ...flags].map(quoted).join(" ");
 }

@@ -48,7 +48,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/http/": ["src/domain/", "src/files/", "node:"],
   "src/console/": [
     ...["src/kit/", "src/domain/audit/audit.ts", "src/domain/limits/plans.ts"],
-    "src/domain/values/spreadsheet-text.ts",
+    ...["src/domain/running/errors.ts", "src/domain/values/"],
     ...["preact", "@preact/signals"],
   ],
   "src/http/docs/": ["src/domain/", "src/http/", "src/kit/", "node:"],
@@ -62,7 +62,7 @@ const mayImport: Record<string, readonly string[]> = {
     ...["src/backup/", "src/config.ts", "src/settings.ts", "src/store-file.ts", "src/domain/"],
     ...["src/command-lines.ts", "node:"],
   ],
-  "src/command-lines.ts": ["src/config.ts"],
+  "src/command-lines.ts": ["src/config.ts", "src/domain/values/shell.ts"],
   "src/engines.ts": ["src/"],
   "src/stores.ts": ["src/"],
   "src/store-file.ts": ["src/config.ts", "src/domain/", "src/file-errors.ts", "node:"],

@@ -118,7 +118,7 @@ describe.each(["zsh", "fish"] as const)("the script for %s", (shell) => {
       const rows = script.split("\n").filter((row) => row.includes(`'__petstore_is "${name}"'`));
       return `${rows.join("\n")}\n`;
     }
-    const start = script.indexOf(`\n    '${name}')\n`);
+    const start = script.search(new RegExp(`\n    '?${name}'?\\)\n`));
     expect(start).toBeGreaterThan(0);
     return script.slice(start, script.indexOf("fi ;;", start));
   }

@@ -41,13 +41,13 @@ test.each([surfaceEngine])(
     const copy = row("/v1/pets/it").getByRole("button", { name: "Copy as curl" });
     // As on a page without HTTPS. Then the command is shown.
     await copy.click();
-    await page.getByText("copy it yourself: curl -g -X 'GET'").waitFor();
+    await page.getByText("copy it yourself: curl -g -X GET").waitFor();
     await opened.context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await copy.click();
     await until(async () => (await copied()).startsWith("curl"), 5_000, "the command");
     const origin = new URL(service.baseUrl).origin;
     expect(await copied()).toBe(
-      `curl -g -X 'GET' '${origin}/v1/pets/it'\\''s' -H 'Authorization: Bearer <API_KEY>'`,
+      `curl -g -X GET '${origin}/v1/pets/it'\\''s' -H 'Authorization: Bearer <API_KEY>'`,
     );
     if (engine === "sqlite") {
       expect(await seriousFindings(page)).toEqual([]);

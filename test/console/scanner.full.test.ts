@@ -163,44 +163,6 @@ test("the bulk bar takes no scan for a quantity, and asks about one that a perso
   await expectNothingStored();
 });
 
-test("the grid asks about a doubtful quantity before it is stored", async () => {
-  await cell(100, "quantity").focus();
-  await typeInto(page, codes.rex);
-  await question().getByText("The stock is 7.").waitFor();
-  await page.keyboard.press("Escape");
-  const field = page.locator(".is-editing .cell-quantity input:focus");
-  expect(await field.inputValue()).toBe(codes.rex);
-  await expectNothingStored();
-  await field.fill("30");
-  await page.keyboard.press("Enter");
-  await question().getByRole("button", { name: "Record 30" }).click();
-  await page.locator(".toast", { hasText: "Fish 100: 7 → 30" }).waitFor();
-  // What is added is added on purpose, but not eight digits of it.
-  await cell(101, "quantity").focus();
-  await typeInto(page, "+30");
-  await page.locator(".toast", { hasText: "Fish 101: 7 → 37" }).waitFor();
-  await cell(101, "quantity").focus();
-  await typeInto(page, "+00000001");
-  await question().getByText("Fish 101: is the quantity 1?").waitFor();
-  await page.keyboard.press("Escape");
-  await page.keyboard.press("Escape");
-});
-
-test("the console asks about a short code that came from a scanner, and not about what a person types", async () => {
-  await cell(105, "select").click();
-  const bar = page.locator(".bulk-bar");
-  await bar.getByLabel("What to change").selectOption("delta");
-  const amount = bar.getByLabel("Quantity", { exact: true });
-  await amount.focus();
-  await scan("1042");
-  await question().getByText("Fish 105: is the quantity 1,042?").waitFor();
-  await page.keyboard.press("Escape");
-  await expectNothingStored();
-  await amount.fill("");
-  await typeInto(page, "1042");
-  await rowOf(page, 105).getByText("1,049").waitFor();
-});
-
 test("in History, a scan waits for the pets that are loading", async () => {
   const released = Promise.withResolvers<void>();
   await page.route("**/admin/stock", async (route) => {
@@ -389,23 +351,6 @@ test("elsewhere, a scan opens its pet; in History, its history; in Activity, it 
     await scan(code);
     await page.waitForURL(new RegExp(`pet=${petId}`));
   }
-});
-
-test("an import asks about doubtful quantities before it changes anything", async () => {
-  await showView(page, "/import");
-  const text = `petId,quantity\n110,8\n111,${codes.rex}\n`;
-  const file = { name: "stock.csv", mimeType: "", buffer: Buffer.from(text) };
-  await page.setInputFiles("#import-file", file);
-  const start = page.getByRole("button", { name: "Import 2 pets" });
-  await start.click();
-  await question().getByText("Pet 111: is the quantity 4,006,381,333,931?").waitFor();
-  await page.keyboard.press("Escape");
-  await expectNothingStored();
-  await start.click();
-  await question()
-    .getByRole("button", { name: /^Record/ })
-    .click();
-  await page.getByRole("region", { name: "Result" }).waitFor();
 });
 
 test("on a phone, the sheet of an edit takes no scan and asks about a doubtful quantity; a viewer finds pets, too", async () => {

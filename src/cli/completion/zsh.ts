@@ -1,3 +1,4 @@
+import { quoted } from "../../domain/values/shell.ts";
 import { type Choice, type CommandWords, choicesOf, type Value, valueCases } from "./words.ts";
 
 /** A completion script for zsh, for a file in $fpath or for `source`. */
@@ -63,8 +64,4 @@ function listed(choices: readonly Choice[]): string {
   return choices
     .map(({ word, description }) => quoted(`${word.replaceAll(":", "\\:")}:${description}`))
     .join(" ");
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

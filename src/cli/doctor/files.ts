@@ -11,6 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { formatBytes } from "../../domain/values/sizes.ts";
 import { filesOf } from "../../store/sqlite/engine/files.ts";
 import { describeLostRows, findLostRows, lostRowsAdvice } from "../../store/sqlite/engine/mark.ts";
 import { findScratchFolder } from "../../store/sqlite/engine/second-name.ts";
@@ -20,7 +21,6 @@ import {
   type Check,
   defaultBounds,
   type Found,
-  formatBytes,
   ok,
   problem,
   warning,

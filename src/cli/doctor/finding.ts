@@ -55,14 +55,6 @@ export function day(time: number): string {
   return formatInstant(time).slice(0, 10);
 }
 
-export function formatBytes(bytes: number): string {
-  const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
-  let at = 0;
-  let value = bytes;
-  for (; value >= 1024 && at < units.length - 1; at++) value /= 1024;
-  return `${at === 0 ? value : value.toFixed(1)} ${units[at]}`;
-}
-
 export function formatAge(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 120) return `${Math.max(0, minutes)} minutes`;

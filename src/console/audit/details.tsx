@@ -1,6 +1,7 @@
+import { formatBytes } from "../../domain/values/sizes.ts";
 import { petChangeFields } from "../client/types.ts";
 import { Time } from "../parts/time.tsx";
-import { changeNumber, formatBytes, formatCount } from "../texts/formats.ts";
+import { changeNumber, formatCount } from "../texts/formats.ts";
 
 /** Fields whose numbers are times in milliseconds since 1970. */
 const times = new Set(["expiresAt", "oldValidUntil"]);

@@ -1,10 +1,11 @@
 import { signal } from "@preact/signals";
+import { formatBytes } from "../../domain/values/sizes.ts";
 import { request } from "../client/api.ts";
 import type { MadeBackup } from "../client/types.ts";
 import { showError, showSuccess } from "../page/messages.ts";
 import { Button } from "../parts/button.tsx";
 import { useNow } from "../parts/time.tsx";
-import { formatBytes, formatSeconds } from "../texts/formats.ts";
+import { formatSeconds } from "../texts/formats.ts";
 
 /** When the backup that is being made was started here. It goes on while another page is open. */
 const startedAt = signal<number | undefined>(undefined);

@@ -1,3 +1,4 @@
+import { quoted } from "../../domain/values/shell.ts";
 import type { Backups, MaintenanceRuns } from "../client/types.ts";
 import { Card } from "../parts/card.tsx";
 import { Time, useNow } from "../parts/time.tsx";
@@ -112,9 +113,4 @@ function newest(...times: MaybeTime[]): MaybeTime {
 export function drillCommand(folder: string, name: string | undefined): string {
   if (name === undefined) return "petstore drill FILE";
   return `petstore drill ${quoted(`${folder}/${name}`)}`;
-}
-
-/** Quotes a path for the shell, which would split it at spaces or run parts of it. */
-function quoted(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

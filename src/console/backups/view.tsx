@@ -1,3 +1,4 @@
+import { formatBytes } from "../../domain/values/sizes.ts";
 import type { BackupFile, Backups } from "../client/types.ts";
 import { Card } from "../parts/card.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
@@ -5,7 +6,7 @@ import { usePolled } from "../parts/polled.ts";
 import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { ViewHead } from "../parts/view-head.tsx";
-import { countOf, formatBytes } from "../texts/formats.ts";
+import { countOf } from "../texts/formats.ts";
 import { MakeBackup } from "./make-backup.tsx";
 import { DrillCard, LastCard, ReplicaCard, ScheduleCard } from "./state-cards.tsx";
 

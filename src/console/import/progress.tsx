@@ -1,5 +1,5 @@
+import { formatBytes } from "../../domain/values/sizes.ts";
 import { Button } from "../parts/button.tsx";
-import { formatBytes } from "../texts/formats.ts";
 import { checkAgain, type Failure, resetImport } from "./state.ts";
 import type { Upload } from "./upload.ts";
 

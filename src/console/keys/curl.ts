@@ -1,3 +1,4 @@
+import { quoted } from "../../domain/values/shell.ts";
 import type { RefusedRequest } from "../client/types.ts";
 
 /** A command that sends a request again. The service keeps neither the key nor the body. */
@@ -9,9 +10,4 @@ export function curlOf({ method, path }: RefusedRequest, origin: string): string
     words.push("-H 'Content-Type: application/json' -d '<BODY>'");
   }
   return words.join(" ");
-}
-
-/** A client can send any path, and the shell must take it as a text. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { TargetedSubmitEvent } from "preact";
+import { apiErrorCodes } from "../../domain/running/errors.ts";
 import { requestPath } from "../activity/change-filter.ts";
 import { request } from "../client/api.ts";
 import type { RefusedRequest, RequestOutcome } from "../client/types.ts";
@@ -16,12 +17,6 @@ import { Time } from "../parts/time.tsx";
 import { capitalized, formatCount } from "../texts/formats.ts";
 import { curlOf } from "./curl.ts";
 
-/** The codes of errors that clients of the API get. */
-const codes = `invalid_request unauthorized insufficient_scope cross_origin not_found
-  method_not_allowed idempotency_conflict insufficient_stock version_conflict gone
-  precondition_failed payload_too_large unsupported_media_type idempotency_key_reused
-  rate_limit_exceeded key_banned internal_error unavailable`.split(/\s+/);
-
 /** Why requests of a key got errors, the newest first, and what became of any request. */
 export function RequestCards({ keyId }: { readonly keyId: string }) {
   const code = useSignal("");
@@ -30,7 +25,7 @@ export function RequestCards({ keyId }: { readonly keyId: string }) {
   const filter = (
     <Select
       label="Error code"
-      choices={[["", "All codes"], ...codes.map((one) => [one, one] as const)]}
+      choices={[["", "All codes"], ...apiErrorCodes.map((one) => [one, one] as const)]}
       value={code.value}
       choose={(chosen) => (code.value = chosen)}
     />

@@ -1,5 +1,4 @@
 const whole = new Intl.NumberFormat("en");
-const short = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
 /** For example 12,500. */
 export function formatCount(value: number): string {
@@ -19,15 +18,6 @@ export function changeNumber(seq: number): string {
 /** A count with its noun, for example "1 file" or "3 files". */
 export function countOf(value: number, one: string, many = `${one}s`): string {
   return `${whole.format(value)} ${value === 1 ? one : many}`;
-}
-
-const byteUnits = ["bytes", "kB", "MB", "GB", "TB"];
-
-/** For example 3.4 MB. */
-export function formatBytes(bytes: number): string {
-  const power =
-    bytes < 1_000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), byteUnits.length - 1);
-  return `${short.format(bytes / 1_000 ** power)} ${byteUnits[power]}`;
 }
 
 const spans = [

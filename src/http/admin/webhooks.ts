@@ -142,31 +142,30 @@ const removeWebhook: AdminDeclaration = {
   },
 };
 
-const pauseWebhook: AdminDeclaration = {
-  method: "POST",
-  path: "/webhooks/{webhookId}/pause",
-  contract: change(
-    "Pause a webhook",
-    "Stops the deliveries. An attempt that is under way is completed. A webhook that is already paused or disabled does not change.",
-  ),
-  async handle({ store, clock }, call) {
-    await pause(store, idOf(call), byOperator(call, clock));
-    return current(store, call);
-  },
-};
+/** An operation that pauses or resumes a webhook. */
+function switching(path: string, set: typeof pause, contract: Contract): AdminDeclaration {
+  return {
+    method: "POST",
+    path: `/webhooks/{webhookId}${path}`,
+    contract,
+    async handle({ store, clock }, call) {
+      await set(store, idOf(call), byOperator(call, clock));
+      return current(store, call);
+    },
+  };
+}
 
-const resumeWebhook: AdminDeclaration = {
-  method: "POST",
-  path: "/webhooks/{webhookId}/resume",
-  contract: change(
-    "Resume a webhook",
-    "Continues after the last change that was delivered. If the webhook is failing, the next attempt is made at once.",
-  ),
-  async handle({ store, clock }, call) {
-    await resume(store, idOf(call), byOperator(call, clock));
-    return current(store, call);
-  },
-};
+const pauseContract = change(
+  "Pause a webhook",
+  "Stops the deliveries. An attempt that is under way is completed. A webhook that is already paused or disabled does not change.",
+);
+const pauseWebhook = switching("/pause", pause, pauseContract);
+
+const resumeContract = change(
+  "Resume a webhook",
+  "Continues after the last change that was delivered. If the webhook is failing, the next attempt is made at once.",
+);
+const resumeWebhook = switching("/resume", resume, resumeContract);
 
 const replayWebhook: AdminDeclaration = {
   method: "POST",

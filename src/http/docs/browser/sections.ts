@@ -12,7 +12,6 @@ export function prepareNavigation(): void {
     return target ? [{ link, target }] : [];
   });
   let current: HTMLAnchorElement | undefined;
-  let isScheduled = false;
 
   function mark(link: HTMLAnchorElement | undefined): void {
     if (link === current) return;
@@ -23,7 +22,6 @@ export function prepareNavigation(): void {
   }
 
   function update(): void {
-    isScheduled = false;
     const root = document.documentElement;
     const isAtEnd = window.innerHeight + window.scrollY >= root.scrollHeight - 2;
     const passed = sections.filter(
@@ -32,11 +30,8 @@ export function prepareNavigation(): void {
     mark((isAtEnd && window.scrollY > 0 ? sections : passed).at(-1)?.link);
   }
 
-  document.addEventListener("scroll", () => {
-    if (isScheduled) return;
-    isScheduled = true;
-    requestAnimationFrame(update);
-  });
+  // A browser sends this once for each frame that it draws.
+  document.addEventListener("scroll", update);
   window.addEventListener("resize", update);
   // On a phone, the navigation covers the page.
   sidebar.addEventListener("click", (event) => {
