@@ -91,10 +91,7 @@ export async function startTrial(round: Round, database: TrialDatabase) {
         gate.open();
       }
       const name = `${database.engine}, ${which} moved by ${ms} ms, ${manner}`;
-      const wait = (what: string, isTrue: () => boolean | Promise<boolean>) =>
-        until(isTrue, patienceMs, what).catch(({ message }) =>
-          round.fail("wrong", `${message} (after: ${name})`),
-        );
+      const wait = waiter(round, name);
       await instances.each((index) =>
         wait("not ready", async () => (await fleet.call(index, "GET", "~/readyz")).status === 200),
       );
@@ -116,6 +113,14 @@ export async function startTrial(round: Round, database: TrialDatabase) {
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** Returns a function that waits for something after a step. */
+function waiter(round: Round, step: string) {
+  return (what: string, isTrue: () => boolean | Promise<boolean>) =>
+    until(isTrue, patienceMs, what).catch(({ message }) =>
+      round.fail("wrong", `${message} (after: ${step})`),
+    );
 }
 
 function followFeed(key: string, pickInstance: () => string) {

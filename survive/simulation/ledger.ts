@@ -99,10 +99,7 @@ export function createLedger(
         ledgerAfter: (seq, rowsMax) => read(() => rows.slice(seq, seq + rowsMax)),
         stockAfter: (seq, rowsMax) => read(() => rows.slice(seq, seq + rowsMax)),
         undoFrom: () => [],
-        entriesAfter: (petId, rowsMax) =>
-          read(() =>
-            [...entries.values()].filter((one) => one.petId > (petId ?? 0n)).slice(0, rowsMax),
-          ),
+        entriesAfter: (petId, rowsMax) => read(() => entriesFrom(entries, petId).slice(0, rowsMax)),
         listEpochs: () => read(() => [...epochs]),
         listRows: ({ after: seq, upTo }, rowsMax) =>
           read(() => rows.slice(seq, Math.min(upTo, seq + rowsMax)).map(withoutName)),
@@ -115,6 +112,9 @@ export function createLedger(
 }
 
 const withoutName = (row: LedgerRow): NamedRow => ({ ...row, keyName: null });
+
+const entriesFrom = (entries: ReadonlyMap<bigint, Entry>, after: bigint | null) =>
+  [...entries.values()].filter(({ petId }) => petId > (after ?? 0n));
 
 function entriesOf(pets: number): Map<bigint, Entry> {
   const ids = Array.from({ length: pets }, (_, at) => BigInt(at + 1));

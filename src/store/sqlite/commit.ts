@@ -39,7 +39,7 @@ export type LedgerWriter = ReturnType<typeof createLedgerWriter>;
  * whether a service runs on the store; undefined if this is the service.
  */
 export function createLedgerWriter(database: Database, isServed?: () => boolean) {
-  const headOf = database.query(`SELECT ${tipColumns}, epoch, keys_version FROM head`);
+  const headReader = createHeadReader(database);
   const setTip = database.query(setTipText);
   const [epochOf, past] = [epochFinder(database), pastReader(database)];
   const known = createKnownEntries(database);
@@ -47,23 +47,9 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
   const addRows = createRowInserter(database);
   const idempotency = createIdempotencyMemory(database);
   let epochToBegin: string | undefined;
-  /** The last row that this process has seen or committed. */
-  let lastSeq = 0;
 
   function beginPendingEpoch(): void {
     if (epochToBegin !== undefined) setEpoch(database, epochToBegin);
-  }
-
-  /** Reads the head in a transaction. `newEpoch` must be set with the first row. */
-  function readHead(unservedEpoch: string | undefined) {
-    const head = headOf.values()[0]!;
-    const tip = toTip(head);
-    // Nothing moves the head back but an older copy of the log or of its index.
-    if (tip.seq < lastSeq) throw unavailable("unwritable", headMovedBack);
-    lastSeq = tip.seq;
-    const newEpoch = head[3] === unservedEpoch ? randomUUID() : undefined;
-    const epoch = newEpoch ?? (head[3] as string);
-    return { tip, epoch, newEpoch, keysVersion: Number(head[4]) };
   }
 
   const commitUnits = inTransaction(
@@ -71,7 +57,7 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
     (units: readonly Unit[], now: number, giveUpAt: number, unservedEpoch: string | undefined) => {
       if (performance.now() > giveUpAt) throw unavailable("timeout");
       beginPendingEpoch();
-      const { tip, epoch, newEpoch, keysVersion } = readHead(unservedEpoch);
+      const { tip, epoch, newEpoch, keysVersion } = headReader.read(unservedEpoch);
       const entries = known.find(units, tip);
       const remembered = units.some(isIdempotent) ? idempotency.find(units, epochOf) : new Map();
       const appended = append({ epoch, tip, entries, remembered, epochOf, ...past }, units, now);
@@ -100,7 +86,7 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       );
       epochToBegin = undefined;
       known.committed(appended.tip);
-      lastSeq = head.seq;
+      headReader.committed(head.seq);
       if (stored) idempotency.committed(stored);
       return { ...appended, head };
     },
@@ -110,7 +96,7 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       const transaction = inTransaction(database, () => {
         beginPendingEpoch();
         return work(function* (content) {
-          const { tip, epoch, newEpoch } = readHead(unservedEpoch);
+          const { tip, epoch, newEpoch } = headReader.read(unservedEpoch);
           const { row, tip: end } = appendRow(tip, content, now);
           if (newEpoch !== undefined) setEpoch(database, newEpoch);
           addRows([row], [end.hash]);
@@ -142,6 +128,28 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       // Only after the commit: if it fails, the keys must still be found.
       idempotency.pruned();
       return pruned;
+    },
+  };
+}
+
+function createHeadReader(database: Database) {
+  const headOf = database.query(`SELECT ${tipColumns}, epoch, keys_version FROM head`);
+  /** The last row that this process has seen or committed. */
+  let lastSeq = 0;
+  return {
+    committed(seq: number): void {
+      lastSeq = seq;
+    },
+    /** Reads the head in a transaction. `newEpoch` must be set with the first row. */
+    read(unservedEpoch: string | undefined) {
+      const head = headOf.values()[0]!;
+      const tip = toTip(head);
+      // Nothing moves the head back but an older copy of the log or of its index.
+      if (tip.seq < lastSeq) throw unavailable("unwritable", headMovedBack);
+      lastSeq = tip.seq;
+      const newEpoch = head[3] === unservedEpoch ? randomUUID() : undefined;
+      const epoch = newEpoch ?? (head[3] as string);
+      return { tip, epoch, newEpoch, keysVersion: Number(head[4]) };
     },
   };
 }
