@@ -82,7 +82,9 @@ function* lossesOf(recording: Recording, { random }: Round, count: number): Gene
   });
   const times = Map.groupBy(points, (at) => at);
   for (const [at, operation] of operations.entries()) {
-    const { position } = operation;
+    // After the last change, all that was done has been reported.
+    const position =
+      operation === operations.at(-1) ? Number.POSITIVE_INFINITY : operation.position;
     disk.apply(operation);
     control.apply(operation);
     for (const _ of times.get(at) ?? []) {
@@ -90,7 +92,7 @@ function* lossesOf(recording: Recording, { random }: Round, count: number): Gene
       yield { position, rest, image: disk.image(rest) };
     }
   }
-  const { position } = operations.at(-1)!;
+  const position = Number.POSITIVE_INFINITY;
   yield { position, rest: "control", image: control.image("none") };
 }
 
