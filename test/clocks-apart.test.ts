@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { commonPeriods } from "../src/console/texts/times.ts";
@@ -114,4 +114,25 @@ test("a backup reaches to a time of the database, and no moment after it can be 
   const { code, err } = await runHere([...restored, `--until=${later}`]);
   expect(code).toBe(2);
   expect(err).toContain(`cannot reach ${later}`);
+});
+
+/** Files that know both the times of rows and the clock of the process, and what keeps them apart. */
+const knowBoth: Record<string, string> = {
+  "src/cli/backups/backup.ts": "the clock of the process tells when a record was made",
+  "src/console/history/entry-history.tsx": "the end of a chart, whichever is later",
+  "src/domain/ledger/idempotency-keeping.ts":
+    "the earlier of the two, so that no key goes too soon",
+  "src/domain/usage/clock-watch.ts": "gaps between rows, to notice that a clock jumped",
+  "src/engines.ts": "the last time that the clock watch knows",
+  "src/http/admin/service.ts": "the last row is shown, and the clock tells which keys expire",
+};
+
+test("whoever compares with the time of a row asks the store for its clock", () => {
+  const files = [...new Bun.Glob("src/**/*.{ts,tsx}").scanSync()].sort();
+  const both = files.filter((path) => {
+    const text = readFileSync(path, "utf8");
+    const isRead = /\b(?:readTip|seqAt)\(|\b(?:tip|rows?(?:\[0\]!?)?)\.at\b/.test(text);
+    return isRead && /[cC]lock\.now\(|\bDate\.now\(/.test(text);
+  });
+  expect(both.filter((path) => !path.startsWith("src/store/"))).toEqual(Object.keys(knowBoth));
 });
