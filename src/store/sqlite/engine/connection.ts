@@ -136,7 +136,7 @@ export function createDataVersionReader(database: Database): () => number {
 const reasons: Readonly<Record<number, readonly [UnavailableReason, string]>> = {
   5: ["busy", "another process holds the write lock"], // SQLITE_BUSY
   6: ["busy", "another connection holds a lock"], // SQLITE_LOCKED
-  8: ["unwritable", "the file of the store is read-only"], // SQLITE_READONLY
+  8: ["unwritable", "the file of the store, or its folder, is read-only"], // SQLITE_READONLY
   10: ["unreachable", "the disk reports an error"], // SQLITE_IOERR
   13: ["full", "no space left on the device"], // SQLITE_FULL
   14: ["cannotOpen", "a file of the store cannot be opened"], // SQLITE_CANTOPEN
