@@ -10,6 +10,7 @@ import { BrokenText, createLineSplitter, type Splitter, type TakeText } from "./
 import { createTableReader, type HeaderMap, type TableTarget } from "./table.ts";
 import { type Bytes, decodeText } from "./text.ts";
 import { readSheet } from "./xlsx.ts";
+import { freeing } from "./zip.ts";
 
 /** How to read a table. */
 export interface Reading {
@@ -70,7 +71,7 @@ async function* takeSheet(bytes: Bytes, target: Target) {
 async function* takeText(bytes: Bytes, format: Format, target: Target) {
   const splitter = createSplitter(format, target);
   let isChecked = false;
-  for await (const piece of withWholeStart(decodeText(bytes, format === "csv"))) {
+  for await (const piece of withWholeStart(decodeText(freeing(bytes), format === "csv"))) {
     if (!isChecked) assertFormat(piece, format, Object.keys(target.columns));
     isChecked = true;
     splitter.take(piece);

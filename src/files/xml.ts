@@ -13,6 +13,7 @@ export class Tag {
   #before = 0;
   #start = 0;
   #end = 0;
+  #attributes: string | undefined;
 
   /** The tag between two positions, and where the text before it starts. */
   set(text: string, before: number, start: number, end: number): void {
@@ -28,6 +29,8 @@ export class Tag {
       if (code === colon) from = next + 1;
       else if (code <= space || code === slash || code === greater) {
         this.name = text.slice(from, next);
+        // Most tags have none.
+        this.#attributes = code > space ? "" : undefined;
         return;
       }
     }
@@ -39,7 +42,8 @@ export class Tag {
   }
 
   get attributes(): string {
-    return this.#text.slice(this.#start, this.#end);
+    this.#attributes ??= this.#text.slice(this.#start, this.#end);
+    return this.#attributes;
   }
 
   /** The text between the tag before and this one, still escaped. */

@@ -6,7 +6,7 @@ import type { Bytes } from "./text.ts";
 const archiveBytesMax = 256 * 1_048_576;
 const chunkBytes = 65_536;
 /** Memory is freed after so many bytes. */
-const freedBytes = 262_144;
+const freedBytes = 524_288;
 
 /**
  * Frees what is no longer used, and these blocks of memory, to which a reader that has ended may still refer.
@@ -77,11 +77,20 @@ function* slicesOf(content: Buffer): Generator<Uint8Array> {
 
 async function* bounded(bytes: Bytes | Iterable<Uint8Array>, bytesMax: number) {
   let length = 0;
-  for await (const chunk of bytes) {
+  for await (const chunk of freeing(bytes)) {
     length += chunk.length;
     const problem = `the workbook, or a part of it, has more than ${bytesMax / 1_048_576} MiB`;
     if (length > bytesMax) throw new BrokenText(1, problem);
     yield chunk;
+  }
+}
+
+/** The same bytes. Frees memory while they are read. */
+export async function* freeing(bytes: Bytes | Iterable<Uint8Array>) {
+  let length = 0;
+  for await (const chunk of bytes) {
+    yield chunk;
+    length += chunk.length;
     if (length % freedBytes < chunk.length) freeMemory();
   }
 }
