@@ -53,6 +53,7 @@ describe.each([surfaceEngine])("hostile writes on %s", (engine) => {
       "an unknown field with a name of 250,000 characters",
       batch(`{"petId":1,"${"x".repeat(250_000)}":1}`),
     ],
+    ["a field that is repeated 26,000 times", batch(`{"petId":1,${repeat('"delta":1', 26_000)}}`)],
     ["50,000 fields without a name", batch(`{${repeat('"":0', 50_000)}}`)],
     ["1,001 changes", batch(repeat('{"petId":1,"delta":1}', 1_001))],
     ["a reason that ends in half a character", batch('{"petId":1,"delta":1,"reason":"\\ud83d"}')],
@@ -69,11 +70,9 @@ describe.each([surfaceEngine])("hostile writes on %s", (engine) => {
   test("a batch of 256 KiB is stored, whatever fills it", async () => {
     const cat = "🐱".repeat(200);
     const reasons = batch(repeat(`{"petId":1,"delta":1,"reason":"${cat}"}`, 300));
-    const repeated = batch(`{"petId":1,"delta":"x",${repeat('"delta":1', 26_000)}}`);
     const zeros = batch(`{"petId":1,"delta":1.${"0".repeat(250_000)}}`);
     for (const [body, rows] of [
       [reasons, 300],
-      [repeated, 1],
       [zeros, 1],
     ] as const) {
       const before = await tipSeq();

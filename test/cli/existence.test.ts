@@ -55,7 +55,6 @@ const needStore: Readonly<Record<string, readonly string[]>> = {
   undo: ["1"],
   audit: [],
   requests: [],
-  upgrade: ["--check"],
   backup: [join(folder, "shop.petstore")],
 };
 

@@ -50,7 +50,6 @@ const readers: Readonly<Record<string, (store: ReadStore) => readonly string[]>>
   audit: () => [],
   verify: () => [],
   restore: ({ database, backup }) => [backup, "--dry-run", "--ledger", database],
-  upgrade: () => ["--check"],
   doctor: () => [],
 };
 
