@@ -61,7 +61,7 @@ describe("while the service runs", () => {
     const create = ["keys", "create", "--operator", "--name"];
     const first = await own.json<{ id: string }>(...create, "Ada");
     await own.json(...create, "Clerk", "--role", "clerk");
-    expectUsageError(await own.runHere(["keys", "revoke", first.id]), "repeat it with 'force'");
+    expectUsageError(await own.runHere(["keys", "revoke", first.id]), "repeat this with 'force'");
     expect(await own.json("keys", "show", first.id)).toMatchObject({ state: "active" });
     const second = await own.json<{ id: string }>(...create, "Grace");
     expect(await own.json("keys", "revoke", first.id)).not.toMatchObject({ revokedAt: null });

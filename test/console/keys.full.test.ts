@@ -210,7 +210,7 @@ describe.each([surfaceEngine])("the keys of a store on %s", (engine) => {
     const own = await openConsole(alone, "/keys?kind=operator", { operator: "Solo" });
     const mine = own.page;
     const named = (name: string) => mine.getByRole("button", { name, exact: true });
-    const warning = mine.getByText("No other owner has a valid key for as long");
+    const warning = mine.getByText("No other owner's key is valid for as long");
     const find = async () => (await alone.store.keys.listKeys())[0]!;
     await mine.locator(".key-name a", { hasText: "Solo" }).click();
     await named("Change…").click();

@@ -18,7 +18,7 @@ function useKeyChange(action: string) {
       if (!(error instanceof ApiError && error.code === "last_owner")) throw error;
       isWarned.current = true;
       throw new ShownError(
-        `No other owner has a valid key for as long. Without one, only the command petstore keys create makes keys. Choose ${action} again if you want that.`,
+        `No other owner's key is valid for as long. Without one, only the command petstore keys create makes keys. Choose ${action} again if you want that.`,
       );
     });
 }

@@ -2,7 +2,7 @@ import type { AuditEntry } from "../audit/audit.ts";
 import type { Key, Secret, SecretTimes } from "./keys.ts";
 
 export const lastOwner =
-  "No other owner has a valid key for as long. If that is intended, repeat it with 'force'.";
+  "No other owner's key is valid for as long as this one. To go on, repeat this with 'force'.";
 
 export interface FoundSecret {
   readonly key: Key;

@@ -60,7 +60,7 @@ const kindRule = "must be api or operator";
 
 const force = flagParameter(
   "force",
-  "Also if no other owner has a valid key for as long. Then only `petstore keys create` makes one.",
+  "Also if no other owner's key is valid for as long. Then only `petstore keys create` makes one.",
 );
 
 const listKeys: AdminDeclaration = {

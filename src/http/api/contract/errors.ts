@@ -64,7 +64,7 @@ export const errors = {
     description: "The same task is already running. Try again when it has ended.",
   },
   last_owner: {
-    description: "No other owner has a valid key for as long as this one. Nothing was changed.",
+    description: "No other owner's key is valid for as long as this one. Nothing was changed.",
     examples: { last_owner: lastOwner },
   },
   idempotency_key_reused: {
