@@ -1,3 +1,4 @@
+import { normalize } from "node:path";
 import * as hiding from "./domain/values/hiding.ts";
 
 /**
@@ -35,7 +36,11 @@ const typed = new Set<string>();
 export function hideTyped(values: readonly string[]): void {
   for (const value of values) {
     const user = hiding.findUser(value);
-    if (user) for (const form of [user, JSON.stringify(user).slice(1, -1)]) typed.add(`${form}@`);
+    if (!user) continue;
+    // A message may name a file in full, with single slashes.
+    for (const form of [user, normalize(user)]) {
+      for (const text of [form, JSON.stringify(form).slice(1, -1)]) typed.add(`${text}@`);
+    }
   }
 }
 

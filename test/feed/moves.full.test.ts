@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { cpSync } from "node:fs";
+import { cpSync, rmSync } from "node:fs";
 import { openFeed } from "../support/feed.ts";
 import { upTo } from "../support/history.ts";
 import { migratedDatabase } from "../support/postgres-template.ts";
@@ -77,6 +77,7 @@ test("a reader of rows that a restored backup does not have gets a reset, and on
   await stop();
 
   cpSync(`${file}.copy`, file);
+  rmSync(`${file}-changes`);
   service = await start(`sqlite:${file}`);
   // Row 8 exists again, with other content.
   await addPets(service, 106, 109);

@@ -56,8 +56,8 @@ function wordsWith({ name, operands, flags, settings: used }: Command, at: strin
   ];
 }
 
-/** Tests each place that holds an address with so many of them, and each other place with one. */
-export function testMistypedAddresses(perAddress = mistyped.length) {
+/** Tests each place that holds an address with so many of them, usually one of each form, and each other place with one. */
+export function testMistypedAddresses(perAddress = forms.length) {
   const place = openWorkspace();
   /** Its port is taken, so a service with valid settings ends before it serves. */
   const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("") });
@@ -114,7 +114,7 @@ export function testMistypedAddresses(perAddress = mistyped.length) {
       }
     }
     walk.end();
-  }, 120_000);
+  }, 600_000);
 
   test("no command prints the password in a setting, wherever it is set", async () => {
     const walk = createWalk();
@@ -146,7 +146,7 @@ export function testMistypedAddresses(perAddress = mistyped.length) {
       }
     }
     walk.end();
-  }, 120_000);
+  }, 600_000);
 
   test("no command prints the password in the address of the object storage", async () => {
     const walk = createWalk();
