@@ -148,10 +148,19 @@ export function testMistypedAddresses(perAddress = forms.length) {
     walk.end();
   }, 600_000);
 
+  test("no command prints the password in the full path of a settings file", async () => {
+    const walk = createWalk();
+    for (const value of some(mistyped.length)) {
+      await walk.run(["config", `--config=${value}`]);
+      await walk.run(["config", "--json"], { PETSTORE_CONFIG: value });
+    }
+    walk.end();
+  });
+
   test("no command prints the password in the address of the object storage", async () => {
     const walk = createWalk();
     const credentials = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "hunter-zwei" };
-    for (const value of mistyped) {
+    for (const value of some(mistyped.length)) {
       const env = { ...credentials, AWS_ENDPOINT_URL_S3: value };
       await walk.run(["backup", "s3://bucket/a.petstore", "--database=sqlite:a.db"], env);
       await walk.run(["drill", "s3://bucket/a.petstore", "--database=sqlite:a.db"], env);
