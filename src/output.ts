@@ -1,4 +1,3 @@
-import { normalize } from "node:path";
 import * as hiding from "./domain/values/hiding.ts";
 
 /**
@@ -38,7 +37,7 @@ export function hideTyped(values: readonly string[]): void {
     const user = hiding.findUser(value);
     if (!user) continue;
     // A message may name a file in full, with single slashes.
-    for (const form of [user, normalize(user)]) {
+    for (const form of [user, user.replace(/\/+/g, "/")]) {
       for (const text of [form, JSON.stringify(form).slice(1, -1)]) typed.add(`${text}@`);
     }
   }
