@@ -66,7 +66,8 @@ async function namesIn(path: string): Promise<readonly string[]> {
   const names = await ifThere(readdir(path));
   if (names) return names;
   for (let at = resolve(path); !(await ifThere(stat(at))); at = dirname(at)) {
-    if (!(await ifThere(lstat(at)))) continue;
+    // Anything but a link was made since the folder was read.
+    if (!(await ifThere(lstat(at)))?.isSymbolicLink()) continue;
     throw new PlaceError(`cannot read ${path}: ${at} is a link to a folder that does not exist`);
   }
   return [];

@@ -8,7 +8,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { openFolder } from "../../src/backup/disk.ts";
 import { examineStore, findingsOf } from "../support/doctor.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
@@ -215,6 +217,16 @@ test("a backup folder that cannot be read, or leads nowhere, does not count as e
     expect(existsSync(place.path("absent.db"))).toBe(false);
     // An existing store does not depend on the folder.
     expect(await create("there.db", folder!)).toStartWith("0 ");
+  }
+});
+
+test("a backup folder that is made while it is read counts as empty", async () => {
+  for (let count = 0; count < 200; count++) {
+    const path = place.path(`made-${count}`);
+    const listed = openFolder(path).list("", /./, 1);
+    if (count % 2) await Bun.sleep(0);
+    await mkdir(path);
+    expect(await listed).toEqual([]);
   }
 });
 
