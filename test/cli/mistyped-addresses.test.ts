@@ -1,3 +1,3 @@
 import { testMistypedAddresses } from "../support/mistyped-addresses.ts";
 
-testMistypedAddresses(3);
+testMistypedAddresses(1);
