@@ -18,8 +18,8 @@ export interface Book {
   readonly styles: readonly Style[];
 }
 
-/** A spreadsheet has at most so many. */
-const rowsMax = 1_048_576;
+/** Those with a value. */
+const rowsMax = 150_000;
 /** As written in the sheet, and of the texts to which its cells refer. */
 const sheetCharactersMax = 64 * 1_048_576;
 /** A batch of rows is full when it has so many. */
@@ -33,6 +33,7 @@ const kindOf = attribute("t");
 export function createRowReader(book: Book) {
   const text = createTextReader();
   let rows: SheetRow[] = [];
+  let rowCount = 0;
   const characters = { sheet: 0, batch: 0, row: 0 };
   let line = 0;
   let column = -1;
@@ -42,7 +43,6 @@ export function createRowReader(book: Book) {
   function beginRow(tag: Tag): void {
     const number = Number(placeOf(tag) ?? line + 1);
     if (!(Number.isSafeInteger(number) && number > line)) throw notInOrder(line + 1);
-    if (number > rowsMax) throw new BrokenText(line + 1, `the sheet has more than ${rowsMax} rows`);
     line = number;
     column = -1;
     cells = new Map();
@@ -50,7 +50,11 @@ export function createRowReader(book: Book) {
   }
 
   function endRow(): void {
-    if (cells && cells.size > 0) rows.push({ line, cells });
+    if (cells && cells.size > 0) {
+      rowCount += 1;
+      if (rowCount > rowsMax) throw new BrokenText(line, `the sheet has more than ${rowsMax} rows`);
+      rows.push({ line, cells });
+    }
     cells = undefined;
   }
 

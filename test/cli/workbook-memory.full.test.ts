@@ -45,6 +45,10 @@ const parts = (rows: string, texts: string) => ({
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 const long = "x".repeat(32_767);
 const farRow = `<row><c r="ALK1"><v>1</v></c></row>`;
+const petRows = (count: number) =>
+  numbers(count)
+    .map((at) => `<row/><row><c><v>${at}</v></c><c r="ALK1" t="str"><v>Rex ${at}</v></c></row>`)
+    .join("");
 const sharedRow = `<row>${'<c t="s"><v>0</v></c>'.repeat(50)}</row>`;
 /** A tag that no row needs. With it, the piece of the sheet around a cell takes two bytes per character. */
 const junk = (length: number) => `<q x="中${"y".repeat(length)}"/>`;
@@ -53,9 +57,12 @@ const badRows = numbers(300).map(
   (at) => `${junk(398_000)}<row><c t="str"><v>${"z".repeat(300)}${at}</v></c></row>`,
 );
 const kinds: [said: string, rows: string, texts: string][] = [
-  ["more than 1048576 rows", "<row/>".repeat(1_100_000), ""],
-  ["10000 problems", farRow.repeat(300_000), ""],
-  ["more than 10000000 elements", `<row>${"<c/>".repeat(400_000)}</row>`.repeat(26), ""],
+  ["more than 150000 rows", petRows(150_000), ""],
+  ["149999 created", petRows(149_999), ""],
+  ["10000 problems", farRow.repeat(140_000), ""],
+  ["more than 6000000 elements", `<row>${"<c/>".repeat(400_000)}</row>`.repeat(16), ""],
+  // Rows that only have a format.
+  ["Nothing was changed", "<row/>".repeat(1_048_575), ""],
   ["the row has more than 2000000 characters", `<row>${scattered.join("")}</row>`, ""],
   ["300 problems", badRows.join(""), ""],
   ["nothing was imported", sharedRow.repeat(50), `<si><t>${long}</t></si>`],
