@@ -3,7 +3,7 @@ import type { Config } from "../../config.ts";
 import { reachable } from "../health.ts";
 import { type Check, type Found, ok, problem } from "./finding.ts";
 
-const responseMs = 1_000;
+const responseMs = 5_000;
 
 /** Checks that the service can listen, or that it does already. */
 export function portChecks(config: Config): readonly Check[] {
