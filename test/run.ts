@@ -67,6 +67,8 @@ chmodSync(folder, 0o711);
 const [server, address] = tier ? await startSharedPostgres() : [];
 const shared = address && { TEST_POSTGRES: JSON.stringify(address) };
 const reports: Report[] = [];
+/** The files that did not load. */
+const unread: string[] = [];
 let cpuMs = 0;
 /** After a signal, no further run begins. */
 let isEnded = false;
@@ -85,8 +87,8 @@ async function runTests({ words, env }: Run): Promise<number> {
   const path = join(folder, `${reports.length}.xml`);
   // The time limit only ends a test that hangs: a busy machine is many times slower than an idle one.
   const flags = ["--timeout", "300000", "--preload", "./test/support/preload.ts"];
-  const report = ["--reporter=junit", `--reporter-outfile=${path}`];
-  const child = Bun.spawn([process.execPath, "test", ...flags, ...report, ...words], {
+  const reporter = ["--reporter=junit", `--reporter-outfile=${path}`];
+  const child = Bun.spawn([process.execPath, "test", ...flags, ...reporter, ...words], {
     cwd: root,
     env: { ...process.env, TMPDIR: folder, ...env, ...shared },
     stdio: ["inherit", "inherit", "inherit"],
@@ -99,7 +101,10 @@ async function runTests({ words, env }: Run): Promise<number> {
   const code = await child.exited;
   process.off("SIGINT", end).off("SIGTERM", end);
   cpuMs += Number(child.resourceUsage()!.cpuTime.total) / 1_000;
-  reports.push(readReport(path));
+  const report = readReport(path);
+  reports.push(report);
+  const ran = new Set(report.files.map(({ name }) => `./${name}`));
+  unread.push(...words.filter((word) => /^\.\/.*\.test\.ts$/.test(word) && !ran.has(word)));
   return code;
 }
 
@@ -119,8 +124,9 @@ function printCounts(): void {
   for (const name of skipped) console.log(`  ${name}`);
   const sum = (count: (report: Report) => number) =>
     reports.reduce((total, report) => total + count(report), 0);
-  // A file that does not load fails, although none of its tests has run.
-  const failed = sum((report) => report.failed) || (process.exitCode ? 1 : 0);
+  // None of its tests has run.
+  for (const name of unread) console.log(`\nDid not load: ${name}`);
+  const failed = sum((report) => report.failed) + unread.length || (process.exitCode ? 1 : 0);
   const passed = sum((report) => report.passed);
   console.log(`\n${passed} passed, ${failed} failed, ${skipped.length} skipped`);
 }
