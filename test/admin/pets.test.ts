@@ -154,10 +154,12 @@ test("another instance shows a pet as soon as one instance has created or remove
       );
     for (let round = 0; round < 3; round++) {
       const body = `{"petId":${round},"name":"Rex"}`;
-      await one.call("POST", "~/admin/pets", { key: operator, body });
+      const added = await one.call("POST", "~/admin/pets", { key: operator, body });
+      expect(added.status, added.text).toBe(201);
       const entry = { petId: round, quantity: 0, status: "available" };
       expect(await lists()).toEqual([[entry], [entry]]);
-      await other.call("DELETE", `~/admin/pets/${round}`, { key: operator });
+      const removed = await other.call("DELETE", `~/admin/pets/${round}`, { key: operator });
+      expect(removed.status, removed.text).toBe(204);
       expect(await lists()).toEqual([[], []]);
     }
   } finally {

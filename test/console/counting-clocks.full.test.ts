@@ -48,7 +48,12 @@ async function openCount(engine: Engine, ahead: { database: number; browser: num
       await page.getByLabel("Also record counts without a difference").check();
       await page.getByRole("button", { name: /^Apply / }).click();
     },
-    applied: () => page.getByText("The count is in the ledger").waitFor(),
+    /** Waits for the message, and closes it, so that the next one is another. */
+    applied: () =>
+      page
+        .locator(".toast", { hasText: "The count is in the ledger" })
+        .getByRole("button", { name: "Close" })
+        .click(),
     async quantity() {
       const { json } = await shop.call("GET", "/inventory/1", { key });
       return (json as { quantity: number }).quantity;

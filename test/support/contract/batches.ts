@@ -56,7 +56,9 @@ const strayField: fc.Arbitrary<readonly [string, string]> = fc.tuple(
 
 /** Bodies of a batch: an object with the field `field`, an array of changes. */
 export function batchOf(field: string, list: DocumentedSchema): fc.Arbitrary<Part<string>> {
-  const { petId, quantity, delta, expectedVersion } = resolve(list.items!).properties!;
+  const kinds = resolve(list.items!).oneOf!.map((kind) => resolve(kind).properties);
+  const properties: Readonly<Record<string, DocumentedSchema>> = Object.assign({}, ...kinds);
+  const { petId, quantity, delta, expectedVersion } = properties;
   const pet = fc.oneof(
     { arbitrary: fc.constantFrom(...knownPets).map(String), weight: 9 },
     { arbitrary: writtenInteger(petId!), weight: 1 },

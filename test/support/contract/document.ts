@@ -14,6 +14,7 @@ export interface DocumentedSchema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly anyOf?: readonly DocumentedSchema[];
+  readonly oneOf?: readonly DocumentedSchema[];
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly items?: DocumentedSchema;
