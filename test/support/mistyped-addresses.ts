@@ -56,7 +56,10 @@ function wordsWith({ name, operands, flags, settings: used }: Command, at: strin
   ];
 }
 
-/** Tests each place that holds an address with so many of them, usually one of each form, and each other place with one. */
+/**
+ * Tests each place that holds an address with so many of them, usually one of each form, and each other place
+ * with one. Two more places get so many for each password.
+ */
 export function testMistypedAddresses(perAddress = forms.length) {
   const place = openWorkspace();
   /** Its port is taken, so a service with valid settings ends before it serves. */
@@ -150,17 +153,17 @@ export function testMistypedAddresses(perAddress = forms.length) {
 
   test("no command prints the password in the full path of a settings file", async () => {
     const walk = createWalk();
-    for (const value of some(mistyped.length)) {
+    for (const value of some(passwords.length * perAddress)) {
       await walk.run(["config", `--config=${value}`]);
       await walk.run(["config", "--json"], { PETSTORE_CONFIG: value });
     }
-    walk.end();
+    walk.end(passwords.length * perAddress);
   });
 
   test("no command prints the password in the address of the object storage", async () => {
     const walk = createWalk();
     const credentials = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "hunter-zwei" };
-    for (const value of some(mistyped.length)) {
+    for (const value of some(passwords.length * perAddress)) {
       const env = { ...credentials, AWS_ENDPOINT_URL_S3: value };
       await walk.run(["backup", "s3://bucket/a.petstore", "--database=sqlite:a.db"], env);
       await walk.run(["drill", "s3://bucket/a.petstore", "--database=sqlite:a.db"], env);
