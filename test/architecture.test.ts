@@ -346,7 +346,7 @@ test("only config.ts reads the environment, apart from what terminals have there
 /** Where Bun's APIs may be used. All other code runs on any runtime. */
 const bunEdges = [
   // Frees memory at once. Node has that only with a flag.
-  "src/files/zip.ts",
+  "src/files/memory.ts",
   "src/store/",
   "src/http/server/server.ts",
   "src/http/server/metrics-server.ts",

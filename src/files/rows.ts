@@ -7,10 +7,10 @@ import { type Delimiter, delimiters, type Format, type ImportFormat } from "./fo
 import { assertFormat } from "./hints.ts";
 import { createJsonArraySplitter } from "./json-array.ts";
 import { BrokenText, createLineSplitter, type Splitter, type TakeText } from "./lines.ts";
+import { freeing } from "./memory.ts";
 import { createTableReader, type HeaderMap, type TableTarget } from "./table.ts";
 import { type Bytes, decodeText } from "./text.ts";
 import { readSheet } from "./xlsx.ts";
-import { freeing } from "./zip.ts";
 
 /** How to read a table. */
 export interface Reading {

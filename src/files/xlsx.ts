@@ -1,9 +1,10 @@
 import { BrokenText } from "./lines.ts";
+import { freeMemory } from "./memory.ts";
 import { createRowReader, type SheetRow, type Style } from "./sheet-rows.ts";
 import type { Bytes } from "./text.ts";
 import { readTexts } from "./workbook-texts.ts";
 import { attribute, type Tag, type Tags, tagsOf } from "./xml.ts";
-import { freeMemory, readArchive, readPart } from "./zip.ts";
+import { readArchive, readPart } from "./zip.ts";
 
 /** How much a part of a workbook can have: a small archive can have parts of any size. */
 interface Bounds {

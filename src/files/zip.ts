@@ -1,24 +1,11 @@
 import { crc32, createInflateRaw } from "node:zlib";
 import { BrokenText } from "./lines.ts";
+import { freeing } from "./memory.ts";
 import type { Bytes } from "./text.ts";
 
 /** The directory is at the end of an archive, so the whole archive is kept, compressed as it is. */
 const archiveBytesMax = 256 * 1_048_576;
 const chunkBytes = 65_536;
-/** Memory is freed after so many bytes. */
-const freedBytes = 524_288;
-
-/**
- * Frees what is no longer used, and these blocks of memory, to which a reader that has ended may still refer.
- * By itself, the runtime waits until that is more than 100 MiB, or as much as is still in use.
- */
-export function freeMemory(...blocks: readonly ArrayBufferView[]): void {
-  for (const { buffer, byteLength } of blocks) {
-    // A small block is a part of one that others use.
-    if (byteLength === buffer.byteLength) (buffer as ArrayBuffer).transfer(0);
-  }
-  Bun.gc(true);
-}
 
 export async function readArchive(bytes: Bytes): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(bounded(bytes, archiveBytesMax)));
@@ -82,15 +69,5 @@ async function* bounded(bytes: Bytes | Iterable<Uint8Array>, bytesMax: number) {
     const problem = `the workbook, or a part of it, has more than ${bytesMax / 1_048_576} MiB`;
     if (length > bytesMax) throw new BrokenText(1, problem);
     yield chunk;
-  }
-}
-
-/** The same bytes. Frees memory while they are read. */
-export async function* freeing(bytes: Bytes | Iterable<Uint8Array>) {
-  let length = 0;
-  for await (const chunk of bytes) {
-    yield chunk;
-    length += chunk.length;
-    if (length % freedBytes < chunk.length) freeMemory();
   }
 }

@@ -21,11 +21,11 @@ import {
   findDelimiter,
   importFormats,
 } from "../../files/formats.ts";
+import { freeMemory } from "../../files/memory.ts";
 import { readRecords } from "../../files/rows.ts";
 import { spool } from "../../files/spool.ts";
 import { type HeaderMap, headerMapRule, ignored, parseHeaderMap } from "../../files/table.ts";
 import type { Bytes } from "../../files/text.ts";
-import { freeMemory } from "../../files/zip.ts";
 import { print, printError } from "../../output.ts";
 import { findStore, openOrCreateStore, withEmptyStore, withStorePath } from "../../stores.ts";
 import { command, creatingSettings, json, type UnlistedCommand } from "../command.ts";
