@@ -1,17 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { closeBrowser } from "../support/browser.ts";
-import {
-  type ConsolePage,
-  consoleUrl,
-  expectNoComplaints,
-  openConsole,
-  showView,
-} from "../support/console.ts";
+import { type ConsolePage, expectNoComplaints, openConsole, showView } from "../support/console.ts";
 import { scanInto, typeInto } from "../support/keys.ts";
 import { program } from "../support/program.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
-import { lastLedgerRows, rowOf } from "../support/stock-view.ts";
+import { openStock, rowOf } from "../support/stock-view.ts";
 
 /** A quantity that may be a mistake is stored only after a question. */
 
@@ -39,14 +33,10 @@ afterAll(async () => {
   await service.stop();
 });
 
-let before: unknown;
+let expectNothingStored: () => Promise<void>;
 beforeEach(async () => {
-  await page.goto(consoleUrl(service, "/stock"));
-  await rowOf(page, 100).waitFor();
-  before = await lastLedgerRows(service, till, 1);
+  expectNothingStored = await openStock(page, service, till, 100);
 });
-const expectNothingStored = async () =>
-  expect(await lastLedgerRows(service, till, 1)).toEqual(before as never);
 
 const cell = (petId: number, column: string) => rowOf(page, petId).locator(`.cell-${column}`);
 const question = () => page.getByRole("alertdialog");

@@ -13,7 +13,7 @@ import {
 import { scanInto, typeInto } from "../support/keys.ts";
 import { program } from "../support/program.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
-import { lastLedgerRows, quantityOf, rowOf } from "../support/stock-view.ts";
+import { lastLedgerRows, openStock, quantityOf, rowOf } from "../support/stock-view.ts";
 
 /** A scan is taken from whatever has the focus, and finds its pet. It is never typed into another field. */
 
@@ -49,14 +49,10 @@ afterAll(async () => {
 });
 
 /** Every test begins in Stock, and ends without a change that nobody has confirmed. */
-let before: unknown;
+let expectNothingStored: () => Promise<void>;
 beforeEach(async () => {
-  await page.goto(consoleUrl(service, "/stock"));
-  await rowOf(page, 1).waitFor();
-  before = await lastLedgerRows(service, till, 1);
+  expectNothingStored = await openStock(page, service, till, 1);
 });
-const expectNothingStored = async () =>
-  expect(await lastLedgerRows(service, till, 1)).toEqual(before as never);
 
 const scan = (text: string, end?: "Enter" | "Tab") => scanInto(page, text, end);
 const cell = (petId: number, column: string) => rowOf(page, petId).locator(`.cell-${column}`);

@@ -1,6 +1,7 @@
 // Reads the Stock view of the console, and changes stock behind its back.
+import { expect } from "bun:test";
 import type { Page } from "playwright-core";
-import { type ConsolePage, openConsole } from "./console.ts";
+import { type ConsolePage, consoleUrl, openConsole } from "./console.ts";
 import { type Engine, startTestService, type TestService } from "./service.ts";
 
 export const wideId = "9223372036854775807";
@@ -59,6 +60,14 @@ export async function lastLedgerRows(
   const { seq } = head.json as { seq: number };
   const { json } = await service.call("GET", `/changes?after=${seq - count}`, { key });
   return json as SeenRow[];
+}
+
+/** Opens Stock, and waits for this pet. Returns a check that no row was added to the ledger since. */
+export async function openStock(page: Page, service: TestService, till: string, petId: number) {
+  await page.goto(consoleUrl(service, "/stock"));
+  await rowOf(page, petId).waitFor();
+  const before = await lastLedgerRows(service, till, 1);
+  return async () => expect(await lastLedgerRows(service, till, 1)).toEqual([...before]);
 }
 
 /** Changes a quantity through the API, as another client does. */
