@@ -76,7 +76,10 @@ test("instances of 0.13.0 and of this version serve one database through the mig
   const loads = [...olderLoad, ...crossLoad];
   const statuses = await Promise.all(loads.map((load) => load.stop()));
   // A slow machine holds the locks of the migration for longer than 0.13.0 waits for them.
-  const [ofOlder, ofCross] = [statuses.slice(0, olderLoad.length), statuses.slice(olderLoad.length)];
+  const [ofOlder, ofCross] = [
+    statuses.slice(0, olderLoad.length),
+    statuses.slice(olderLoad.length),
+  ];
   for (const found of ofOlder) {
     expect(["200", "503"]).toEqual(expect.arrayContaining(Object.keys(found)));
   }
