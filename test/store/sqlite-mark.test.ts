@@ -6,9 +6,13 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
+import { createChangeReceiver } from "../../src/store/sqlite/engine/change-signal.ts";
+import { openForReading } from "../../src/store/sqlite/engine/connection.ts";
+import { filesOf } from "../../src/store/sqlite/engine/files.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { examineStore, findingsOf } from "../support/doctor.ts";
 import { markOf, untilMarked } from "../support/mark.ts";
@@ -221,6 +225,16 @@ describe("the mark", () => {
       expect(markOf(path)).toBe(inDatabase);
       expect((await servedOnce(path)).logged.join()).not.toContain("mark missing");
     }
+  });
+
+  test("is not written into a truncated file, which would hide the damage", () => {
+    const path = killed();
+    using database = openForReading(path);
+    const signal = createChangeReceiver(database, filesOf(path));
+    truncateSync(`${path}-changes`);
+    signal.mark();
+    expect(statSync(`${path}-changes`).size).toBe(0);
+    signal.close();
   });
 
   test("does not go back with an older index of the log, on which no update is stored", async () => {

@@ -81,7 +81,8 @@ export function createChangeReceiver(database: Database, files: StoreFiles) {
     /** Writes the mark if the store has new rows. If an older copy took its place, the mark stays. */
     mark(): void {
       const [seq, found] = readMark();
-      if (seq <= markedSeq) return;
+      // A write would give a truncated file its length again, and hide the damage from the inspection.
+      if (seq <= markedSeq || fstatSync(handle).size < headerBytes) return;
       writeMark(handle, found);
       [markedSeq, marked] = [seq, found];
     },
