@@ -3,7 +3,7 @@ import { closeBrowser } from "../support/browser.ts";
 import { createRunningClock } from "../support/clock.ts";
 import { openConsole } from "../support/console.ts";
 import { type Engine, engines, startTestService } from "../support/service.ts";
-import { rowOf, shows, toldBy } from "../support/stock-view.ts";
+import { placed, rowOf, shows, toldBy } from "../support/stock-view.ts";
 import { pass } from "../support/until.ts";
 
 afterAll(closeBrowser);
@@ -74,10 +74,7 @@ describe.each(engines)("the clocks of counts in the browser, on %s", (engine) =>
       await using shelf = await openCount(engine, { database, browser });
       const { page, context, sell, count, apply, applied } = shelf;
       await sell(3);
-      // The response with the place comes before the next sale.
-      const placed = toldBy(page);
-      await count(17);
-      await placed;
+      await placed(page, () => count(17));
       await sell(1);
       await apply();
       await applied();

@@ -5,7 +5,7 @@ import { closeBrowser } from "../support/browser.ts";
 import { createRunningClock } from "../support/clock.ts";
 import { consoleUrl, fitsWidth, openConsole } from "../support/console.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
-import { rowOf, shows, toldBy } from "../support/stock-view.ts";
+import { placed, rowOf, shows, toldBy } from "../support/stock-view.ts";
 
 afterAll(closeBrowser);
 
@@ -78,11 +78,11 @@ describe.each([surfaceEngine])("while the shop is open, on %s", (engine) => {
     await shows(ada.page, 6, "−3");
     await take(6);
     for (const petId of [1, 2, 3]) {
-      await count(ada.page, petId);
+      await placed(ada.page, () => count(ada.page, petId));
       await take(petId);
       await take(8);
     }
-    await count(grace.page, 3);
+    await placed(grace.page, () => count(grace.page, 3));
     await take(3);
     // Each sees how far the other is.
     await ada.page.getByText("1 of 8 counted by Grace.").waitFor();

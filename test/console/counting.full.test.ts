@@ -12,7 +12,14 @@ import {
 } from "../support/console.ts";
 import { scanInto, typeInto } from "../support/keys.ts";
 import { startTestService, surfaceEngine, type TestService } from "../support/service.ts";
-import { changeQuantity, lastLedgerRows, rowOf, shows, toldBy } from "../support/stock-view.ts";
+import {
+  changeQuantity,
+  lastLedgerRows,
+  placed,
+  rowOf,
+  shows,
+  toldBy,
+} from "../support/stock-view.ts";
 
 /** Counting with a scanner: whatever is not plainly a count is not recorded before somebody looks. */
 
@@ -164,9 +171,10 @@ async function addTen(...petIds: number[]): Promise<void> {
   for (const petId of petIds) await rowOf(page, petId).waitFor();
 }
 
+/** Counts a pet. What is sold from then on was sold after the count. */
 async function count(petId: number, quantity: number): Promise<void> {
   await scan(String(petId));
-  await scan(String(quantity));
+  await placed(page, () => scan(String(quantity)));
 }
 
 async function apply(button: string): Promise<void> {

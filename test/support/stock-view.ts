@@ -90,3 +90,28 @@ export async function toldBy(page: Page): Promise<void> {
     await page.waitForResponse((response) => response.url().endsWith("/admin/stocktakes"))
   ).finished();
 }
+
+/**
+ * Counts, and waits until the page knows where the ledger ended then. What is sold without this wait may
+ * be stored before the page asks, and then it was sold before the count.
+ */
+export async function placed(page: Page, count: () => Promise<void>): Promise<void> {
+  await page.evaluate(() => {
+    const { fetch } = window;
+    const asked: Promise<unknown>[] = [];
+    const follow = (...request: Parameters<typeof fetch>) => {
+      const answered = fetch(...request);
+      asked.push(answered);
+      return answered;
+    };
+    const settled = () => {
+      window.fetch = fetch;
+      return Promise.allSettled(asked);
+    };
+    Object.assign(window, { fetch: follow, settled });
+  });
+  await count();
+  await page.evaluate(async () => {
+    await (window as unknown as { settled: () => Promise<unknown> }).settled();
+  });
+}
