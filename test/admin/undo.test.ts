@@ -93,6 +93,7 @@ describe.each([surfaceEngine])("an undo of several changes on %s", (engine) => {
   });
 
   test("takes back nothing that was stored after the dry run", async () => {
+    await change({ petId: 1, quantity: 10 }, { petId: 2, quantity: 17 });
     service.clock.advance(60_000);
     const period = { key: till.id, since: new Date(service.clock.now()).toISOString() };
     await change({ petId: 1, delta: 5 });
