@@ -1,6 +1,5 @@
 // Fills a store with a long ledger and many idempotency keys, by SQL: through the service it would
-// take hours. The rows look as if an older version had written them: they have no hash. Nobody
-// computed the hash of the last one, so `petstore verify` rejects such a store.
+// take hours. Nobody computed the hashes of the rows, so `petstore verify` rejects such a store.
 import { Database } from "bun:sqlite";
 import { randomFillSync } from "node:crypto";
 import { quantityMax, quantityMin } from "./catalogue.ts";
@@ -15,10 +14,12 @@ const recordBytes = 40;
 /** Times never decrease. 10 million rows reach one second into the future, and take longer to add. */
 const rowsPerMs = 10_000;
 
-/** Runs statements that differ between the engines only in how they count. */
+/** Runs statements that differ between the engines only in how they count and write bytes. */
 interface Filler {
   /** A table expression with one column `n`, from `first` to `last`. */
   series(first: number, last: number): string;
+  /** Bytes as a literal. */
+  bytes(hex: string): string;
   run(statement: string): Promise<void>;
   /** Adds the keys of commits whose first row is `seq`, `seq + 64` and so on. */
   addKeys(seq: number, commits: number, at: number): Promise<void>;
@@ -26,8 +27,8 @@ interface Filler {
 }
 
 const sliceRows = 500_000;
-/** Stands for the hash of the last row, which would take long to compute. */
-const tipHash = "0".repeat(64);
+/** Stands for the hash of each row, which would take long to compute. */
+const rowHash = "0".repeat(64);
 
 /** Adds rows to a store that contains only the catalogue with `ledgerPets` pets. */
 export async function fillLedger(address: string, rows: number): Promise<void> {
@@ -35,7 +36,7 @@ export async function fillLedger(address: string, rows: number): Promise<void> {
   const firstAt = Date.now();
   for (let from = 0; from < rows; from += sliceRows) {
     const to = Math.min(rows, from + sliceRows);
-    await filler.run(addRows(filler.series(from, to - 1), firstAt));
+    await filler.run(addRows(filler.series(from, to - 1), filler.bytes(rowHash), firstAt));
   }
   const tip = ledgerPets + rows;
   const tipAt = firstAt + Math.floor(rows / rowsPerMs);
@@ -43,16 +44,15 @@ export async function fillLedger(address: string, rows: number): Promise<void> {
     FROM (SELECT pet_id, max(seq) AS seq FROM ledger WHERE seq > ${tip - cycleRows}
           GROUP BY pet_id) AS last, ledger
     WHERE last.pet_id = inventory.pet_id AND ledger.seq = last.seq`);
-  await filler.run(`UPDATE chain SET from_seq = ${tip}, hash = '${tipHash}'`);
   const end = isPostgres(address) ? "ledger_end" : "head";
   await filler.run(
-    `UPDATE ${end} SET seq = ${tip}, at = ${tipAt}, hash = '${tipHash}' WHERE seq = ${ledgerPets}`,
+    `UPDATE ${end} SET seq = ${tip}, at = ${tipAt}, hash = '${rowHash}' WHERE seq = ${ledgerPets}`,
   );
   await filler.close();
 }
 
 /** Row n, counted from 0. The rows before it are those of the catalogue: pet p has row p. */
-function addRows(series: string, firstAt: number): string {
+function addRows(series: string, hash: string, firstAt: number): string {
   const pet = `(CASE WHEN n % 10 = 0 THEN 1 ELSE 2 + (n / 10 * 9 + n % 10 - 1) % ${ledgerPets - 1} END)`;
   const distance = `(CASE WHEN n % 10 = 0 THEN 10 ELSE ${cycleRows} END)`;
   const status = "(CASE pet % 3 WHEN 1 THEN 'available' WHEN 2 THEN 'pending' ELSE 'sold' END)";
@@ -63,7 +63,7 @@ function addRows(series: string, firstAt: number): string {
       CASE WHEN previous > ${ledgerPets} THEN ${quantityAt("previous")}
            ELSE ${quantityMin} + (pet - 1) * 7 % ${quantities} END,
       ${quantityAt("seq")}, ${status}, ${status}, previous, 'api', key_id,
-      'req_' || (1000000000000000 + seq), NULL, ${firstAt} + n / ${rowsPerMs}, NULL
+      'req_' || (1000000000000000 + seq), NULL, ${firstAt} + n / ${rowsPerMs}, ${hash}
     FROM (SELECT n, seq, pet, CASE WHEN n < distance THEN pet ELSE seq - distance END AS previous
           FROM (SELECT n, n + ${ledgerPets} + 1 AS seq, ${pet} AS pet, ${distance} AS distance
                 FROM ${series}) AS counted) AS linked,
@@ -132,6 +132,7 @@ function openSqliteFiller(path: string): Filler {
     series: (first, last) =>
       `(WITH RECURSIVE numbers(n) AS (SELECT ${first} UNION ALL SELECT n + 1 FROM numbers
         WHERE n < ${last}) SELECT n FROM numbers)`,
+    bytes: (hex) => `x'${hex}'`,
     run: async (statement) => void database.run(statement),
     addKeys: async (seq, commits, at) =>
       database.transaction(() => {
@@ -156,6 +157,7 @@ function openPostgresFiller(address: string): Filler {
   const run = async (statement: string) => void (await sql.unsafe(statement));
   return {
     series: (first, last) => `generate_series(${first}, ${last}) AS numbers(n)`,
+    bytes: (hex) => `'\\x${hex}'::bytea`,
     run,
     addKeys: (seq, commits, at) =>
       run(`INSERT INTO remembered_keys (seq, at, records)

@@ -1,15 +1,15 @@
 /**
- * Creates a store for test/fixtures with the code of a release, and prints its keys as JSON. It uses
- * only the command line and the HTTP API of the release, because they change less than its code. The
- * release must have webhooks and backups, as 0.6.0 and later do.
+ * Creates a store with the code of a release, writes a backup of it for test/fixtures, and prints its keys
+ * as JSON. It uses only the command line and the HTTP API of the release, because they change less than
+ * its code.
  *
- *   bun scripts/release-store.ts CHECKOUT DATABASE
+ *   bun scripts/release-store.ts CHECKOUT DATABASE BACKUP
  */
 
 import { resolve } from "node:path";
 
-const [checkout = "", database = ""] = process.argv.slice(2);
-if (database === "") throw new Error("usage: bun scripts/release-store.ts CHECKOUT DATABASE");
+const [checkout = "", database = "", backup = ""] = process.argv.slice(2);
+if (backup === "") throw new Error("usage: bun scripts/release-store.ts CHECKOUT DATABASE BACKUP");
 const petstore = resolve(checkout, "bin/petstore");
 
 const options = {
@@ -19,12 +19,15 @@ const options = {
   stderr: "inherit",
 } as const;
 
-async function run(...args: string[]): Promise<string> {
+async function runForBytes(...args: string[]): Promise<Uint8Array> {
   const child = Bun.spawn([petstore, ...args], { ...options, stdout: "pipe" });
-  const out = await new Response(child.stdout).text();
-  if ((await child.exited) !== 0) throw new Error(`${args.join(" ")} failed: ${out}`);
+  const out = await new Response(child.stdout).bytes();
+  if ((await child.exited) !== 0) throw new Error(`${args.join(" ")} failed: ${asText(out)}`);
   return out;
 }
+
+const asText = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+const run = async (...args: string[]) => asText(await runForBytes(...args));
 
 /** The id and the secrets of each key, by name. A secret is printed only once. */
 const keys: Record<string, { id: string; texts: string[] }> = {};
@@ -73,18 +76,20 @@ async function withService(work: (baseUrl: string) => Promise<void>): Promise<vo
 }
 
 async function useStore(baseUrl: string): Promise<void> {
-  const call = async (name: string, path: string, quantity?: number) => {
+  const call = async (name: string, path: string, quantity?: number, idempotencyKey?: string) => {
     const response = await fetch(baseUrl + path, {
       headers: {
         Authorization: `Bearer ${keys[name]!.texts[0]}`,
         ...(quantity === undefined ? {} : { "Content-Type": "application/json" }),
+        ...(idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey }),
       },
       ...(quantity === undefined ? {} : { method: "PATCH", body: JSON.stringify({ quantity }) }),
     });
     return { status: response.status, text: await response.text() };
   };
-  const set = async (petId: string, quantity: number) => {
-    const { status, text } = await call("all scopes", `/inventory/${petId}`, quantity);
+  const set = async (petId: string, quantity: number, idempotencyKey?: string) => {
+    const path = `/inventory/${petId}`;
+    const { status, text } = await call("all scopes", path, quantity, idempotencyKey);
     if (status !== 200) throw new Error(text);
   };
   await set("1", 10);
@@ -93,6 +98,8 @@ async function useStore(baseUrl: string): Promise<void> {
   await run("pets", "import", "restock.csv");
   await set("9223372036854775807", 4);
   await set("9223372036854775807", 0);
+  await set("7", 5, "delivery-1");
+  await run("undo", "13");
 
   for (let request = 0; request < 4; request++) await call("counted", "/inventory");
   for (const name of ["banned", "unbanned"]) {
@@ -122,10 +129,9 @@ await run("orders", "import", "orders.csv");
 await createKeys();
 await withService(useStore);
 await createWebhooks();
-// The store records the backup. A backup to standard output has no local path.
-await run("backup", "-");
-await run("verify");
 await Bun.sleep(expiresAt - Date.now());
 const listed = JSON.parse(await run("keys", "list", "--json"));
 const webhooks = JSON.parse(await run("webhooks", "list", "--json"));
-console.log(JSON.stringify({ keys, listed, webhooks }));
+const { seq, hash } = JSON.parse(await run("verify", "--json"));
+await Bun.write(backup, await runForBytes("backup", "-"));
+console.log(JSON.stringify({ keys, listed, webhooks, head: { seq, hash } }));

@@ -22,7 +22,6 @@ import { announceKeyChanges } from "./domain/shop/key-announcements.ts";
 import { startCheckpoints } from "./domain/snapshots/checkpoints.ts";
 import type { Store } from "./domain/store.ts";
 import { createUsageRecorder } from "./domain/usage/usage-recorder.ts";
-import { type Engine, openEngine } from "./engines.ts";
 import { adminPages } from "./http/admin/contract/document.ts";
 import { consolePages } from "./http/console/pages.ts";
 import { referencePages } from "./http/docs/pages.ts";
@@ -30,6 +29,7 @@ import type { Context } from "./http/pipeline/context.ts";
 import { fullIdOf } from "./http/pipeline/surface.ts";
 import { type Served, startServer } from "./http/server/server.ts";
 import { createAddressLimiter } from "./limits/addresses.ts";
+import { type Engine, openEngine } from "./opening/engines.ts";
 
 export interface Service {
   /** The base address of the API, ending in /v1. */
@@ -37,7 +37,7 @@ export interface Service {
   /** The address of the metrics; undefined without them. */
   readonly metricsUrl: string | undefined;
   readonly store: Store;
-  readonly engine: Pick<Engine, "name" | "schema">;
+  readonly engine: Pick<Engine, "name">;
   /** The log that the service was given. What is logged with it is counted, too. */
   readonly log: Log;
   stop(): Promise<void>;

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:f
 import { resolve } from "node:path";
 import { type Acknowledged, startUpdates, type Updates } from "./support/backup-trial.ts";
 import { findFreePort } from "./support/ports.ts";
-import { migratedDatabase } from "./support/postgres-template.ts";
+import { createdDatabase } from "./support/postgres-template.ts";
 import { openWorkspace, type Started, signalUntilEnd, type Workspace } from "./support/process.ts";
 import { litestreamWindowMs, startLitestream } from "./support/replica-trial.ts";
 import { type Engine, engines } from "./support/service.ts";
@@ -102,7 +102,7 @@ async function fill(place: Workspace, database: string): Promise<void> {
 
 const places: Record<Engine, (place: Workspace, name: string) => Promise<string>> = {
   sqlite: async (place, name) => `sqlite:${place.path(`${name}.db`)}`,
-  postgres: () => migratedDatabase(),
+  postgres: () => createdDatabase(),
 };
 
 for (const engine of engines) {

@@ -10,7 +10,7 @@ import { createTestClock, testStart } from "./support/clock.ts";
 import { jsonHere, runHere } from "./support/commands.ts";
 import { openFeed } from "./support/feed.ts";
 import { jumpBy, makeTimeMovable } from "./support/instances/movable-time.ts";
-import { migratedDatabase } from "./support/postgres-template.ts";
+import { createdDatabase } from "./support/postgres-template.ts";
 import { programHere } from "./support/program.ts";
 import { expectError } from "./support/responses.ts";
 import { startTestService } from "./support/service.ts";
@@ -101,7 +101,7 @@ test("the periods of Activity that are not over have no end: the newest changes 
 });
 
 test("a backup reaches to a time of the database, and no moment after it can be restored", async () => {
-  const database = await migratedDatabase();
+  const database = await createdDatabase();
   await importPets(database, '{"petId":1,"name":"Pet"}');
   await makeTimeMovable(database);
   await jumpBy(database, "-1 hour");
@@ -123,8 +123,8 @@ const knowBoth: Record<string, string> = {
   "src/domain/ledger/idempotency-keeping.ts":
     "the earlier of the two, so that no key goes too soon",
   "src/domain/usage/clock-watch.ts": "gaps between rows, to notice that a clock jumped",
-  "src/engines.ts": "the last time that the clock watch knows",
   "src/http/admin/service.ts": "the last row is shown, and the clock tells which keys expire",
+  "src/opening/engines.ts": "the last time that the clock watch knows",
 };
 
 test("whoever compares with the time of a row asks the store for its clock", () => {

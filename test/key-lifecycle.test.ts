@@ -19,7 +19,7 @@ import type { KeyTerms } from "../src/domain/keys/terms.ts";
 import { newUsage } from "../src/domain/limits/limits.ts";
 import { InvalidField, ServiceError } from "../src/domain/running/errors.ts";
 import type { Store } from "../src/domain/store.ts";
-import { openStore } from "../src/stores.ts";
+import { openStore } from "../src/opening/stores.ts";
 import { createTestClock } from "./support/clock.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-keys-"));

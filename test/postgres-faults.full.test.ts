@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { readConfig } from "../src/config.ts";
-import { systemClock } from "../src/engines.ts";
+import { systemClock } from "../src/opening/engines.ts";
+import { openStore } from "../src/opening/stores.ts";
 import { lockHead } from "../src/store/postgres/engine/head-lock.ts";
-import { openStore } from "../src/stores.ts";
 import { sampleOf, scrape } from "./support/metrics.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
 import { startTestService, type TestResponse, type TestService } from "./support/service.ts";

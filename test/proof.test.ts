@@ -9,20 +9,20 @@ import { scopes } from "../src/domain/keys/keys.ts";
 import { plans } from "../src/domain/limits/plans.ts";
 import type { Store } from "../src/domain/store.ts";
 import { verify } from "../src/domain/verification/verify.ts";
-import { openStore } from "../src/stores.ts";
+import { openStore } from "../src/opening/stores.ts";
 import { anEntry } from "./support/audit.ts";
 import { createTestClock, testStart } from "./support/clock.ts";
 import { petRow } from "./support/pets.ts";
-import { migratedDatabase } from "./support/postgres-template.ts";
+import { createdDatabase } from "./support/postgres-template.ts";
 import {
   restoring,
   type Tamperer,
   tampererOfPostgres,
   tampererOfSqlite,
 } from "./support/properties/corruptions.ts";
-import { hashesOf } from "./support/release-stores.ts";
 import { surfaceEngine } from "./support/service.ts";
 import { batchesOf } from "./support/store-suite/suite.ts";
+import { hashesOf } from "./support/stored-rows.ts";
 import { setUnit } from "./support/units.ts";
 
 const rows = 12;
@@ -63,10 +63,10 @@ describe.each([surfaceEngine])("the ledger on %s", (engine) => {
   let store: Store;
   let tamperer: Tamperer;
   /** The tables that these tests damage. */
-  const tables = () => ["ledger", "chain", "inventory", tamperer.names.tip];
+  const tables = () => ["ledger", "inventory", tamperer.names.tip];
   beforeAll(async () => {
     const isFile = engine === "sqlite";
-    database = isFile ? `sqlite:${join(folder, "test.db")}` : await migratedDatabase();
+    database = isFile ? `sqlite:${join(folder, "test.db")}` : await createdDatabase();
     store = await openStore(readConfig({ database }, {}), createTestClock());
     await fill(store);
     tamperer = isFile
@@ -133,8 +133,10 @@ describe.each([surfaceEngine])("the ledger on %s", (engine) => {
         const faults = await faultsAfter(() =>
           tamperer.run(`UPDATE ledger SET ${column} = ${value} WHERE seq = ${seq}`),
         );
-        if (column === "previous") expect(faults[0]).toMatch(`ledger row ${seq}: previous is`);
-        else if (column !== "seq") expect(unfitting(faults)).toEqual([`${seq}`]);
+        if (column === "previous") {
+          const row = expect.stringContaining(`ledger row ${seq}: previous is`);
+          expect(faults).toContainEqual(row);
+        } else if (column !== "seq") expect(unfitting(faults)).toEqual([`${seq}`]);
         // The row is now the last one, and another follows the gap that it left.
         else if (seq < rows) expect(faults[0]).toContain(`expected row ${seq} there`);
         else expect(unfitting(faults)).toEqual([`${seq + 1000}`]);
@@ -220,22 +222,6 @@ describe.each([surfaceEngine])("the ledger on %s", (engine) => {
       expect(faults).toHaveLength(1);
       expect(faults[0]).toStartWith(`ledger row ${seq}: its hash is `);
       expect(faults[0]).toEndWith(`; expected ${before[seq]}, the hash that was given`);
-    }
-  });
-
-  test("a change to a row without a hash is found by the digest of these rows", async () => {
-    const hashes = await hashesOf(database);
-    const old = `UPDATE ledger SET hash = NULL WHERE seq <= 5;
-      UPDATE chain SET from_seq = 5, hash = '${hashes[5]}'`;
-    expect(await faultsAfter(() => tamperer.run(old))).toEqual([]);
-    const kept = { seq: 3, hash: hashes[3]! };
-    expect(await faultsAfter(() => tamperer.run(old), kept)).toEqual([]);
-    for (let seq = 1; seq <= 5; seq++) {
-      const change = `UPDATE ledger SET reason = 'other' WHERE seq = ${seq}`;
-      const faults = await faultsAfter(() => tamperer.run(`${old}; ${change}`));
-      expect(faults).toHaveLength(1);
-      expect(faults[0]).toStartWith("ledger rows 1 to 5: their digest is ");
-      expect(faults[0]).toEndWith(`; expected ${hashes[5]}`);
     }
   });
 });

@@ -1,6 +1,6 @@
 // Measures the parts of one operation in a process of its own. Reads the job from standard input, and
 // prints the costs as JSON.
-import { sqlitePath } from "../../src/store-file.ts";
+import { sqlitePath } from "../../src/opening/store-file.ts";
 import { type Costs, costsOfRead, type Job, openService } from "./service.ts";
 import { costsOfUpdate, costsOfWriter, makeGroups } from "./update.ts";
 

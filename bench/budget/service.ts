@@ -10,7 +10,7 @@ import { followTail } from "../../src/domain/ledger/tail.ts";
 import type { LimitDecision } from "../../src/domain/limits/limits.ts";
 import { monotonicMs } from "../../src/domain/running/background.ts";
 import { createUsageRecorder } from "../../src/domain/usage/usage-recorder.ts";
-import { openEngine, systemClock } from "../../src/engines.ts";
+import { openEngine, systemClock } from "../../src/opening/engines.ts";
 import { fillTemplate } from "../../src/http/messages/headers.ts";
 import type { Reply } from "../../src/http/messages/reply.ts";
 import { type IncomingRequest, nextRequestId } from "../../src/http/messages/requests.ts";

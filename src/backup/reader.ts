@@ -143,9 +143,9 @@ function rowsFrom(
       if (batch.length === 0) break;
       count += batch.length;
       if (count > expected) break;
-      yield batch.flatMap((line, index) => {
+      yield batch.map((line, index) => {
         const row = parseRow(table, missing, line);
-        if (row) return table.toRows(row);
+        if (row) return row;
         const number = count - batch.length + index + 1;
         throw damagedBackup(file, `row ${number} of table ${table.name} is invalid`);
       });
@@ -161,9 +161,7 @@ function rowsFrom(
   }
 
   return async function* (name) {
-    const at = inFile.findIndex(({ target }) => target === name);
-    // A table that did not exist when the backup was made.
-    if (at < 0) return;
+    const at = inFile.findIndex((table) => table.name === name);
     if (tablesRead > at) throw new Error(`table ${name} was read before`);
     // Tables that nobody wants are checked too.
     while (tablesRead < at) for await (const _ of readTable(inFile[tablesRead]!));

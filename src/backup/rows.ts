@@ -1,6 +1,6 @@
 import { int64Max, int64Min } from "../domain/values/int64.ts";
 import type { StoredRow } from "../domain/verification/store.ts";
-import { type TableColumns, tables } from "../store/tables.ts";
+import { type Table, tables } from "../store/tables.ts";
 
 /** A table as a backup has it. */
 export interface BackupTable {
@@ -10,36 +10,29 @@ export interface BackupTable {
   readonly isBytes: readonly boolean[];
   /** The values of columns that the file may lack. */
   readonly initial: ReadonlyMap<string, unknown>;
-  /** The table of this version that receives the rows. */
-  readonly target: string;
-  /** Converts a row of the backup to rows of that table. */
-  readonly toRows: (row: StoredRow) => readonly StoredRow[];
 }
 
-export const backupTables: readonly BackupTable[] = tables.map((table) =>
-  toBackupTable(table, table.name),
-);
+export const backupTables: readonly BackupTable[] = tables.map(toBackupTable);
 
-/**
- * The tables that a backup with these row counts must have, in order. A backup of an earlier version may
- * lack tables that were added since, or have the tables that they replaced.
- */
+/** In backups of 0.15.0 and 0.16.0, before this table. It says where the chain of hashes begins: at row 1. */
+const chain = toBackupTable({ name: "chain", columns: "id, from_seq, hash" });
+const afterChain = "remembered_keys";
+
+/** The tables that a backup with these row counts must have, in order. */
 export function tablesFor(rows: Readonly<Record<string, number>>): readonly BackupTable[] {
-  return tables.flatMap(({ former, ...table }) => {
-    if (former && former.name in rows) return toBackupTable(former, table.name, former.toRows);
-    if (table.since !== undefined && !(table.name in rows)) return [];
-    return toBackupTable(table, table.name);
-  });
+  if (!(chain.name in rows)) return backupTables;
+  return backupTables.flatMap((table) => (table.name === afterChain ? [chain, table] : [table]));
 }
 
-function toBackupTable(
-  { name, columns, bytes = [], initial = new Map() }: TableColumns,
-  target: string,
-  toRows: BackupTable["toRows"] = (row) => [row],
-): BackupTable {
+function toBackupTable({
+  name,
+  columns,
+  bytes = [],
+  initial = new Map(),
+}: Omit<Table, "order">): BackupTable {
   const names = columns.split(",").map((column) => column.trim());
   const isBytes = names.map((column) => bytes.includes(column));
-  return { name, columns: names, isBytes, initial, target, toRows };
+  return { name, columns: names, isBytes, initial };
 }
 
 /** The line before the rows of a table. */
@@ -92,12 +85,11 @@ export function parseRow(
   values.push(...missing);
   for (let index = 0; index < values.length; index++) {
     const value = values[index];
-    if (value === null) continue;
     if (isBytes[index]) {
       const bytes = parseHex(value);
       if (!bytes) return undefined;
       values[index] = bytes;
-    } else if (typeof value === "string") continue;
+    } else if (value === null || typeof value === "string") continue;
     else if (typeof value === "bigint") {
       if (value < int64Min || value > int64Max) return undefined;
     } else if (!Number.isSafeInteger(value)) return undefined;

@@ -3,14 +3,14 @@ import { commandLine } from "../command-lines.ts";
 import type { Service } from "../compose.ts";
 import { type Config, readConfig } from "../config.ts";
 import { ServiceError } from "../domain/running/errors.ts";
-import { systemClock } from "../engines.ts";
 import { secretsOf } from "../log/secrets.ts";
 import { openProcessLog, type ServiceLog } from "../log.ts";
+import { systemClock } from "../opening/engines.ts";
+import { sqlitePath } from "../opening/store-file.ts";
+import { inspectStore } from "../opening/stores.ts";
 import { print } from "../output.ts";
 import { settingNames } from "../settings.ts";
-import { otherEnvironment } from "../store/schema-versions.ts";
-import { sqlitePath } from "../store-file.ts";
-import { inspectStore } from "../stores.ts";
+import { otherEnvironment, schemaNumber } from "../store/schema.ts";
 import { packageVersion } from "../version.ts";
 import { command } from "./command.ts";
 import { parseInteger } from "./flags.ts";
@@ -101,9 +101,15 @@ async function throwFor(config: Config, error: unknown): Promise<never> {
 }
 
 function logStart({ baseUrl, metricsUrl, engine, log }: Service, { environment }: Config): void {
-  const { name, schema } = engine;
   const version = packageVersion();
-  log("started", { version, environment, address: baseUrl, metricsUrl, engine: name, schema });
+  log("started", {
+    version,
+    environment,
+    address: baseUrl,
+    metricsUrl,
+    engine: engine.name,
+    schema: schemaNumber,
+  });
 }
 
 /** Resolves when a signal has stopped the service. A second signal ends the process at once. */

@@ -1,8 +1,8 @@
 import { type Config, readConfig } from "../config.ts";
 import type { Store } from "../domain/store.ts";
-import { systemClock } from "../engines.ts";
+import { systemClock } from "../opening/engines.ts";
+import { openExistingStore, openOrCreateStore, withStorePath } from "../opening/stores.ts";
 import { printNote } from "../output.ts";
-import { openExistingStore, openOrCreateStore, withStorePath } from "../stores.ts";
 import {
   command,
   creatingSettings,

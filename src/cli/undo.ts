@@ -5,7 +5,7 @@ import { type Cause, causes, ledgerRowJson, type NamedRow } from "../domain/ledg
 import { InvalidField, ServiceError } from "../domain/running/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { exactInteger } from "../domain/values/json.ts";
-import { systemClock } from "../engines.ts";
+import { systemClock } from "../opening/engines.ts";
 import { print, printError } from "../output.ts";
 import { type FlagValues, json } from "./command.ts";
 import { parseInteger, parsePetId, parseTime } from "./flags.ts";

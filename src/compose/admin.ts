@@ -1,9 +1,10 @@
 import type { Store } from "../domain/store.ts";
 import { createChangeCounts } from "../domain/usage/change-counts.ts";
 import { createSendMessage } from "../domain/webhooks/requested-messages.ts";
-import type { Engine } from "../engines.ts";
 import type { AdminParts } from "../http/pipeline/context.ts";
 import type { Certificate } from "../http/tls/certificate.ts";
+import type { Engine } from "../opening/engines.ts";
+import { schemaNumber } from "../store/schema.ts";
 import { packageVersion, userAgent } from "../version.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";
 import type { ServiceOptions } from "./options.ts";
@@ -12,12 +13,7 @@ import type { ServiceOptions } from "./options.ts";
 export function openAdmin(
   { config, clock }: ServiceOptions,
   store: Store,
-  {
-    name: engine,
-    schema,
-    limiter,
-    lostRows,
-  }: Pick<Engine, "name" | "schema" | "limiter" | "lostRows">,
+  { name: engine, limiter, lostRows }: Pick<Engine, "name" | "limiter" | "lostRows">,
   certificate: Pick<Certificate, "expiresAt"> | undefined,
   isReady: () => Promise<boolean>,
   { backups, imports, usage }: Pick<AdminParts, "backups" | "imports" | "usage">,
@@ -30,7 +26,7 @@ export function openAdmin(
       environment,
       lowStockAt: lowStockAt ?? null,
       engine,
-      schema,
+      schema: schemaNumber,
       startedAt: clock.now(),
       backupEveryMs,
     },

@@ -9,12 +9,12 @@ import {
 import { openPlace } from "../backup/locate.ts";
 import { PlaceError } from "../backup/place.ts";
 import { childVariables } from "../config.ts";
-import { hasOwnBackups } from "../creation.ts";
 import { type BackupView, backupMsMax, startBackups } from "../domain/operations/backups.ts";
 import { watchReplica } from "../domain/operations/replica.ts";
 import { every, inBackground, whileAvailable } from "../domain/running/background.ts";
 import { ServiceError } from "../domain/running/errors.ts";
 import type { Store } from "../domain/store.ts";
+import { hasOwnBackups } from "../opening/creation.ts";
 import { failureOf, runCommand, runShell, withoutProgram } from "./child.ts";
 import type { ServiceOptions } from "./options.ts";
 

@@ -1,7 +1,7 @@
 import type { LedgerTail } from "../domain/ledger/tail.ts";
 import { monotonicMs } from "../domain/running/background.ts";
 import { type Deliveries, startDeliveries } from "../domain/webhooks/deliveries.ts";
-import type { Engine } from "../engines.ts";
+import type { Engine } from "../opening/engines.ts";
 import { userAgent } from "../version.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";
 import type { Metrics } from "./metrics.ts";

@@ -1,11 +1,11 @@
 import { stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Config } from "../config.ts";
-import type { Engine, EngineFigures } from "../engines.ts";
 import type { Context } from "../http/pipeline/context.ts";
 import type { Certificate } from "../http/tls/certificate.ts";
 import type { Registry } from "../metrics/registry.ts";
 import { metrics } from "../metrics/table.ts";
+import type { Engine, EngineFigures } from "../opening/engines.ts";
 import { packageVersion } from "../version.ts";
 import type { Traces } from "./traces.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Shop } from "../domain/shop/shop.ts";
-import type { Engine } from "../engines.ts";
+import type { Engine } from "../opening/engines.ts";
 
 /** A follower that is still catching up after this time is busy, not damaged. */
 const followerPatienceMs = 1_000;

@@ -5,13 +5,13 @@ import type { HeadWatcher } from "../domain/ledger/head.ts";
 import { monotonicMs } from "../domain/running/background.ts";
 import { ServiceError } from "../domain/running/errors.ts";
 import type { Store } from "../domain/store.ts";
-import type { Engine } from "../engines.ts";
 import { createListBodies } from "../http/list/body.ts";
 import { createListEncodings } from "../http/list/encodings.ts";
 import { createInventoryList } from "../http/list/list.ts";
 import { createReaders } from "../http/list/readers.ts";
 import type { Context } from "../http/pipeline/context.ts";
 import { createSnapshotResponses } from "../http/snapshots/responses.ts";
+import type { Engine } from "../opening/engines.ts";
 import type { ServiceOptions } from "./options.ts";
 
 /** Opens the shop and its list, and reads the inventory for the first time. */

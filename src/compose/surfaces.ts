@@ -1,7 +1,6 @@
 import type { RequestRecorder } from "../domain/requests/recorder.ts";
 import { monotonicMs } from "../domain/running/background.ts";
 import type { UsageRecorder } from "../domain/usage/usage-recorder.ts";
-import type { Engine } from "../engines.ts";
 import { adminBasePath } from "../http/admin/operations.ts";
 import type { Context } from "../http/pipeline/context.ts";
 import { createCors } from "../http/pipeline/cors.ts";
@@ -14,6 +13,7 @@ import { routesOf } from "../http/pipeline/routes.ts";
 import type { Surface } from "../http/pipeline/surface.ts";
 import type { Served } from "../http/server/server.ts";
 import { createAddressLimiter } from "../limits/addresses.ts";
+import type { Engine } from "../opening/engines.ts";
 import type { Metrics } from "./metrics.ts";
 import type { ServiceOptions } from "./options.ts";
 import type { Traces } from "./traces.ts";

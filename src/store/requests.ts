@@ -6,7 +6,6 @@ import {
   type RequestStore,
   withoutKey,
 } from "../domain/requests/store.ts";
-import { withoutKeys } from "../domain/values/hiding.ts";
 import type { Row } from "./rows.ts";
 import { type Dialect, readAll, readFirst, run, type ScriptsOf } from "./statements.ts";
 
@@ -18,10 +17,7 @@ const toRefusedRow = ([seq, requestId, keyId, afterSeq, error, keyName]: Row): R
   requestId: requestId as string,
   keyId: keyId === withoutKey ? null : (keyId as string),
   afterSeq: Number(afterSeq),
-  // Earlier versions kept keys in some forms.
-  error: JSON.parse(error as string, (_, value) =>
-    typeof value === "string" ? withoutKeys(value) : value,
-  ),
+  error: JSON.parse(error as string),
   keyName: keyName as string | null,
 });
 

@@ -1,37 +1,28 @@
 import { auditColumns } from "./audit.ts";
-import { packedColumns, unpackUsage } from "./packed-usage.ts";
 import { initialDetails, petTableColumns } from "./pet-rows.ts";
 import {
   banColumns,
   entryColumns,
   orderColumns,
   pointColumns,
-  type Row,
   rememberedColumns,
   storedLedgerColumns,
   usageColumns,
 } from "./rows.ts";
 import { webhookColumns } from "./webhook-rows.ts";
 
-/** The columns of a table. Those in `bytes` contain bytes, all others strings and integers. */
-export interface TableColumns {
+/** A table that both engines have, with the same columns under the same names. */
+export interface Table {
   readonly name: string;
   readonly columns: string;
+  /** The columns that contain bytes, which are never null. All others contain strings and integers. */
   readonly bytes?: readonly string[];
   /** The values of columns at the end that backups of earlier versions do not have. */
   readonly initial?: ReadonlyMap<string, unknown>;
-}
-
-/** A table that both engines have, with the same columns under the same names. */
-export interface Table extends TableColumns {
   /** How rows are sorted, so that two stores with the same rows return the same sequence. */
   readonly order: string;
   /** Which rows are transferred; all if undefined. */
   readonly where?: string;
-  /** The table that earlier versions had instead. Their backups still have it. */
-  readonly former?: TableColumns & { readonly toRows: (row: Row) => readonly Row[] };
-  /** The version that added the table. Backups of earlier versions do not have it. */
-  readonly since?: string;
 }
 
 /**
@@ -42,8 +33,7 @@ export const tables: readonly Table[] = [
   { name: "pets", columns: petTableColumns, order: "pet_id", initial: initialDetails },
   { name: "inventory", columns: entryColumns, order: "pet_id" },
   { name: "ledger", columns: storedLedgerColumns, order: "seq", bytes: ["hash"] },
-  { name: "removed_pets", columns: "pet_id, version", order: "pet_id", since: "0.7.0" },
-  { name: "chain", columns: "id, from_seq, hash", order: "id" },
+  { name: "removed_pets", columns: "pet_id, version", order: "pet_id" },
   { name: "remembered_keys", columns: rememberedColumns, order: "seq", bytes: ["records"] },
   { name: "orders", columns: orderColumns, order: "id" },
   {
@@ -61,19 +51,8 @@ export const tables: readonly Table[] = [
   },
   { name: "epochs", columns: "number, epoch, from_seq", order: "number" },
   { name: "bans", columns: banColumns, order: "key_id, started_at" },
-  { name: "audit", columns: `seq, ${auditColumns}`, order: "seq", since: "0.7.0" },
-  {
-    name: "usage_points",
-    columns: pointColumns,
-    order: "key_id, step, start",
-    since: "0.10.0",
-    former: {
-      name: "usage_history",
-      columns: packedColumns,
-      bytes: ["counts"],
-      toRows: unpackUsage,
-    },
-  },
+  { name: "audit", columns: `seq, ${auditColumns}`, order: "seq" },
+  { name: "usage_points", columns: pointColumns, order: "key_id, step, start" },
   // Without the lease, which belongs to a process of the other store.
   { name: "webhooks", columns: webhookColumns, order: "created_at, id" },
 ];

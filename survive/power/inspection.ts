@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { restoreAndVerify } from "../../src/cli/backups/restored-store.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Store } from "../../src/domain/store.ts";
-import { systemClock } from "../../src/engines.ts";
+import { systemClock } from "../../src/opening/engines.ts";
 import { lockForServing } from "../../src/store/sqlite/engine/serving-lock.ts";
 import { openSqlite } from "../../src/store/sqlite/store.ts";
 import type { Found } from "../load.ts";

@@ -1,15 +1,7 @@
 import type { Part, Round } from "../part.ts";
 import { compileTracer } from "../tracer/trace.ts";
 import { checkImages, type Recording } from "./images.ts";
-import {
-  copyStore,
-  createAnew,
-  makeBackup,
-  migrate,
-  releases,
-  restoreBackup,
-  serveLoad,
-} from "./recordings.ts";
+import { copyStore, createAnew, makeBackup, restoreBackup, serveLoad } from "./recordings.ts";
 import { record } from "./stage.ts";
 
 const imagesPerRound = 250;
@@ -26,10 +18,6 @@ const kinds: Readonly<Record<string, Kind>> = {
   async *creation(round) {
     yield await record(round, createAnew);
   },
-  async *migration(round) {
-    for (const release of round.isShort ? releases.slice(0, 1) : releases)
-      yield await record(round, (stage) => migrate(stage, release));
-  },
   async *restore(round) {
     yield await record(round, restoreBackup);
   },
@@ -43,7 +31,7 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 /** The kinds of rounds, by seed. A service writes most of the time, so most rounds are of it. */
 const order = [
-  ...["creation", "served store", "restore", "failed flushes", "migration", "served store"],
+  ...["creation", "served store", "restore", "failed flushes", "served store"],
   ...["backup", "served store", "migrate-store", "failed flushes"],
 ];
 

@@ -1,10 +1,8 @@
 // What is recorded, and how an image of it is judged.
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
-import { ledger } from "../../test/fixtures/expected.ts";
 import { type Served, signalUntilEnd } from "../../test/support/process.ts";
-import { readLedger, restore } from "../../test/support/release-stores.ts";
 import { findFaults, type Load, rowsToImport, sendLoad, type Told } from "../load.ts";
 import { createStore, type Fault, localWebhooks } from "../store.ts";
 import { type Inspection, inspect } from "./inspection.ts";
@@ -111,36 +109,6 @@ export async function createAnew(stage: Stage): Promise<Judged> {
   };
 }
 
-/** The releases whose stores are in test/fixtures. */
-export const releases = readdirSync(join(import.meta.dir, "../../test/fixtures"))
-  .filter((name) => /^store-.*\.db$/.test(name))
-  .map((name) => name.slice("store-".length, -".db".length));
-
-/**
- * A command migrates the store of an earlier release. An image has the content of that store once the
- * next start has migrated it, and the copy from before is whole, or not there before the command ends.
- */
-export async function migrate(stage: Stage, release: string): Promise<Judged> {
-  const { folder } = stage.place;
-  const address = await restore.sqlite(release, stage.place);
-  stage.begin();
-  await stage.run("verify", "--database", address);
-  const position = stage.position();
-  const copies = readdirSync(folder).filter((name) => name.includes(".before-"));
-  const things = { stores: ["store.db", ...copies], areCompared: true };
-  const [{ digest } = {} as Inspection] = await inspect(folder, things);
-  if (!Bun.deepEquals(await readLedger(address), ledger))
-    throw new Error(`the migration of ${release} has changed the ledger`);
-  return {
-    things,
-    acknowledged: copies.length,
-    *judge([migrated, copy], at) {
-      if (migrated!.digest !== digest) yield lost(`content of a store of ${release}`);
-      if (copy) yield* judgeNew(copy, digest, at >= position, "the copy before the migration");
-    },
-  };
-}
-
 /** A backup is restored. An image has no store or all of it, and all of it once the command has ended. */
 export async function restoreBackup(stage: Stage): Promise<Judged> {
   const { place, round } = stage;
@@ -216,7 +184,7 @@ function* judgeNew(
 async function filledStore(folder: string) {
   const address = addressOf(folder);
   await createStore(address, rowsToImport(0).rows);
-  // A copy, because this version would migrate the store of another release.
+  // A copy, because the inspection leaves files beside it.
   const copy = mkdtempSync(join(tmpdir(), "petstore-survive-copy-"));
   try {
     cpSync(join(folder, store), join(copy, store));

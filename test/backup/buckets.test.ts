@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { type ObjectStorage, startObjectStorage } from "../support/object-storage.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
 import { surfaceEngine } from "../support/service.ts";
 import { importPets, verifyStore } from "../support/stocking.ts";
@@ -30,7 +30,7 @@ describe("commands", () => {
   const engine = surfaceEngine;
   test(`a backup of ${engine} in a bucket is drilled and restored, encrypted or not`, async () => {
     const database =
-      engine === "sqlite" ? `sqlite:${place.path("shop.db")}` : await migratedDatabase();
+      engine === "sqlite" ? `sqlite:${place.path("shop.db")}` : await createdDatabase();
     await importPets(database, '{"petId":9223372036854775807,"name":"Rex","quantity":3}');
     const keyFile = place.path("backup.key");
     writeFileSync(keyFile, `${randomBytes(32).toString("hex")}\n`);
@@ -44,7 +44,7 @@ describe("commands", () => {
       expect(drill).toMatchObject({ file: address, succeeded: true, recorded: true });
       const target =
         engine === "sqlite"
-          ? await migratedDatabase()
+          ? await createdDatabase()
           : `sqlite:${place.path(`restored-${key.length}.db`)}`;
       const { seq, hash } = await place.json<{ seq: number; hash: string }>(
         ...["restore", address, "--database", target, ...key],

@@ -1,93 +1,196 @@
-import { afterAll, expect, test } from "bun:test";
-import { copyFileSync } from "node:fs";
-import { resolve } from "node:path";
-import { inventory, ledger, pets } from "../fixtures/expected.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { inventory, keyedUpdate, ledger, orders, pets } from "../fixtures/expected.ts";
 import { readParts, writeParts } from "../support/backup-files.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createTestClock } from "../support/clock.ts";
+import { jsonHere, runHere } from "../support/commands.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { openWorkspace } from "../support/process.ts";
-import { readKeys, readLedger, readRows, restore } from "../support/release-stores.ts";
-import { type Engine, startTestService, surfaceEngine } from "../support/service.ts";
+import { copyReleaseBackup, readReleaseBackup } from "../support/release-backup.ts";
+import { expectError, limitsOf } from "../support/responses.ts";
+import { type Engine, engines, startTestService, type TestService } from "../support/service.ts";
 import { verifyStore, withStoreAt } from "../support/stocking.ts";
+import { hashesOf, readLedger, readRows } from "../support/stored-rows.ts";
+import { until } from "../support/until.ts";
+import { expectUsageError } from "../support/usage-errors.ts";
 
 const place = openWorkspace();
 afterAll(() => place.leave());
 
-// Copies: a restore to a database server works in a folder beside the file.
-const fileOf = (release: string) => place.path(`backup-${release}.petstore`);
-const releases = ["0.6.0", "0.9.0", "0.13.0"];
-for (const release of releases) {
-  const name = `../fixtures/backup-${release}.petstore`;
-  copyFileSync(resolve(import.meta.dir, name), fileOf(release));
-}
-
-const targets: Record<Engine, (release: string) => Promise<string>> = {
-  sqlite: async (release) => `sqlite:${place.path(`restored-${release}.db`)}`,
-  postgres: () => migratedDatabase(),
+const files: Record<Engine, string> = {
+  sqlite: copyReleaseBackup("sqlite", place),
+  postgres: copyReleaseBackup("postgres", place),
 };
+const into = (database: string) => ["--database", database];
+let made = 0;
+const freshFile = () => `sqlite:${place.path(`restored-${++made}.db`)}`;
+const targets: Record<Engine, () => Promise<string>> = {
+  sqlite: async () => freshFile(),
+  postgres: () => createdDatabase(),
+};
+const routes = engines.flatMap((from) => engines.map((to) => ({ from, to })));
 
-const pointsOf = (database: string) =>
-  readRows(database, "SELECT * FROM usage_points ORDER BY key_id, step, start");
+// The tests of a route run in this order, on one restored store and one service.
+describe.each(routes)("a backup of 0.15.0 on $from, restored to $to", ({ from, to }) => {
+  const { keys, listed, webhooks, head } = readReleaseBackup(from);
+  const { lastUsedAt } = listed.find(({ name }) => name === "counted")!;
+  const clock = createTestClock(Date.parse(lastUsedAt!) + 60_000);
+  let database: string;
+  let service: TestService;
+  beforeAll(async () => {
+    database = await targets[to]();
+    expect(await runHere(["restore", files[from], ...into(database)])).toMatchObject({ code: 0 });
+    service = await startTestService(to, { database }, {}, { clock });
+  });
+  afterAll(() => service.stop());
 
-const engine = surfaceEngine;
-test.each(releases)(
-  `a backup of %s is restored to ${engine} with everything in it, and works`,
-  async (release) => {
-    const database = await targets[engine](release);
-    const { code } = await place.runHere(["restore", fileOf(release), "--database", database]);
-    expect(code).toBe(0);
-    const sound = { rows: 12, entries: 6, pets: 6, faultCount: 0 };
-    expect(await verifyStore(database)).toMatchObject(sound);
+  const request = (path: string, name = "all scopes") =>
+    service.call("GET", path, { key: keys[name]!.texts[0] });
+  const update = (petId: string, quantity: number, headers: Record<string, string> = {}) =>
+    service.call("PATCH", `/inventory/${petId}`, {
+      key: keys["all scopes"]!.texts[0],
+      headers: { "Content-Type": "application/json", ...headers },
+      body: JSON.stringify({ quantity }),
+    });
+
+  test("has every ledger row with its hash, and a hash that was kept with 0.15.0 proves it", async () => {
     expect(await readLedger(database)).toEqual(ledger);
+    const hashes = await hashesOf(database);
+    const stored = await readRows(database, "SELECT hash FROM ledger ORDER BY seq");
+    expect(stored.map(([hash]) => Buffer.from(hash as Uint8Array).toString("hex"))).toEqual(
+      hashes.slice(1),
+    );
+    expect(head).toEqual({ seq: ledger.length, hash: hashes.at(-1)! });
+    const kept = ["verify", "--expect", `${head.seq}:${head.hash}`, ...into(database)];
+    expect(await jsonHere(...kept)).toMatchObject({ rows: 14, entries: 6, pets: 6, ...head });
+    const other = ["verify", "--expect", `${head.seq}:${"0".repeat(64)}`, ...into(database)];
+    expect(await runHere(other)).toMatchObject({ code: 1 });
+  });
+
+  test("has every key, webhook, audit entry and pet", async () => {
+    const listedNow = await jsonHere("keys", "list", ...into(database));
+    // The requests of the day on which the store was made are not those of today.
+    expect(listedNow).toEqual(
+      listed.map((one) => ({ ...one, usedToday: expect.any(Number) })) as never,
+    );
+    expect(await jsonHere("webhooks", "list", ...into(database))).toEqual(webhooks as never);
     await withStoreAt(database, async ({ catalogue, audit }) => {
       expect(await catalogue.petsAfter(null, 9)).toMatchObject(pets);
-      expect(await audit.listEntries({}, 9)).toHaveLength(release === "0.6.0" ? 0 : 9);
+      expect((await audit.listEntries({}, 99)).length).toBeGreaterThan(9);
     });
-    if (release === "0.6.0") expect(await pointsOf(database)).toEqual([]);
-    else {
-      // The same as in the store that the backup was made of, after its migration.
-      const original = await restore.sqlite(release, place);
-      await verifyStore(original);
-      const points = await pointsOf(original);
-      expect(points.length).toBeGreaterThan(9);
-      expect(await pointsOf(database)).toEqual(points);
-    }
-    const service = await startTestService(engine, { database });
-    const key = readKeys(release, "sqlite").keys["all scopes"]!.texts[0]!;
-    const list = await service.call("GET", "/inventory", { key });
-    expect(list.text).toBe(`[${inventory.join()}]`);
-    const body = '{"quantity":1}';
-    expect((await service.call("PATCH", "/inventory/1", { key, body })).status).toBe(200);
-    await service.stop();
-    expect(await verifyStore(database)).toMatchObject({ ...sound, rows: 13 });
-  },
-);
+    const points = "SELECT count(*) FROM usage_points";
+    expect(Number((await readRows(database, points))[0]![0])).toBeGreaterThan(9);
+  });
 
-test("a backup of an earlier version lacks only tables that were added since", async () => {
-  const parts = readParts(fileOf("0.6.0"));
-  const { orders: _, ...rows } = parts.manifest.rows as Record<string, number>;
-  const other = place.path("other.petstore");
-  writeParts(other, { ...parts, manifest: { ...parts.manifest, rows } });
-  const database = `sqlite:${place.path("none.db")}`;
-  const { code, err } = await place.runHere(["restore", other, "--database", database]);
-  expect(code).toBe(2);
-  expect(err).toContain("was made by petstore 0.6.0, whose tables differ");
+  test("answers a retry with the first result, and refuses another request with its key", async () => {
+    const { petId, quantity, idempotencyKey } = keyedUpdate;
+    const keyed = { "Idempotency-Key": idempotencyKey };
+    const again = await update(petId, quantity, keyed);
+    expect({ status: again.status, replayed: again.headers.get("Idempotent-Replayed") }).toEqual({
+      status: 200,
+      replayed: "true",
+    });
+    expect(again.json).toMatchObject({ quantity });
+    expectError(await update(petId, quantity + 1, keyed), "idempotency_key_reused");
+    expect(await readLedger(database)).toEqual(ledger);
+  });
+
+  test("keeps the requests counted in the current day", async () => {
+    // 4 of the day's 10 requests were used.
+    for (const remaining of [5, 4, 3, 2, 1, 0]) {
+      const counted = await request("/inventory", "counted");
+      expect(limitsOf(counted)).toMatchObject({ limit: 10, remaining });
+    }
+    expectError(await request("/inventory", "counted"), "rate_limit_exceeded");
+  });
+
+  test("accepts valid keys with their scopes and limits, and refuses expired, revoked and banned ones", async () => {
+    clock.set(Date.now());
+    for (const [name, perMinute] of [
+      ["all scopes", 1_000],
+      ['Zoë\'s "till" | 🐢', 60],
+      ["custom limits", 1_234],
+    ] as const) {
+      const response = await request("/inventory", name);
+      expect({ name, status: response.status }).toEqual({ name, status: 200 });
+      expect(limitsOf(response).limit).toBe(perMinute);
+    }
+    const { texts } = keys.rotated!;
+    expect(new Set(texts).size).toBe(2);
+    for (const key of texts) {
+      expect((await service.call("GET", "/inventory", { key })).status).toBe(200);
+    }
+    expectError(await request("/inventory", "expired"), "unauthorized");
+    expectError(await request("/inventory", "revoked"), "unauthorized");
+    expectError(await request("/store/orders", 'Zoë\'s "till" | 🐢'), "insufficient_scope");
+    expectError(await request("/inventory", "banned"), "key_banned");
+    expect((await request("/inventory", "unbanned")).status).toBe(200);
+    const unban = await runHere(["keys", "unban", keys.banned!.id, ...into(database)]);
+    expect(unban).toMatchObject({ code: 0 });
+    // Another process changed the store, which an instance on PostgreSQL sees within a second.
+    await until(
+      async () => (await request("/inventory", "banned")).status === 200,
+      2_000,
+      "the lifted ban",
+    );
+  });
+
+  test("is served unchanged, and an update continues its ledger", async () => {
+    const list = await request("/inventory");
+    expect(list.text).toBe(`[${inventory.join()}]`);
+    expect((await request("/store/orders")).text).toBe(`[${orders.join()}]`);
+    const changed = '{"petId":-9223372036854775808,"quantity":42,"status":"sold"}';
+    expect((await update("-9223372036854775808", 42)).text).toBe(changed);
+    const after = await request("/inventory");
+    expect(after.text).toBe(`[${[changed, ...inventory.slice(1)].join()}]`);
+    await service.stop();
+    expect(await readLedger(database)).toEqual([
+      ...ledger,
+      "15 -9223372036854775808 0 42 sold sold 1 api -",
+    ]);
+    const hash = (await hashesOf(database))[15]!;
+    expect(await verifyStore(database)).toMatchObject({ seq: 15, hash, faultCount: 0 });
+  });
+});
+
+/** Restores the backup after `change` to a new file. Returns what the command said, and the address. */
+async function restoreChanged(change: (parts: ReturnType<typeof readParts>) => object) {
+  const parts = readParts(files.sqlite);
+  const file = place.path(`changed-${++made}.petstore`);
+  writeParts(file, { ...parts, ...change(parts) });
+  const database = freshFile();
+  return { ran: await runHere(["restore", file, ...into(database)]), database };
+}
+
+test("a backup of other tables is refused with the version that can restore it", async () => {
+  const { ran } = await restoreChanged(({ manifest }) => {
+    const { orders: _, ...rows } = manifest.rows as Record<string, number>;
+    return { manifest: { ...manifest, rows } };
+  });
+  expectUsageError(ran, "was made by petstore 0.15.0, whose tables differ");
+});
+
+test("a backup with a row without a hash is refused", async () => {
+  const { ran } = await restoreChanged(({ lines }) => ({
+    lines: lines.map((line) => line.replace(/^(\[14,.*),"[0-9a-f]{64}"\]$/, "$1,null]")),
+  }));
+  expectUsageError(ran, "row 14 of table ledger is invalid");
 });
 
 test("a backup may lack the last columns of pets, which then have the value of a new pet", async () => {
-  const parts = readParts(fileOf("0.6.0"));
-  const start = parts.lines.findIndex((line) => line.startsWith('{"table":"pets"'));
-  const end = parts.lines.findIndex((line) => line.startsWith('{"end":"pets"'));
-  const lines = parts.lines.map((line, at) => {
-    if (at === start) return line.replace(',"photo_urls"', "");
-    return start < at && at < end ? line.replace(/,"(?:[^"\\]|\\.)*"\]$/, "]") : line;
+  const { ran, database } = await restoreChanged(({ lines }) => {
+    const start = lines.findIndex((line) => line.startsWith('{"table":"pets"'));
+    const end = lines.findIndex((line) => line.startsWith('{"end":"pets"'));
+    return {
+      lines: lines.map((line, at) => {
+        if (at === start) return line.replace(',"barcode","low_stock_at"', "");
+        return start < at && at < end ? line.replace(/,(?:null|"\d+"),(?:null|\d+)\]$/, "]") : line;
+      }),
+    };
   });
-  const earlier = place.path("earlier.petstore");
-  writeParts(earlier, { ...parts, lines });
-  const database = `sqlite:${place.path("earlier.db")}`;
-  expect((await place.runHere(["restore", earlier, "--database", database])).code).toBe(0);
+  expect(ran.code).toBe(0);
   expect(await verifyStore(database)).toMatchObject({ pets: 6, faultCount: 0 });
   await withStoreAt(database, async ({ catalogue }) => {
-    const expected = pets.map((pet) => ({ ...pet, photoUrls: [] }));
+    const expected = pets.map((pet) => ({ ...pet, barcode: null, lowStockAt: null }));
     expect(await catalogue.petsAfter(null, 9)).toMatchObject(expected);
   });
 });

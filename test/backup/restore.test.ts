@@ -4,7 +4,7 @@ import type { Store } from "../../src/domain/store.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { anEntry } from "../support/audit.ts";
 import { pairsOf, startUpdates } from "../support/backup-trial.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { openWorkspace } from "../support/process.ts";
 import { type Engine, engines, startTestService, surfaceEngine } from "../support/service.ts";
 import { createKey, importPets, unlimited, verifyStore, withStoreAt } from "../support/stocking.ts";
@@ -26,7 +26,7 @@ const pairs = 50;
 
 const targets: Record<Engine, (name: string) => Promise<string>> = {
   sqlite: async (name) => `sqlite:${place.path(`restored/${name}.db`)}`,
-  postgres: () => migratedDatabase(),
+  postgres: () => createdDatabase(),
 };
 
 /** Every quantity that a pet had. */
@@ -113,7 +113,7 @@ test("a restore never replaces a store, and names what is in its place", async (
       withStoreAt(other, ({ webhooks }) => webhooks.addWebhook(webhookNamed("wh_there"), anEntry)),
   };
   for (const [table, addRow] of Object.entries(fill)) {
-    const other = await migratedDatabase();
+    const other = await createdDatabase();
     await addRow(other);
     const refused = await place.runHere(["restore", file, "--database", other]);
     expectUsageError(refused, `the database is not empty: ${table} has rows`);

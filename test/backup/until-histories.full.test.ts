@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { unpackKeys } from "../../src/domain/ledger/idempotency.ts";
 import type { Store } from "../../src/domain/store.ts";
 import { issueOperator } from "../support/admin/operators.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { openWorkspace } from "../support/process.ts";
 import { runs } from "../support/properties/runs.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";
@@ -135,7 +135,7 @@ for (const engine of engines) {
             const isLast = all[seq]?.at !== at;
             const moment = isLast && seq % 4 < 2 ? written(at) : `${seq}`;
             const database =
-              isServed && some % 2 === 0 ? await migratedDatabase() : `sqlite:${fresh("db")}`;
+              isServed && some % 2 === 0 ? await createdDatabase() : `sqlite:${fresh("db")}`;
             await place.json("restore", file, ...source, "--until", moment, "--database", database);
             const sound = { rows: seq, seq, faultCount: 0 };
             expect(await verifyStore(database)).toMatchObject(sound);

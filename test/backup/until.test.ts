@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { readParts, writeParts } from "../support/backup-files.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { openWorkspace } from "../support/process.ts";
 import { createStore, importPets, verifyStore, withStoreAt } from "../support/stocking.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
@@ -49,7 +49,7 @@ test("the command says what it can reach, and ends at the moment on both engines
   const epochs = await withStoreAt(`sqlite:${live}`, async ({ inventory }) =>
     inventory.listEpochs(),
   );
-  for (const database of [`sqlite:${fresh("db")}`, await migratedDatabase()]) {
+  for (const database of [`sqlite:${fresh("db")}`, await createdDatabase()]) {
     const time = new Date(times[4]!).toISOString();
     const words = [early, "--ledger", `sqlite:${live}`, "--until", time, "--database", database];
     const restored = await restore(...words);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { cpSync, renameSync } from "node:fs";
 import { openSlowProxy } from "../support/instances/slow-network.ts";
 import { sharedPostgres } from "../support/postgres.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { openWorkspace, petstore, type Started } from "../support/process.ts";
 import { openStoreWorkspace, type StoreWorkspace } from "../support/workspaces.ts";
 
@@ -69,7 +69,7 @@ describe("ledger --follow", () => {
 test("ledger --follow survives the loss of PostgreSQL and says so once", async () => {
   const server = await sharedPostgres();
   const proxy = openSlowProxy(server.port, () => 0);
-  const database = await migratedDatabase();
+  const database = await createdDatabase();
   const place = openWorkspace({ DATABASE_URL: database });
   try {
     const add = (petId: number) =>

@@ -8,7 +8,7 @@ import { createProblems } from "../../src/domain/catalogue/import-problems.ts";
 import { orderRows } from "../../src/domain/catalogue/imports.ts";
 import type { ImportFormat } from "../../src/files/formats.ts";
 import { readRecords } from "../../src/files/rows.ts";
-import { withEmptyStore } from "../../src/stores.ts";
+import { withEmptyStore } from "../../src/opening/stores.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { openWorkspace } from "../support/process.ts";
 import { engines, startTestService, surfaceEngine } from "../support/service.ts";

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { SQL } from "bun";
 import { sharedPostgres } from "../support/postgres.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { openWorkspace, petstore, type Started, signalUntilEnd } from "../support/process.ts";
 import { until } from "../support/until.ts";
 import { openStoreWorkspace } from "../support/workspaces.ts";
@@ -26,7 +26,7 @@ test("SIGINT ends a reading command quietly, and the next import works", async (
 });
 
 describe("a signal while the store is busy", async () => {
-  const url = await migratedDatabase();
+  const url = await createdDatabase();
   const place = openWorkspace({ DATABASE_URL: url });
   const blocker = new SQL(url, { max: 1 });
   afterAll(async () => {

@@ -3,13 +3,12 @@ import { readConfig } from "../../src/config.ts";
 import { digestOfTexts } from "../../src/domain/ledger/idempotency.ts";
 import type { Store } from "../../src/domain/store.ts";
 import type { Webhook } from "../../src/domain/webhooks/webhook.ts";
-import { systemClock } from "../../src/engines.ts";
-import { openStore } from "../../src/stores.ts";
+import { systemClock } from "../../src/opening/engines.ts";
+import { openStore } from "../../src/opening/stores.ts";
 import { anEntry } from "../support/audit.ts";
 import { createTestClock } from "../support/clock.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
-import { hashesOf, readRows, restore } from "../support/release-stores.ts";
 import { expectError } from "../support/responses.ts";
 import { startTestService } from "../support/service.ts";
 import { importPets } from "../support/stocking.ts";
@@ -103,11 +102,11 @@ test("a whole store is copied from SQLite to PostgreSQL and back, with the same 
   const webhooks = await deliver(first);
   const tip = await withStore(first, async (store) => store.history.readTip());
   const head = await withStore(first, async (store) => store.inventory.readHead());
-  const second = await migratedDatabase();
+  const second = await createdDatabase();
   const there = await place.runHere(["migrate-store", "--from", first, "--to", second]);
   expect(there.err).toBe("");
   expect(there.out).toContain(
-    `3 pets, 3 inventory, 5 ledger, 0 removed_pets, 1 chain, 1 remembered_keys, 2 orders, 1 keys, 2
+    `3 pets, 3 inventory, 5 ledger, 0 removed_pets, 1 remembered_keys, 2 orders, 1 keys, 2
     secrets, 1 usage, 3 epochs, 1 bans, 6 audit, 0 usage_points, 2 webhooks`.replace(/\s+/g, " "),
   );
   const verified = await place.runHere(["verify", "--database", second]);
@@ -161,35 +160,10 @@ test("a whole store is copied from SQLite to PostgreSQL and back, with the same 
   await served.stop();
 });
 
-test("a store of 0.3.0 keeps the digest of its rows in a copy on the other engine", async () => {
-  const folder = openWorkspace();
-  const first = await restore.sqlite("0.3.0", folder);
-  const source = await readChain(first);
-  expect(source).toMatchObject({ fromSeq: 12n });
-  const copy = await migratedDatabase();
-  const words = ["migrate-store", "--from", first, "--to", copy];
-  expect(await place.runHere(words)).toMatchObject({ code: 0 });
-  expect(await readChain(copy)).toEqual(source);
-  await withStore(copy, async (store) => {
-    const { rows } = await store.inventory.commit([setUnit(1n, 5, { cause: "undo" })]);
-    expect(rows).toMatchObject([{ seq: 13 }]);
-  });
-  const { hash } = await place.json("verify", "--database", copy);
-  expect(hash).toBe((await hashesOf(copy))[13]!);
-  await folder.leave();
-});
-
-/** Where the chain of a store starts. A store of an earlier version is migrated first. */
-async function readChain(database: string) {
-  await withStore(database, async () => {});
-  const [row] = await readRows(database, "SELECT from_seq, hash FROM chain");
-  return { fromSeq: row![0], hash: row![1] };
-}
-
 test("a target that is not empty is rejected and unchanged", async () => {
   const source = `sqlite:${place.path("source.db")}`;
   await importPets(source, '{"petId":1,"name":"Rex"}');
-  const target = await migratedDatabase();
+  const target = await createdDatabase();
   const create = ["keys", "create", "--name", "there", "--plan", "pro", "--database", target];
   await place.runHere(create);
   const refused = await place.runHere(["migrate-store", "--from", source, "--to", target]);

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { readConfig } from "../../src/config.ts";
 import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import type { OrderRecord } from "../../src/domain/catalogue/orders.ts";
-import { systemClock } from "../../src/engines.ts";
 import { formats } from "../../src/files/formats.ts";
-import { openStore } from "../../src/stores.ts";
+import { systemClock } from "../../src/opening/engines.ts";
+import { openStore } from "../../src/opening/stores.ts";
 import { surfaceEngine } from "../support/service.ts";
 import { openStoreWorkspace } from "../support/workspaces.ts";
 

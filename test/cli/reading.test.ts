@@ -7,10 +7,10 @@ import { commands } from "../../src/cli/commands.ts";
 import { readConfig } from "../../src/config.ts";
 import { byCommand } from "../../src/domain/audit/audit.ts";
 import { issueKey } from "../../src/domain/keys/lifecycle.ts";
-import { systemClock } from "../../src/engines.ts";
-import { openExistingStore } from "../../src/stores.ts";
+import { systemClock } from "../../src/opening/engines.ts";
+import { openExistingStore } from "../../src/opening/stores.ts";
 import { anEntry } from "../support/audit.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { openWorkspace } from "../support/process.ts";
 import { type Engine, surfaceEngine } from "../support/service.ts";
 import { createKey, importPets, withStoreAt } from "../support/stocking.ts";
@@ -84,7 +84,7 @@ const contentOf: Record<Engine, (database: string) => Promise<unknown>> = {
 let stores = 0;
 const addressOf: Record<Engine, () => Promise<string>> = {
   sqlite: async () => `sqlite:${place.path(`store-${++stores}/shop.db`)}`,
-  postgres: () => migratedDatabase(),
+  postgres: () => createdDatabase(),
 };
 
 /**

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, linkSync, realpathSync, rmSync, symlinkSync } from "node:fs";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { openWorkspace, type Served, type Workspace } from "../support/process.ts";
 import { call, startTestService } from "../support/service.ts";
 import { createKey, createStore, importPets } from "../support/stocking.ts";
@@ -69,7 +69,7 @@ describe("serve on a new database", () => {
   test("cannot be copied to another store by migrate-store", async () => {
     const words = ["--from", `sqlite:${shared.path("data/production.db")}`];
     const refused = await shared.runHere([
-      ...["migrate-store", ...words, "--to", await migratedDatabase()],
+      ...["migrate-store", ...words, "--to", await createdDatabase()],
     ]);
     expect(refused.code).toBe(2);
     expect(refused.err).toContain("already serving");

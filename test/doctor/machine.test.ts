@@ -4,7 +4,6 @@ import { generateKeyPairSync } from "node:crypto";
 import {
   chmodSync,
   chownSync,
-  copyFileSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -12,12 +11,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { resolve } from "node:path";
 import type { Socket } from "bun";
 import { checkSpace } from "../../src/cli/doctor/files.ts";
 import type { Bounds } from "../../src/cli/doctor/finding.ts";
 import { complaints, examineStore, makeHealthy, patientBounds } from "../support/doctor.ts";
 import { openWorkspace } from "../support/process.ts";
+import { testFile } from "../support/tls.ts";
 
 const place = openWorkspace();
 afterAll(() => place.leave());
@@ -155,8 +154,7 @@ describe("the machine", () => {
   test("certificates that end, have ended, or do not fit their key are named", async () => {
     const { path } = await freshStore();
     for (const name of ["server.pem", "expired.pem", "server-key.pem"]) {
-      copyFileSync(resolve(import.meta.dir, "../fixtures/tls", name), place.path(name));
-      chmodSync(place.path(name), 0o600);
+      writeFileSync(place.path(name), testFile(name), { mode: 0o600 });
     }
     const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const pem = privateKey.export({ type: "pkcs8", format: "pem" });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { checkStore } from "../../src/cli/doctor/store.ts";
 import { readConfig } from "../../src/config.ts";
-import { inspectStore } from "../../src/stores.ts";
+import { inspectStore } from "../../src/opening/stores.ts";
 import { examineStore, findingsOf, makeHealthy, patientBounds } from "../support/doctor.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { until } from "../support/until.ts";

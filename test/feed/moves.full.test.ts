@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { cpSync, rmSync } from "node:fs";
 import { openFeed } from "../support/feed.ts";
 import { upTo } from "../support/history.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { openWorkspace, type Workspace } from "../support/process.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
@@ -33,7 +33,7 @@ const addPets = (service: TestService, first: number, last: number) =>
 test("a reader continues without a gap after the store moved to PostgreSQL, and back to SQLite", async () => {
   const stores = [
     `sqlite:${place.path("first.db")}`,
-    await migratedDatabase(),
+    await createdDatabase(),
     `sqlite:${place.path("third.db")}`,
   ];
   let key = "";

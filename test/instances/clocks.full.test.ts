@@ -4,7 +4,7 @@ import { boundless, type Fleet, startFleet } from "../support/instances/fleet.ts
 import { jumpBy, makeTimeMovable, startNext } from "../support/instances/movable-time.ts";
 import { withDatabase } from "../support/instances/recording.ts";
 import { startSpending } from "../support/instances/spending.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { verifyStore } from "../support/stocking.ts";
 import { until } from "../support/until.ts";
 
@@ -14,7 +14,7 @@ const shiftsMs = [-30_000, 0, 30_000];
 let databaseUrl: string;
 let fleet: Fleet;
 beforeAll(async () => {
-  databaseUrl = await migratedDatabase();
+  databaseUrl = await createdDatabase();
   await makeTimeMovable(databaseUrl);
   const command = [
     ...[

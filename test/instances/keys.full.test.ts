@@ -3,7 +3,7 @@ import { ownPage, signIn } from "../support/admin/operators.ts";
 import { boundless, type Fleet, startFleet } from "../support/instances/fleet.ts";
 import { makeTimeMovable, startNext } from "../support/instances/movable-time.ts";
 import { withDatabase } from "../support/instances/recording.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { pass, until } from "../support/until.ts";
 
 /** How soon every instance knows of a change to keys or bans. */
@@ -12,7 +12,7 @@ const noticeMsMax = 1_000;
 let databaseUrl: string;
 let fleet: Fleet;
 beforeAll(async () => {
-  databaseUrl = await migratedDatabase();
+  databaseUrl = await createdDatabase();
   await makeTimeMovable(databaseUrl);
   fleet = await startFleet(databaseUrl);
 });

@@ -2,13 +2,13 @@ import { expect, test } from "bun:test";
 import { startFleet } from "../support/instances/fleet.ts";
 import { withDatabase } from "../support/instances/recording.ts";
 import { startSpending } from "../support/instances/spending.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 
 const minutes = 3;
 const perMinute = 5_000;
 
 test(`three instances admit exactly the limit of each of ${minutes} real minutes`, async () => {
-  const databaseUrl = await migratedDatabase();
+  const databaseUrl = await createdDatabase();
   const fleet = await startFleet(databaseUrl, { flags: ["--ban-strikes-min", "900000000"] });
   try {
     const { id, key } = await fleet.issueKey(

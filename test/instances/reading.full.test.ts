@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { boundless, type Fleet, startFleet } from "../support/instances/fleet.ts";
 import { entriesOf } from "../support/instances/recording.ts";
 import { openSlowProxy, type SlowProxy, upTo } from "../support/instances/slow-network.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { until } from "../support/until.ts";
 
 /** Trials run concurrently, so that reads of one share reads of the head with others. */
@@ -14,7 +14,7 @@ let key: string;
 let slowProxy: SlowProxy;
 beforeAll(async () => {
   const pets = Array.from({ length: clients }, (_, client) => client);
-  const databaseUrl = await migratedDatabase();
+  const databaseUrl = await createdDatabase();
   const { port } = new URL(databaseUrl);
   // On two instances reading the head takes long enough for others to write meanwhile.
   slowProxy = openSlowProxy(Number(port), upTo(10));

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
 import { readConfig } from "../../src/config.ts";
-import { systemClock } from "../../src/engines.ts";
-import { openStore } from "../../src/stores.ts";
+import { systemClock } from "../../src/opening/engines.ts";
+import { openStore } from "../../src/opening/stores.ts";
 import { startFleet } from "../support/instances/fleet.ts";
 import { startPair } from "../support/instances/pair.ts";
 import { entriesOf, withDatabase } from "../support/instances/recording.ts";

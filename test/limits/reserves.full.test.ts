@@ -6,14 +6,14 @@ import type { BanRules, LimitDecision, Limiter } from "../../src/domain/limits/l
 import type { Limits } from "../../src/domain/limits/plans.ts";
 import type { Store } from "../../src/domain/store.ts";
 import type { SharedUsageStore } from "../../src/domain/usage/usage.ts";
-import { systemClock } from "../../src/engines.ts";
 import { createSharedLimiter } from "../../src/limits/shared.ts";
+import { systemClock } from "../../src/opening/engines.ts";
+import { openStore } from "../../src/opening/stores.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
 import { createSharedUsage } from "../../src/store/postgres/usage.ts";
-import { openStore } from "../../src/stores.ts";
 import { anEntry } from "../support/audit.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { until } from "../support/until.ts";
 
 /** Requests that the shared rate limiter counts in advance for busy keys with large limits. */
@@ -42,7 +42,7 @@ let instances: [Instance, Instance, Instance];
 let key: string;
 
 beforeAll(async () => {
-  const url = await migratedDatabase();
+  const url = await createdDatabase();
   store = await openStore(readConfig({ database: url }, {}), systemClock);
   database = createDatabase(url);
 });

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { createKey } from "../support/stocking.ts";
 
 test("three processes admit exactly the limit in every minute, by the database's count", async () => {
-  const url = await migratedDatabase();
+  const url = await createdDatabase();
   const { id: key } = await createKey(url, { name: "test", plan: "free" });
   const base = Math.floor(Date.now() / 60_000) * 60_000;
   const started = Date.now();

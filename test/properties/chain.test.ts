@@ -6,7 +6,7 @@ import { genesisHash, type HashedRow, hashRow, rowText } from "../../src/domain/
 import { petStatuses, quantityMax } from "../../src/domain/ledger/inventory.ts";
 import { causes } from "../../src/domain/ledger/ledger.ts";
 import { int64Max, int64Min } from "../../src/domain/values/int64.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { runs } from "../support/properties/runs.ts";
 
 /** Characters that JSON escapes, that some encoders escape, or that take several bytes. */
@@ -58,7 +58,7 @@ test("the text of a row is a JSON array without spaces, with pet ids in full", (
 });
 
 test("PostgreSQL computes the same texts and hashes as the service, whatever a row contains", async () => {
-  await using sql = new SQL(await migratedDatabase(), { max: 1, bigint: true });
+  await using sql = new SQL(await createdDatabase(), { max: 1, bigint: true });
   await fc.assert(
     fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 20 }), async (rows) => {
       const wanted = rows.map(

@@ -16,7 +16,7 @@ import { anEntry } from "../support/audit.ts";
 import { createTestClock } from "../support/clock.ts";
 import { petRow } from "../support/pets.ts";
 import { openConnected } from "../support/postgres-store.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { runs } from "../support/properties/runs.ts";
 import { setUnit } from "../support/units.ts";
 
@@ -145,7 +145,7 @@ const stores: Store[] = [];
 let model: Model;
 
 beforeAll(async () => {
-  url = await migratedDatabase();
+  url = await createdDatabase();
   sql = new SQL(url, { max: 1, bigint: true });
   for (let instance = 0; instance < 2; instance++) {
     const database = createDatabase(url);

@@ -18,11 +18,11 @@ import { checkEpochs } from "../../src/domain/verification/epochs.ts";
 import { createFaults } from "../../src/domain/verification/faults.ts";
 import { createSlots } from "../../src/domain/verification/slots.ts";
 import { verify } from "../../src/domain/verification/verify.ts";
-import { openStore } from "../../src/stores.ts";
+import { openStore } from "../../src/opening/stores.ts";
 import { anEntry } from "../support/audit.ts";
 import { createTestClock, testStart } from "../support/clock.ts";
 import { petRow } from "../support/pets.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import {
   corruptions,
   restoring,
@@ -114,7 +114,7 @@ const tamperers = {
 };
 
 async function freshDatabase(engine: Engine, folder: string): Promise<string> {
-  return engine === "sqlite" ? `sqlite:${join(folder, "test.db")}` : migratedDatabase();
+  return engine === "sqlite" ? `sqlite:${join(folder, "test.db")}` : createdDatabase();
 }
 
 const sound = { rows: 20, entries: 4, pets: 4, seq: 20, faults: [], faultCount: 0 };
@@ -168,7 +168,7 @@ test.each([
 );
 
 test("verify on postgres finds a disabled trigger", async () => {
-  const database = await migratedDatabase();
+  const database = await createdDatabase();
   const store = await openStore(readConfig({ database }, {}), createTestClock());
   await using sql = new SQL(database, { max: 1 });
   await sql`ALTER TABLE ledger DISABLE TRIGGER ledger_rows_stay`;
@@ -182,7 +182,7 @@ test("verify on postgres finds a disabled trigger", async () => {
 });
 
 test("verify on postgres finds triggers and functions that were altered or added", async () => {
-  const database = await migratedDatabase();
+  const database = await createdDatabase();
   const store = await openStore(readConfig({ database }, {}), createTestClock());
   await using sql = new SQL(database, { max: 1 });
   expect((await store.transfer.snapshot(verify)).faults).toEqual([]);

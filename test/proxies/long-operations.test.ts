@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { createTables } from "../../src/compose/tables.ts";
 import { readConfig } from "../../src/config.ts";
 import { backupMsMax } from "../../src/domain/operations/backups.ts";
-import { systemClock } from "../../src/engines.ts";
+import { systemClock } from "../../src/opening/engines.ts";
 import { type ProxyName, proxies, proxyExample } from "../support/proxies.ts";
 
 /** The paths of all operations, with a value for each parameter, and whether they are long. */

@@ -7,7 +7,7 @@ import { createPrimaryGuard } from "../../src/store/postgres/engine/primary.ts";
 import { createHistoryReader } from "../../src/store/postgres/history.ts";
 import { scriptsOn } from "../../src/store/sqlite/engine/scripts.ts";
 import type { Statement } from "../../src/store/statements.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { startTestService } from "../support/service.ts";
 
 /**
@@ -15,7 +15,7 @@ import { startTestService } from "../support/service.ts";
  * such a plan, a search in a ledger of a million rows would take seconds.
  */
 test("PostgreSQL reads the ledger by its primary key, also while it is empty or small", async () => {
-  await using pool = new SQL(await migratedDatabase(), { max: 1, bigint: true });
+  await using pool = new SQL(await createdDatabase(), { max: 1, bigint: true });
   const sql = await pool.reserve();
   const query = (text: string, values: readonly unknown[] = []) =>
     sql.unsafe(text, values as unknown[]).values();
@@ -52,7 +52,7 @@ test("PostgreSQL reads the ledger by its primary key, also while it is empty or 
 });
 
 test("PostgreSQL starts a page of pets at its first id, in both tables", async () => {
-  await using pool = new SQL(await migratedDatabase(), { max: 1, bigint: true });
+  await using pool = new SQL(await createdDatabase(), { max: 1, bigint: true });
   // As with a million pets, without adding them.
   await pool`SET enable_seqscan = off`;
   await pool`SET enable_hashjoin = off`;

@@ -15,7 +15,7 @@ import { openSlowProxy } from "../support/instances/slow-network.ts";
 import { petRow } from "../support/pets.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { openConnected } from "../support/postgres-store.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { addOnce, commitTo, storedOf } from "../support/store-suite/keyed-units.ts";
 import { setUnit, unitOf } from "../support/units.ts";
 import { until } from "../support/until.ts";
@@ -112,7 +112,7 @@ async function openAt(url: string): Promise<Store> {
 }
 
 test("on PostgreSQL neither rows nor keys of a failed commit are stored", async () => {
-  const url = await migratedDatabase();
+  const url = await createdDatabase();
   const store = await openAt(url);
   await using sql = new SQL(url, { max: 1 });
   await sql.unsafe(`
@@ -126,7 +126,7 @@ test("on PostgreSQL neither rows nor keys of a failed commit are stored", async 
 });
 
 test("on PostgreSQL a commit whose acknowledgement is lost is found by a retry", async () => {
-  const url = await migratedDatabase();
+  const url = await createdDatabase();
   const { port } = await sharedPostgres();
   let delayMs = 0;
   const proxy = openSlowProxy(port, () => delayMs);
@@ -159,7 +159,7 @@ test("on PostgreSQL a commit whose acknowledgement is lost is found by a retry",
 });
 
 test("on PostgreSQL an instance that does not get its acknowledgement does not delay others", async () => {
-  const url = await migratedDatabase();
+  const url = await createdDatabase();
   const { port } = await sharedPostgres();
   const database = createDatabase(url);
   const other = await openConnected({ database, environment: "production" });
@@ -183,7 +183,7 @@ test("on PostgreSQL an instance that does not get its acknowledgement does not d
 });
 
 test("on PostgreSQL a change whose head was locked too late for its callers is not stored", async () => {
-  const url = await migratedDatabase();
+  const url = await createdDatabase();
   const { port } = await sharedPostgres();
   let delayMs = 0;
   const proxy = openSlowProxy(port, () => delayMs);

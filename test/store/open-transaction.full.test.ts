@@ -15,7 +15,7 @@ import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { anEntry } from "../support/audit.ts";
 import { petRow } from "../support/pets.ts";
 import { openConnected } from "../support/postgres-store.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { setUnit, termsNow, unitOf } from "../support/units.ts";
 
 const changes = 2_000;
@@ -29,7 +29,7 @@ let epochs: Epochs;
 let forgotten: SQL;
 let vacuuming: SQL;
 beforeEach(async () => {
-  const url = await migratedDatabase();
+  const url = await createdDatabase();
   database = createDatabase(url);
   store = await openConnected({ database, environment: "production" });
   session = await database.connect();

@@ -12,7 +12,7 @@ import { openSlowProxy } from "../support/instances/slow-network.ts";
 import { petRow } from "../support/pets.ts";
 import { sharedPostgres } from "../support/postgres.ts";
 import { openConnected } from "../support/postgres-store.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { verifyStore } from "../support/stocking.ts";
 import { addOnce } from "../support/store-suite/keyed-units.ts";
 import { keyNamed } from "../support/store-suite/suite.ts";
@@ -77,7 +77,7 @@ async function lockHead(url: string) {
 
 describe.each(["", "?prepare=false"])("with connections %p", (parameters) => {
   test("groups that are sent together are all stored, whatever they contain", async () => {
-    const url = `${await migratedDatabase()}${parameters}`;
+    const url = `${await createdDatabase()}${parameters}`;
     const store = await open(url);
     const before = (await store.inventory.readHead()).seq;
     const kinds: ((round: number) => Unit)[] = [
@@ -111,7 +111,7 @@ describe.each(["", "?prepare=false"])("with connections %p", (parameters) => {
 });
 
 test("groups are stored although the responses to those before them have not arrived", async () => {
-  const url = await migratedDatabase();
+  const url = await createdDatabase();
   const { port } = await sharedPostgres();
   let delayMs = 0;
   const proxy = openSlowProxy(port, () => delayMs);
@@ -133,7 +133,7 @@ test("groups are stored although the responses to those before them have not arr
 });
 
 test("if the connection is lost, no group under way is reported as stored, and the next ones are", async () => {
-  const url = await migratedDatabase();
+  const url = await createdDatabase();
   const store = await open(url);
   const before = (await store.inventory.readHead()).seq;
   const head = await lockHead(url);
@@ -151,7 +151,7 @@ test("if the connection is lost, no group under way is reported as stored, and t
 });
 
 test("a group that fails does not affect the groups behind it", async () => {
-  const url = await migratedDatabase();
+  const url = await createdDatabase();
   const store = await open(url);
   await using sql = new SQL(url, { max: 1 });
   await sql.unsafe(`
@@ -169,7 +169,7 @@ test("a group that fails does not affect the groups behind it", async () => {
 });
 
 test("groups that the database begins late are stored nevertheless, one after the other", async () => {
-  const url = await migratedDatabase();
+  const url = await createdDatabase();
   const store = await open(url);
   const before = (await store.inventory.readHead()).seq;
   const head = await lockHead(url);
@@ -187,7 +187,7 @@ test("groups that the database begins late are stored nevertheless, one after th
 });
 
 test("a group whose callers got an error is not stored after an update that was sent later", async () => {
-  const url = await migratedDatabase();
+  const url = await createdDatabase();
   const store = await open(url);
   const before = (await store.inventory.readHead()).seq;
   const head = await lockHead(url);
@@ -211,7 +211,7 @@ test("a group whose callers got an error is not stored after an update that was 
 });
 
 test("a connection does not keep the results of work that has ended", async () => {
-  const database = createDatabase(await migratedDatabase());
+  const database = createDatabase(await createdDatabase());
   closing.push(() => database.close());
   const { shared } = database.connection(3_000);
   const results: WeakRef<object>[] = [];

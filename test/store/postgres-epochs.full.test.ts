@@ -12,8 +12,7 @@ import { petRow } from "../support/pets.ts";
 import { type PostgresServer, sharedPostgres, startPostgres } from "../support/postgres.ts";
 import { startStandby } from "../support/postgres-standby.ts";
 import { openConnected } from "../support/postgres-store.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
-import { restore } from "../support/release-stores.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { setUnit, termsNow, versionOrReason } from "../support/units.ts";
 import { until } from "../support/until.ts";
 
@@ -68,24 +67,11 @@ test("a store has one epoch from its first row, however many instances open it a
 });
 
 test("an import of no pets leaves a store without an epoch, so it can still receive another store", async () => {
-  const url = await migratedDatabase();
+  const url = await createdDatabase();
   const store = await open(url);
   await addPets(store);
   expect(await recorded(url)).toEqual([]);
 });
-
-test.each(["0.1.0", "0.2.0"])(
-  "a store of %s gets one epoch that covers all its rows",
-  async (release) => {
-    const url = await restore.postgres(release);
-    const store = await open(url);
-    const { epoch, seq } = await headOf(store);
-    expect(seq).toBe(12);
-    expect(await recorded(url)).toEqual([{ epoch, fromSeq: 0 }]);
-    expect((await set(store, 3)).rows).toMatchObject([{ seq: 13 }]);
-    expect(await recorded(url)).toEqual([{ epoch, fromSeq: 0 }]);
-  },
-);
 
 test("a promotion that loses updates begins an epoch where the promoted server's ledger ended", async () => {
   const primary = await startPostgres();
@@ -153,7 +139,7 @@ async function replayed(primaryUrl: string, standbyUrl: string): Promise<void> {
 
 test("a copied database begins an epoch after the last copied row", async () => {
   const server = await sharedPostgres();
-  const url = await migratedDatabase();
+  const url = await createdDatabase();
   const original = await open(url);
   await addPets(original, 1n);
   const before = await headOf(original);
@@ -190,10 +176,10 @@ test("a database restored into another cluster is in another epoch, even with th
 });
 
 test("a transferred store keeps its history and begins an epoch with the next write", async () => {
-  const source = await open(await migratedDatabase());
+  const source = await open(await createdDatabase());
   await addPets(source, 1n);
   const before = await headOf(source);
-  const targetUrl = await migratedDatabase();
+  const targetUrl = await createdDatabase();
   const running = await open(targetUrl);
   const target = await open(targetUrl);
   const copied = (from: Store) =>
@@ -211,7 +197,7 @@ test("a transferred store keeps its history and begins an epoch with the next wr
 });
 
 test("an empty store can be transferred twice to the same target", async () => {
-  const targetUrl = await migratedDatabase();
+  const targetUrl = await createdDatabase();
   const target = await open(targetUrl);
   const epochRows = async function* (table: string) {
     if (table === "epochs") yield [[1n, "first", 0n]];
@@ -227,7 +213,7 @@ test("an empty store can be transferred twice to the same target", async () => {
 });
 
 test("once its epoch is recorded, an update needs no statement for it", async () => {
-  const url = await migratedDatabase();
+  const url = await createdDatabase();
   await addPets(await open(url), 1n);
   const database = createDatabase(url);
   const session = await database.connect();

@@ -5,7 +5,7 @@ import { createDatabase } from "../../src/store/postgres/engine/database.ts";
 import { anEntry } from "../support/audit.ts";
 import { createTestClock, type TestClock } from "../support/clock.ts";
 import { openConnected } from "../support/postgres-store.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { webhookNamed } from "../support/webhooks.ts";
 
 /** The leases of webhooks, for which several instances compete. */
@@ -15,7 +15,7 @@ let url: string;
 let clock: TestClock;
 let stores: Store[];
 beforeEach(async () => {
-  url = await migratedDatabase();
+  url = await createdDatabase();
   clock = createTestClock();
   stores = await Promise.all([open(), open()]);
 });

@@ -1,10 +1,8 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { closeSync, copyFileSync, fstatSync, futimesSync, openSync, statSync } from "node:fs";
-import { applySteps } from "../../src/store/sqlite/schema/migrations.ts";
-import { ledger } from "../fixtures/expected.ts";
+import { schema } from "../../src/store/sqlite/schema.ts";
 import { openWorkspace, type Ran, type Workspace } from "../support/process.ts";
-import { readLedger, restore } from "../support/release-stores.ts";
 import { createKey, importPets, verifyStore } from "../support/stocking.ts";
 import { canTrace, runTraced } from "../support/strace.ts";
 
@@ -46,8 +44,7 @@ async function serve(): Promise<Ran> {
 }
 
 describe("a store whose creation was killed", () => {
-  const copyNew = () =>
-    copyMidway(place.path("new.db"), (database) => applySteps(database, "production"));
+  const copyNew = () => copyMidway(place.path("new.db"), (database) => database.run(schema));
 
   const creating: Record<string, () => Promise<Ran>> = {
     "keys create": createFirstKey,
@@ -88,39 +85,6 @@ describe("a store whose creation was killed", () => {
     expect(code).toBe(1);
     expect(out).toContain("there is no store at");
     expect(out).not.toContain("READONLY");
-  });
-});
-
-describe("a store without a log whose migration was killed", () => {
-  /** A copy that SQLite's own tools made is not in WAL mode. */
-  async function copyOld(): Promise<void> {
-    const path = (await restore.sqlite("0.6.0", place)).slice("sqlite:".length);
-    const database = new Database(path);
-    database.query("VACUUM INTO ?").run(place.path("copy.db"));
-    database.close();
-    copyMidway(place.path("copy.db"), (open) => applySteps(open, "production"));
-  }
-
-  const commands: Record<string, () => Promise<Ran>> = {
-    "keys create": createFirstKey,
-    serve,
-    verify: () => run("verify"),
-    backup: () => run("backup", place.path("b.petstore")),
-  };
-  for (const [name, command] of Object.entries(commands)) {
-    test(`is opened by ${name} and has every row`, async () => {
-      await copyOld();
-      expect(await command()).toMatchObject({ code: 0 });
-      expect(await verifyStore(store())).toMatchObject({ faultCount: 0 });
-      expect(await readLedger(store())).toEqual(ledger);
-    });
-  }
-
-  test("is inspected by doctor", async () => {
-    await copyOld();
-    const { out } = await run("doctor", "--port", "0");
-    expect(out).toMatch(/warning +schema +version 7 of \d+/);
-    expect(await readLedger(store())).toEqual(ledger);
   });
 });
 

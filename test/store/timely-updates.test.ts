@@ -8,7 +8,7 @@ import { createIdempotencyMemory } from "../../src/store/postgres/idempotency.ts
 import { commitPlainUpdates } from "../../src/store/postgres/plain-updates.ts";
 import { openPostgres } from "../../src/store/postgres/store.ts";
 import { petRow } from "../support/pets.ts";
-import { migratedDatabase } from "../support/postgres-template.ts";
+import { createdDatabase } from "../support/postgres-template.ts";
 import { setUnit, termsNow } from "../support/units.ts";
 import { until } from "../support/until.ts";
 
@@ -44,7 +44,7 @@ describe("the clock of the server", () => {
 
 /** Commits an update with another idea of the server's clock, by so many milliseconds. */
 async function openStore() {
-  const database = createDatabase(await migratedDatabase());
+  const database = createDatabase(await createdDatabase());
   const store = await openPostgres({ database, environment: "production", patienceMs: 0 });
   closing.push(() => store.close());
   const pets = async function* () {

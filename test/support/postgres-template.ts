@@ -1,12 +1,12 @@
 import { readConfig } from "../../src/config.ts";
-import { systemClock } from "../../src/engines.ts";
-import { openStore } from "../../src/stores.ts";
+import { systemClock } from "../../src/opening/engines.ts";
+import { openStore } from "../../src/opening/stores.ts";
 import { sharedPostgres } from "./postgres.ts";
 
 const templates: Record<string, Promise<string>> = {};
 
-/** A new database with the schema on the shared server. Copying is faster than migrating. */
-export async function migratedDatabase(env = "production"): Promise<string> {
+/** A new database with the schema on the shared server. Copying is faster than creating. */
+export async function createdDatabase(env = "production"): Promise<string> {
   templates[env] ??= makeTemplate(env);
   return (await sharedPostgres()).freshDatabase(await templates[env]);
 }

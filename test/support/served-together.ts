@@ -1,6 +1,6 @@
 import { type Service, startService } from "../../src/compose.ts";
 import { readConfig } from "../../src/config.ts";
-import { systemClock } from "../../src/engines.ts";
+import { systemClock } from "../../src/opening/engines.ts";
 
 /**
  * Serves several stores in one process, because the start of a process costs more than a test. A POST

@@ -15,7 +15,7 @@ import { anEntry } from "./audit.ts";
 import { createTestClock, type TestClock } from "./clock.ts";
 import { checkAgainstContract } from "./contract/response-check.ts";
 import { petRow } from "./pets.ts";
-import { migratedDatabase } from "./postgres-template.ts";
+import { createdDatabase } from "./postgres-template.ts";
 import { fetchTrust } from "./tls.ts";
 import { patiently } from "./until.ts";
 
@@ -141,7 +141,7 @@ export async function startTestService(
 /** Creates a database for each service, so that tests do not share rows. */
 const freshDatabase: Record<Engine, (folder: string, env: string) => Promise<string>> = {
   sqlite: async (folder) => `sqlite:${join(folder, "test.db")}`,
-  postgres: (_folder, env) => migratedDatabase(env),
+  postgres: (_folder, env) => createdDatabase(env),
 };
 
 /**

@@ -10,9 +10,9 @@ import type { KeyTerms } from "../../src/domain/keys/terms.ts";
 import type { Store } from "../../src/domain/store.ts";
 import type { KeptHash } from "../../src/domain/verification/chain.ts";
 import { type Verification, verify } from "../../src/domain/verification/verify.ts";
-import { systemClock } from "../../src/engines.ts";
 import { readRecords } from "../../src/files/rows.ts";
-import { openStore } from "../../src/stores.ts";
+import { systemClock } from "../../src/opening/engines.ts";
+import { openStore } from "../../src/opening/stores.ts";
 import { patiently } from "./until.ts";
 
 /** Opens the store at an address as a command does, and closes it after the work. */

@@ -1,13 +1,12 @@
-import { mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-
-const fixtures = resolve(import.meta.dir, "../fixtures/tls");
+import { join } from "node:path";
+import certificates from "../fixtures/certificates.json";
 
 export type TestCertificate = "first" | "second" | "rsa";
 
 export function testFile(name: string): string {
-  return readFileSync(join(fixtures, name), "utf8");
+  return (certificates as Record<string, string>)[name]!;
 }
 
 const authorities = [testFile("first-cert.pem"), testFile("second-cert.pem")];
@@ -48,7 +47,8 @@ export function openCertificateFolder(certificate: TestCertificate): Certificate
     put,
     link(next) {
       for (const file of ["cert", "key"]) {
-        const target = join(fixtures, `${next}-${file}.pem`);
+        const target = path(`${next}-${file}.pem`);
+        writeFileSync(target, testFile(`${next}-${file}.pem`));
         replace((temporary) => symlinkSync(target, temporary), path(`${file}.pem`));
       }
     },

@@ -1,5 +1,5 @@
 import type { Store } from "../../src/domain/store.ts";
-import { migratedDatabase } from "./postgres-template.ts";
+import { createdDatabase } from "./postgres-template.ts";
 import { openWorkspace, petstore, type Workspace } from "./process.ts";
 import type { Engine } from "./service.ts";
 import { createKey, importPets, withStoreAt } from "./stocking.ts";
@@ -22,7 +22,7 @@ export interface StoreWorkspace extends Workspace {
 
 export async function openStoreWorkspace(engine: Engine): Promise<StoreWorkspace> {
   const variables: Record<string, string> =
-    engine === "postgres" ? { DATABASE_URL: await migratedDatabase() } : {};
+    engine === "postgres" ? { DATABASE_URL: await createdDatabase() } : {};
   const place = openWorkspace(variables);
   const database = variables.DATABASE_URL ?? `sqlite:${place.path("data/production.db")}`;
   return {

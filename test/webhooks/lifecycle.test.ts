@@ -20,7 +20,7 @@ import {
   webhooksMax,
 } from "../../src/domain/webhooks/lifecycle.ts";
 import type { WebhookTerms } from "../../src/domain/webhooks/terms.ts";
-import { openStore } from "../../src/stores.ts";
+import { openStore } from "../../src/opening/stores.ts";
 import { createWebhookSender } from "../../src/webhooks/sender.ts";
 import { anEntry } from "../support/audit.ts";
 import { createTestClock } from "../support/clock.ts";

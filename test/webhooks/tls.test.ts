@@ -1,15 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { parseNetwork } from "../../src/domain/values/networks.ts";
 import { createWebhookSender } from "../../src/webhooks/sender.ts";
 import { type Listener, startListener } from "../support/listeners.ts";
+import { testFile } from "../support/tls.ts";
 import { until } from "../support/until.ts";
 
-const fixture = (name: string) =>
-  readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url), "utf8");
-
-const key = fixture("server-key.pem");
+const key = testFile("server-key.pem");
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 let secure: Listener;
 let expired: Listener;
@@ -17,8 +14,8 @@ let expired: Listener;
 beforeAll(async () => {
   const start = (cert?: string) =>
     startListener("127.0.0.1", (socket) => socket.end(ok), cert ? { key, cert } : undefined);
-  secure = await start(fixture("server.pem"));
-  expired = await start(fixture("expired.pem"));
+  secure = await start(testFile("server.pem"));
+  expired = await start(testFile("expired.pem"));
 });
 
 afterAll(() => Promise.all([secure, expired].map((listener) => listener.close())));
@@ -34,7 +31,7 @@ function send(url: string, ca?: string, timeoutMs = 60_000) {
   return sender.send({ url, headers: { "x-secret": "s3cret" }, body: "{}" }, AbortSignal.any([]));
 }
 
-const authority = fixture("authority.pem");
+const authority = testFile("authority.pem");
 const unknown = "the certificate is not signed by a known authority";
 
 describe("an attempt over TLS", () => {
@@ -61,7 +58,7 @@ describe("an attempt over TLS", () => {
         await send(`https://sub.hooks.example:${secure.port}/`, authority),
         await send(`https://hooks.example:${secure.port}/`),
         await send(`https://hooks.example:${expired.port}/`, authority),
-        await send(`https://hooks.example:${secure.port}/`, fixture("server.pem")),
+        await send(`https://hooks.example:${secure.port}/`, testFile("server.pem")),
       ].map(({ status, error }) => ({ status, error }));
       expect(errors).toEqual([
         { status: null, error: "the certificate is not valid for other.example" },

@@ -8,7 +8,7 @@ import type { Config } from "../../config.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
 import type { Snapshot } from "../../domain/verification/store.ts";
-import { systemClock } from "../../engines.ts";
+import { systemClock } from "../../opening/engines.ts";
 import { print, printWarning } from "../../output.ts";
 import { packageVersion } from "../../version.ts";
 import { json } from "../command.ts";

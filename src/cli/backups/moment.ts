@@ -1,15 +1,14 @@
 import { type Config, readConfig } from "../../config.ts";
 import type { Moment } from "../../domain/ledger/moments.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { isAllowed } from "../../domain/verification/columns.ts";
 import type { RowsOf } from "../../domain/verification/store.ts";
-import { systemClock } from "../../engines.ts";
+import { systemClock } from "../../opening/engines.ts";
+import { namingFile, sqlitePath } from "../../opening/store-file.ts";
+import { openExistingStore, openStore } from "../../opening/stores.ts";
 import { print, printNote, printWarning } from "../../output.ts";
 import { openForReading } from "../../store/sqlite/engine/connection.ts";
 import { addLaterRows, endAt } from "../../store/sqlite/moment.ts";
 import { rowsFrom } from "../../store/sqlite/transfer.ts";
-import { namingFile, sqlitePath } from "../../store-file.ts";
-import { openExistingStore, openStore } from "../../stores.ts";
 import { counted } from "../paragraphs.ts";
 import { open, type Restored, restoreAndVerify, verifyAgainst } from "./restored-store.ts";
 import { whileRoom } from "./room.ts";
@@ -39,19 +38,16 @@ export async function restoreMoment(
   const store = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
   try {
     const { seq: toSeq, at: lastAt } = await store.history.readTip();
-    const chain = await store.transfer.snapshot(({ rowsOf }) => Array.fromAsync(rowsOf("chain")));
-    // The ledger cannot end among rows of versions before 0.4, which have no hash.
-    const fromSeq = Math.max(1, Number(chain[0]![0]![1]));
-    const [first = { at: lastAt }] = await store.inventory.ledgerAfter(fromSeq - 1, 1);
+    const [first = { at: lastAt }] = await store.inventory.ledgerAfter(0, 1);
     const knownAt = Math.max(lastAt, Date.parse(added.at ?? manifest.at));
     const [from, to] = [first.at, knownAt].map((time) => new Date(time).toISOString());
-    const rows = `rows ${fromSeq} to ${toSeq} can be reached, ${from} to ${to}`;
+    const rows = `rows 1 to ${toSeq} can be reached, ${from} to ${to}`;
     const reach = [toSeq ? rows : "the ledger has no rows", added.problem ?? []].flat().join("; ");
     const time = moment && "time" in moment ? moment.time : knownAt;
     const seq = moment && "seq" in moment ? moment.seq : await store.history.seqAt(time);
-    if (moment && (time > knownAt || seq < fromSeq || seq > toSeq))
+    if (moment && (time > knownAt || seq < 1 || seq > toSeq))
       throw new ServiceError("invalid_request", `cannot reach ${moment.text}: ${reach}`);
-    const json = JSON.stringify({ file, fromSeq, toSeq, from, to, problem: added.problem });
+    const json = JSON.stringify({ file, fromSeq: 1, toSeq, from, to, problem: added.problem });
     (isDryRun ? print : printNote)(isDryRun && isJson ? json : reach);
     if (isDryRun) return restored;
     const [row, next] = await store.inventory.ledgerAfter(seq - 1, 2);
@@ -90,7 +86,7 @@ async function addLater(source: string, path: string, config: Config): Promise<A
     const added = store.transfer.snapshot(({ rowsOf }) => add("the other database", rowsOf));
     return { problem: await added.finally(() => store.close()) };
   }
-  // Not as a store: nothing in a damaged file is repaired, migrated or otherwise changed.
+  // Not as a store: nothing in a damaged file is repaired or otherwise changed.
   using database = await namingFile(file, async () => openForReading(file));
   database.run("BEGIN");
   return { problem: await add(file, asFarAsReadable(file, rowsFrom(database))) };
@@ -100,8 +96,7 @@ async function addLater(source: string, path: string, config: Config): Promise<A
 function asFarAsReadable(name: string, rowsOf: RowsOf): RowsOf {
   return async function* (table, fromSeq) {
     try {
-      for await (const batch of rowsOf(table, fromSeq))
-        yield batch.filter((row) => isAllowed(table, row));
+      yield* rowsOf(table, fromSeq);
     } catch (error) {
       printWarning(`${name}: ${table} cannot be read to its end: ${(error as Error).message}`);
     }

@@ -2,11 +2,11 @@ import { listAhead } from "../../backup/ahead.ts";
 import { listBackups } from "../../backup/folder.ts";
 import { openPlace } from "../../backup/locate.ts";
 import type { Config } from "../../config.ts";
-import { hasOwnBackups } from "../../creation.ts";
 import type { StoreInspection } from "../../domain/operations/inspection.ts";
 import type { MaintenanceTask } from "../../domain/operations/maintenance.ts";
 import { isInForce } from "../../domain/usage/usage.ts";
 import { formatInstant } from "../../domain/values/times.ts";
+import { hasOwnBackups } from "../../opening/creation.ts";
 import {
   type Bounds,
   type Check,

@@ -1,11 +1,11 @@
 import { existsSync, realpathSync } from "node:fs";
 import { commandLine } from "../../command-lines.ts";
 import { type Config, explainConfig } from "../../config.ts";
-import { findNewestBackup } from "../../creation.ts";
+import { findNewestBackup } from "../../opening/creation.ts";
+import { sqlitePath } from "../../opening/store-file.ts";
+import { inspectStore } from "../../opening/stores.ts";
 import { print, withoutSecrets } from "../../output.ts";
 import { settingNames } from "../../settings.ts";
-import { sqlitePath } from "../../store-file.ts";
-import { inspectStore } from "../../stores.ts";
 import { command, json } from "../command.ts";
 import { counted, wrap } from "../paragraphs.ts";
 import { fileChecks, storeBytes } from "./files.ts";

@@ -120,7 +120,7 @@ function statOf(file: string): { file: string; found: Stats }[] {
   return found ? [{ file, found }] : [];
 }
 
-/** `neededBytes` is what a copy of the store takes: a backup or a migration makes one. */
+/** `neededBytes` is what a copy of the store takes: a backup makes one. */
 export function checkSpace(
   folder: string,
   neededBytes: number,
@@ -137,7 +137,7 @@ export function checkSpace(
     return problem(`${ffree} inodes free in ${folder}`, "Delete files that are not needed.");
   }
   return freeBytes < neededBytes
-    ? warning(found, "Free some space: a backup or a migration needs a copy of the store.")
+    ? warning(found, "Free some space: a backup needs a copy of the store.")
     : ok(found);
 }
 

@@ -1,8 +1,9 @@
 import { commandLine } from "../../command-lines.ts";
 import type { Config } from "../../config.ts";
-import { findNewestBackup } from "../../creation.ts";
 import type { StoreInspection } from "../../domain/operations/inspection.ts";
 import { formatInstant } from "../../domain/values/times.ts";
+import { findNewestBackup } from "../../opening/creation.ts";
+import { schemaNumber } from "../../store/schema.ts";
 import { contentChecks } from "./content.ts";
 import {
   type Bounds,
@@ -25,14 +26,13 @@ export async function checkStore(
 ): Promise<readonly Finding[]> {
   const schema = await runCheck(["schema", restore, () => checkSchema(inspection, config)]);
   const findings: Finding[] = [{ name: "store", ...ok(inspection.label) }, ...schema];
-  // Older and newer schemas lack tables or have other ones.
-  const isCurrent = schema[0]?.result === "ok";
-  const hasStore = schema[0]?.result !== "problem";
+  // Another schema may lack tables or have other ones.
+  const fits = schema[0]?.result === "ok";
   const environment: Check = ["environment", restore, () => checkEnvironment(inspection, config)];
   const checks: readonly Check[] = [
-    ...(hasStore ? [environment] : []),
+    ...(fits ? [environment] : []),
     ["engine", "Check the database server.", () => inspection.listFacts()],
-    ...(isCurrent ? currentChecks(inspection, config, bounds) : []),
+    ...(fits ? contentOf(inspection, config, bounds) : []),
   ];
   // One after another: they share a connection.
   for (const check of checks) {
@@ -51,12 +51,8 @@ const lost: Finding = {
   ),
 };
 
-/** The checks of a store with the current schema. */
-function currentChecks(
-  inspection: StoreInspection,
-  config: Config,
-  bounds: Bounds,
-): readonly Check[] {
+/** The checks of a store that has the schema of this version. */
+function contentOf(inspection: StoreInspection, config: Config, bounds: Bounds): readonly Check[] {
   const checkWrites = async () => {
     await inspection.checkWritable();
     return ok("the store accepts writes");
@@ -72,24 +68,18 @@ const writableAdvice =
   "If it is busy, wait for the import that runs. Otherwise check disk space, rights and the server.";
 
 async function checkSchema(inspection: StoreInspection, config: Config): Promise<Found> {
-  const { version, current, isTooNew } = await inspection.readSchema();
-  if (isTooNew) {
-    return problem(
-      `version ${version}, and this petstore knows ${current}`,
-      "Use the newer version of petstore that migrated the store.",
-    );
-  }
-  if (version === 0) {
+  const number = await inspection.readSchema();
+  if (number === 0) {
     const backup = await findNewestBackup(config);
     const next = backup
       ? `If the store is lost, run ${commandLine(config, ["restore", backup])}.`
       : "If this is a new store, run petstore serve to create it.";
     return problem("the database is empty", `Check --database and --env. ${next}`);
   }
-  if (version === current) return ok(`version ${version}, no pending migration`);
-  return warning(
-    `version ${version} of ${current}: the next start or command migrates the store`,
-    "Make a backup first. Content was not checked.",
+  if (number === schemaNumber) return ok(`schema ${number}`);
+  return problem(
+    `schema ${number}, and this version of petstore needs ${schemaNumber}`,
+    "Back the store up with the version that made it, and restore that backup with this one.",
   );
 }
 

@@ -14,7 +14,6 @@ import {
 } from "../../domain/catalogue/import-problems.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
-import { systemClock } from "../../engines.ts";
 import {
   type Delimiter,
   delimiterNames,
@@ -26,8 +25,14 @@ import { readRecords } from "../../files/rows.ts";
 import { spool } from "../../files/spool.ts";
 import { type HeaderMap, headerMapRule, ignored, parseHeaderMap } from "../../files/table.ts";
 import type { Bytes } from "../../files/text.ts";
+import { systemClock } from "../../opening/engines.ts";
+import {
+  findStore,
+  openOrCreateStore,
+  withEmptyStore,
+  withStorePath,
+} from "../../opening/stores.ts";
 import { print, printError } from "../../output.ts";
-import { findStore, openOrCreateStore, withEmptyStore, withStorePath } from "../../stores.ts";
 import { command, creatingSettings, json, type UnlistedCommand } from "../command.ts";
 import { formatFlag, formatOf, nameOf, readBytes } from "../files.ts";
 import { parseInteger } from "../flags.ts";

@@ -31,10 +31,7 @@ export type Scope = (typeof scopes)[number];
 export const roles = ["viewer", "clerk", "owner"] as const;
 export type Role = (typeof roles)[number];
 
-/**
- * The one scope of an operator's key, by role. No API key has it. Versions before 0.13.0 know only that
- * of the owner. They refuse the others, so that nobody can do more there than the role allows.
- */
+/** The one scope of an operator's key, by role. No API key has it. */
 export const roleScopes = {
   viewer: "operator:viewer",
   clerk: "operator:clerk",

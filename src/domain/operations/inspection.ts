@@ -3,16 +3,6 @@ import type { Ban } from "../usage/usage.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 import type { MaintenanceRecord } from "./maintenance.ts";
 
-/** The version of a store's schema, as a number of steps. */
-export interface SchemaState {
-  /** 0 if the database is empty. */
-  readonly version: number;
-  /** The version that this code uses. */
-  readonly current: number;
-  /** Whether the store was made for newer code. This code cannot open it. */
-  readonly isTooNew: boolean;
-}
-
 /** The times of a store, to compare with the clock of this machine. Milliseconds since 1970. */
 export interface StoreTimes {
   /** The clock of the database server. Undefined where there is no server. */
@@ -39,7 +29,7 @@ export interface EngineFact {
 }
 
 /**
- * Looks at a store without creating, migrating or changing anything. Every method may throw, because
+ * Looks at a store without creating or changing anything. Every method may throw, because
  * the store may be broken in any way. `readSchema` works on every store that can be opened, the others on
  * one that has the current schema.
  */
@@ -48,7 +38,8 @@ export interface StoreInspection {
   readonly label: string;
   /** False once the connection was lost. Nothing else can be read then. */
   readonly isOpen: boolean;
-  readSchema(): Promise<SchemaState>;
+  /** The number of the store's schema, or 0 if the database is empty. */
+  readSchema(): Promise<number>;
   /** The environment that the store belongs to. */
   findEnvironment(): Promise<string | undefined>;
   /** Throws if the store cannot be written at the moment. */

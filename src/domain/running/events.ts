@@ -41,20 +41,13 @@ export const events = {
     "There was no store. The service created `store`.",
     "If you did not expect this, stop the service and correct `--database`.",
   ),
-  "store migrated": info(
-    "The schema of the store was migrated from version `from` to version `to`.",
-  ),
-  "backup before migration": info(
-    "Before a migration, the SQLite store was copied to `file`, and the copy was checked.",
-    "Delete the file when you no longer want to go back to the earlier version.",
-  ),
   "older store accepted": warn(
     "The store has the ledger up to row `found`, but row `acknowledged` was acknowledged. The service was told to start without the rows in between.",
     "Remove `--accept-older` from the command line. Tell clients and receivers of webhooks [what is missing](backup.md#after-a-disaster).",
   ),
   "mark missing": warn(
     "The file `-changes` has no mark of the last acknowledged row, so whether the store has all of them is not known. The service writes a new mark.",
-    "Nothing, after an upgrade from before 0.16.0, or if only the database was copied. Otherwise compare the store with a backup or a kept hash.",
+    "Nothing, if only the database was copied. Otherwise compare the store with a backup or a kept hash.",
   ),
   "store lost": error(
     "The store cannot be read. `cause` says why. Requests get 503.",

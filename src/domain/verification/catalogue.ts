@@ -1,5 +1,5 @@
-import { checkRows, type Tables } from "./columns.ts";
 import { toNumber } from "./ledger.ts";
+import { checkRows, type Tables } from "./rows.ts";
 import { type PetState, type PetStates, stockText } from "./states.ts";
 
 /** Compares every entry with the replayed ledger, and marks the pets that have one. */

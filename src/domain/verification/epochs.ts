@@ -1,5 +1,5 @@
-import { checkRows, type Tables } from "./columns.ts";
 import { shown } from "./faults.ts";
+import { checkRows, type Tables } from "./rows.ts";
 
 /** Checks that epochs are unique, begin one after the other, and not after the ledger's end. */
 export async function checkEpochs(tables: Tables, lastSeq: number): Promise<void> {

@@ -1,6 +1,6 @@
 import { allKeys, type Step, startOf, steps, withoutKey } from "../usage/usage-history.ts";
-import { checkRows, type Note, type Tables } from "./columns.ts";
 import { shown } from "./faults.ts";
+import { checkRows, type Note, type Tables } from "./rows.ts";
 
 type KeyIds = ReadonlySet<unknown>;
 

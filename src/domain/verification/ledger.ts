@@ -1,9 +1,9 @@
 import type { Cause } from "../ledger/ledger.ts";
 import type { ChainCheck } from "./chain.ts";
 import type { CheckpointsCheck } from "./checkpoints.ts";
-import { createRowCheck, type Note, type Tables } from "./columns.ts";
 import { checkKey } from "./keys.ts";
 import type { RememberedKeysCheck } from "./remembered-keys.ts";
+import { type Note, noteFor, type Tables } from "./rows.ts";
 import { type PetState, type PetStates, stockText } from "./states.ts";
 import type { StoredRow } from "./store.ts";
 
@@ -22,19 +22,22 @@ export interface Replay {
   readonly checkpoints: CheckpointsCheck;
 }
 
+/** The last millisecond that a date can have. */
+const timeMax = 8.64e15;
+
 /** Replays the ledger into `states` and checks that every row continues those before it. */
 export async function replayLedger(
   tables: Tables,
   { states, keyIds, chain, rememberedKeys, checkpoints }: Replay,
 ): Promise<LedgerEnd> {
-  const begin = createRowCheck(tables, "ledger");
   let [rows, lastSeq, lastAt] = [0, 0, 0];
   for await (const batch of tables.rowsOf("ledger")) {
     for (const row of batch) {
-      const note = begin(row);
+      const note = noteFor(tables, "ledger", row);
       const [seq, at] = [Number(row[0]), Number(row[11])];
       if (seq !== lastSeq + 1) note(`comes after row ${lastSeq}`, `row ${lastSeq + 1} there`);
       if (at < lastAt) note(`at is ${at}`, `${lastAt} or later, as in row ${lastSeq}`);
+      if (at > timeMax) note(`at is ${at}`, `${timeMax} at the latest`);
       const compared = checkpoints.row(seq);
       if (compared) await compared;
       const slot = states.slotOf(row[1] as bigint);

@@ -1,5 +1,5 @@
 import { unpackKeys } from "../ledger/idempotency.ts";
-import { createRowCheck, type Note, type Tables } from "./columns.ts";
+import { type Note, noteFor, type Tables } from "./rows.ts";
 import type { StoredRow } from "./store.ts";
 
 /**
@@ -14,7 +14,6 @@ export interface RememberedKeysCheck {
 }
 
 export async function createRememberedKeysCheck(tables: Tables): Promise<RememberedKeysCheck> {
-  const begin = createRowCheck(tables, "remembered_keys");
   const rows = rowsIn(tables);
   /** The next row of the table. */
   let next: StoredRow | undefined;
@@ -30,7 +29,7 @@ export async function createRememberedKeysCheck(tables: Tables): Promise<Remembe
   /** Makes the next row the current one. */
   async function take(): Promise<void> {
     const row = next!;
-    const note = begin(row);
+    const note = noteFor(tables, "remembered_keys", row);
     const lastSeq = checkRecords(row, note);
     current = { note, at: Number(row[1]), lastSeq };
     await advance();

@@ -14,7 +14,7 @@ const listText = `
   SELECT epoch, from_seq, ${timelineNow} FROM (
     SELECT number, epoch, from_seq FROM epochs
     UNION ALL
-    SELECT NULL, name, CASE WHEN EXISTS (SELECT FROM epochs) THEN tip.seq ELSE 0 END
+    SELECT NULL, name, tip.seq
     FROM (SELECT ${currentEpoch} AS name FROM store WHERE id = 1) AS current, (${readTip}) AS tip
     WHERE NOT EXISTS (SELECT FROM epochs WHERE epoch = name)) AS history
   ORDER BY number NULLS LAST`;
@@ -30,8 +30,7 @@ const isUnrecordedText = `
  */
 const recordText = `
   INSERT INTO epochs (number, epoch, from_seq)
-  SELECT (SELECT coalesce(max(number), 0) + 1 FROM epochs), epoch || '-' || $1::text,
-         CASE WHEN EXISTS (SELECT FROM epochs) THEN $2::int8 ELSE 0 END
+  SELECT (SELECT coalesce(max(number), 0) + 1 FROM epochs), epoch || '-' || $1::text, $2::int8
   FROM store WHERE id = 1
   ON CONFLICT (epoch) DO NOTHING RETURNING number`;
 

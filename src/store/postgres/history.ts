@@ -13,10 +13,9 @@ const removalText = `SELECT (SELECT version FROM removed_pets WHERE pet_id = $1:
 
 const tipText = `SELECT tip.*, ${timelineNow} FROM (${readTip}) AS tip`;
 
-/** The last row without a hash of its own has it in the table `chain`. */
 export const hasRowText = `SELECT $1::int8 = 0
-    OR EXISTS (SELECT FROM ledger WHERE seq = $1::int8 AND hash = decode($2::text, 'hex'))
-    OR EXISTS (SELECT FROM chain WHERE from_seq = $1::int8 AND hash = $2::text), ${timelineNow}`;
+    OR EXISTS (SELECT FROM ledger WHERE seq = $1::int8 AND hash = decode($2::text, 'hex')),
+  ${timelineNow}`;
 
 const seqAtText = `SELECT petstore_seq_at($1::int8), ${timelineNow}`;
 

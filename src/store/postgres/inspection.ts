@@ -1,13 +1,12 @@
 import type { EngineFact, StoreInspection } from "../../domain/operations/inspection.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { inspectionReads } from "../inspection.ts";
+import { checkRights, readNumber } from "./creation.ts";
 import { createDatabase } from "./engine/database.ts";
 import { describeFailure } from "./engine/failures.ts";
 import { scriptsOn } from "./engine/scripts.ts";
 import type { Session } from "./engine/session.ts";
 import { hasRowText } from "./history.ts";
-import { checkRights, readVersion } from "./schema/migrations.ts";
-import { steps } from "./schema/steps.ts";
 import { createUsage } from "./usage.ts";
 
 /** The oldest server version that was tested. */
@@ -56,14 +55,9 @@ function createInspection(label: string, session: Session, close: () => void): S
     get isOpen() {
       return session.isOpen;
     },
-    async readSchema() {
-      const { version, fits } = await readVersion({ ...session, query });
-      return { version, current: steps.length, isTooNew: fits > steps.length };
-    },
+    readSchema: () => readNumber({ ...session, query }),
     async findEnvironment() {
-      const { version } = await readVersion({ ...session, query });
-      const table = version < 2 ? "head" : "store";
-      const [row] = await query(`SELECT environment FROM ${table} WHERE id = 1`);
+      const [row] = await query("SELECT environment FROM store WHERE id = 1");
       return row?.[0] as string | undefined;
     },
     // A server that accepts no writes was rejected when the session was opened.

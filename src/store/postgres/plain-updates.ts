@@ -36,7 +36,7 @@ function isLine(text: string | null): boolean {
 }
 
 /** The procedure is part of the schema. */
-const callText = `CALL petstore_set_quantities_between($1::int8, $2::int8, $3::int8, $4::int8,
+const callText = `CALL petstore_set_quantities($1::int8, $2::int8, $3::int8, $4::int8,
   $5::int8[], $6::int8[], $7::int4[], $8::text, $9::text, $10::text, $11::text, $12::text, $13::int8,
   $14::bytea, NULL::int8, NULL::int8, NULL::text, NULL::text, NULL::text, NULL::text, NULL::int8)`;
 

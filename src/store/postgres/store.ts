@@ -1,6 +1,5 @@
 import { createProblems } from "../../domain/catalogue/import-problems.ts";
 import type { Environment } from "../../domain/keys/keys.ts";
-import type { Migration } from "../../domain/operations/upgrades.ts";
 import { createCondition } from "../../domain/running/background.ts";
 import type { Clock } from "../../domain/running/clock.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
@@ -10,6 +9,7 @@ import { createScriptedPorts, type ScriptMethods } from "../scripted-ports.ts";
 import { orderStaging, petStaging } from "../staged-rows.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpoints } from "./checkpoints.ts";
+import { createOrCheck, readNumber } from "./creation.ts";
 import { readClock } from "./engine/clock.ts";
 import type { Database } from "./engine/database.ts";
 import { describeFailure, isTemporary, toUnavailable } from "./engine/failures.ts";
@@ -25,8 +25,6 @@ import { importOrders, importPets } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
 import { createOverlappingCommits } from "./overlapping-commits.ts";
 import { createPets } from "./pets.ts";
-import { hasStore, migrate } from "./schema/migrations.ts";
-import { steps } from "./schema/steps.ts";
 import { previewImport } from "./staging.ts";
 import { createSnapshot, importTables } from "./transfer.ts";
 import { createUsage, liftBans } from "./usage.ts";
@@ -42,16 +40,11 @@ export interface PostgresOptions {
   readonly patienceMs: number;
   /** Whether the tables are created in a database that has none. True unless given. */
   readonly mayCreate?: boolean;
-  /** Whether the store is only read. It is then still migrated, and nothing else in it is changed. */
+  /** Whether the store is only read. Nothing in it is then changed. */
   readonly isReadOnly?: boolean | undefined;
   readonly onCreated?: (() => void) | undefined;
-  /** Called after the schema was migrated. */
-  readonly onMigrated?: ((migration: Migration) => void) | undefined;
   readonly log?: Log | undefined;
 }
-
-/** The version of the schema that this version of petstore uses. */
-export const postgresSchema = steps.length;
 
 /**
  * Deadlines. A request that waits behind a call that hangs still gets its response within five
@@ -63,7 +56,7 @@ const commitMs = 3_500;
 /** For what an operator changes, which may have to wait for an import. */
 const patientMs = 8_000;
 /**
- * For commands and migrations, which no client waits for. To hash or verify a hundred million ledger
+ * For commands, which no client waits for. To hash or verify a hundred million ledger
  * rows takes about ten minutes.
  */
 const ownSessionMs = 3_600_000;
@@ -168,7 +161,7 @@ function createOwnSessions(database: Database, isReadOnly: boolean) {
 }
 
 /**
- * Migrates the schema and records the current epoch. Waits for a database that is not reachable yet,
+ * Creates the tables of a new store and records the current epoch. Waits for a database that is not reachable yet,
  * but not if a retry cannot help.
  */
 async function prepare(options: PostgresOptions): Promise<Epochs> {
@@ -181,15 +174,14 @@ async function prepare(options: PostgresOptions): Promise<Epochs> {
       const session = await database.connect();
       const epochs = createEpochs(session.server);
       const preparing = withinDeadline(session, ownSessionMs, async (own) => {
-        if (!mayCreate && !(await hasStore(own))) throw noStore(database);
-        const migration = await migrate(own, environment);
+        if (!mayCreate && (await readNumber(own)) === 0) throw noStore(database);
+        const isCreated = await createOrCheck(own, environment);
         if (!isReadOnly) await recordEpoch(own, epochs);
-        return migration;
+        return isCreated;
       });
-      const migration = await preparing.finally(() => session.close());
+      const isCreated = await preparing.finally(() => session.close());
       reachable.succeeded();
-      if (migration?.from.version === 0) options.onCreated?.();
-      else if (migration) options.onMigrated?.(migration);
+      if (isCreated) options.onCreated?.();
       return epochs;
     } catch (error) {
       if (!isTemporary(error) || performance.now() > giveUpAt) throw cannotOpen(database, error);

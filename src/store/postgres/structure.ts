@@ -1,8 +1,10 @@
 import type { Fault } from "../../domain/verification/store.ts";
+import { checkConstraints } from "../constraints.ts";
 import { expectedDefinition, tables } from "../tables.ts";
 import { textArray } from "./engine/arrays.ts";
+import { runScript } from "./engine/scripts.ts";
 import type { Session } from "./engine/session.ts";
-import { steps } from "./schema/steps.ts";
+import { schema } from "./schema.ts";
 
 /**
  * The triggers, as PostgreSQL writes them after `CREATE TRIGGER` and their names. They keep the ledger
@@ -22,8 +24,6 @@ const triggers: ReadonlyMap<string, string> = new Map(
       "AFTER DELETE ON pets REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION petstore_pets_keep_entries()",
     audit_rows_stay:
       "BEFORE DELETE OR UPDATE OR TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse('audit rows are never changed or deleted')",
-    refuse_0_1:
-      "BEFORE INSERT OR UPDATE ON usage FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse_0_1_counts()",
   }),
 );
 
@@ -34,19 +34,11 @@ const presentTriggers = `
     AND tgrelid IN (SELECT to_regclass(name) FROM unnest($1::text[]) AS ours(name))
   ORDER BY tgname`;
 
-/** Steps are never edited, except their comments. So their texts have the body of every function. */
-const madeFunction =
-  /CREATE (?:OR REPLACE )?(?:FUNCTION|PROCEDURE) (petstore_\w+)\([\s\S]*?AS \$\$([\s\S]*?)\$\$|DROP FUNCTION (petstore_\w+)/g;
+const madeFunction = /CREATE (?:FUNCTION|PROCEDURE) (petstore_\w+)\([\s\S]*?AS \$\$([\s\S]*?)\$\$/g;
 
 function functionBodies(): Map<string, string> {
-  const bodies = new Map<string, string>();
-  for (const { text } of steps) {
-    for (const [, name, body, dropped] of text.matchAll(madeFunction)) {
-      if (dropped !== undefined) bodies.delete(dropped);
-      else bodies.set(name!, withoutComments(body!));
-    }
-  }
-  return bodies;
+  const made = [...schema.matchAll(madeFunction)];
+  return new Map(made.map(([, name, body]) => [name!, withoutComments(body!)]));
 }
 
 function withoutComments(body: string): string {
@@ -58,8 +50,8 @@ const presentBodies = `
     JOIN pg_proc ON pg_proc.oid = to_regproc(name)`;
 
 /**
- * Checks that the triggers and functions of the schema do what they did when they were made, and that
- * nobody has added a trigger. The server itself checks its pages.
+ * Checks that the triggers and functions of the schema do what they did when they were made, that nobody
+ * has added a trigger, and that every row obeys its constraints. The server itself checks its pages.
  */
 export async function checkStructure({ query }: Session): Promise<readonly Fault[]> {
   const names = tables.map(({ name }) => name);
@@ -89,5 +81,5 @@ export async function checkStructure({ query }: Session): Promise<readonly Fault
     const what = found === undefined ? "is missing" : "was altered";
     faults.push({ where: `function ${name}`, found: what, expected: expectedDefinition });
   }
-  return faults;
+  return [...faults, ...(await runScript(query, checkConstraints(schema)))];
 }

@@ -51,22 +51,7 @@ const bansInForce = `
 const continueAudit = `UPDATE audit_end SET seq = last.seq, at = last.at
   FROM (SELECT seq, at FROM audit ORDER BY seq DESC LIMIT 1) AS last`;
 
-/** The last row has no hash if it is older than the chain, which then ends in the table `chain`. */
-const lastRow = `SELECT seq, at, coalesce(encode(hash, 'hex'), (SELECT chain.hash FROM chain))
-  FROM ledger ORDER BY seq DESC LIMIT 1`;
-
-/** Every store has one row here, so it is changed and not added. */
-async function setChain({ query }: Session, rowsOf: RowsOf): Promise<void> {
-  for await (const batch of rowsOf("chain")) {
-    for (const [id, fromSeq, hash] of batch) {
-      const values = [id, fromSeq, hash];
-      await query(
-        "UPDATE chain SET from_seq = $2::int8, hash = $3::text WHERE id = $1::int2",
-        values,
-      );
-    }
-  }
-}
+const lastRow = "SELECT seq, at, encode(hash, 'hex') FROM ledger ORDER BY seq DESC LIMIT 1";
 
 /** Copies every row of another store, all or none. */
 export async function importTables(session: Session, rowsOf: RowsOf): Promise<void> {
@@ -82,11 +67,8 @@ export async function importTables(session: Session, rowsOf: RowsOf): Promise<vo
   const [recorded] = await query("SELECT EXISTS (SELECT FROM epochs)");
   if (recorded?.[0]) await query("DELETE FROM epochs");
   for (const { name, columns } of tables) {
-    if (name === "chain") await setChain(session, rowsOf);
-    else {
-      const target = `${storedIn(name)} (${columns})`;
-      await copyIn(session, target, rowsOf(name), (row) => row as Value[]);
-    }
+    const target = `${storedIn(name)} (${columns})`;
+    await copyIn(session, target, rowsOf(name), (row) => row as Value[]);
   }
   await sql.unsafe(bansInForce);
   await sql.unsafe(continueAudit);

@@ -41,10 +41,8 @@ export function createHistoryReader(database: Database): HistoryReader {
   );
   const removal = database.query("SELECT version FROM removed_pets WHERE pet_id = ?");
   const tip = database.query(`SELECT ${tipColumns} FROM head`);
-  // The last row without a hash of its own has it in the table `chain`.
   const withHash = database.query(
-    `SELECT ?1 = 0 OR EXISTS (SELECT 1 FROM ledger WHERE seq = ?1 AND hash = ?2)
-       OR EXISTS (SELECT 1 FROM chain WHERE from_seq = ?1 AND hash = ?3)`,
+    "SELECT ?1 = 0 OR EXISTS (SELECT 1 FROM ledger WHERE seq = ?1 AND hash = ?2)",
   );
   const atTime = database.query(searchTime);
   const rows = database.query(
@@ -72,7 +70,7 @@ export function createHistoryReader(database: Database): HistoryReader {
       return row && Number(row[0]);
     },
     readTip: () => toTip(tip.values()[0]!),
-    hasRow: (seq, hash) => withHash.values(seq, Buffer.from(hash, "hex"), hash)[0]![0] === 1n,
+    hasRow: (seq, hash) => withHash.values(seq, Buffer.from(hash, "hex"))[0]![0] === 1n,
     seqAt(time) {
       const row = atTime.values(time)[0];
       if (!row) throw unavailable("damaged");

@@ -1,14 +1,13 @@
 import { Database } from "bun:sqlite";
 import type { EngineFact, StoreInspection } from "../../domain/operations/inspection.ts";
 import { inspectionReads } from "../inspection.ts";
+import { assertOurs, readNumber } from "./creation.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
 import { guarded, promised, unavailableOr, wrapMethods } from "./engine/connection.ts";
 import { filesOf } from "./engine/files.ts";
 import { recoverFile } from "./engine/recovery.ts";
 import { scriptsOn } from "./engine/scripts.ts";
 import { createHistoryReader } from "./history.ts";
-import { assertOurs, versionOf } from "./schema/migrations.ts";
-import { steps } from "./schema/steps.ts";
 import { banReads } from "./usage.ts";
 
 /** How long to wait for the locks of other processes. An import holds the write lock for longer. */
@@ -33,12 +32,9 @@ export function openInspection(path: string): StoreInspection {
 
 function createInspection(path: string, database: Database): StoreInspection {
   const first = (text: string) => database.query(text).values()[0] ?? [];
-  // Statements are prepared when they are needed: an old schema lacks tables.
+  // Statements are prepared when they are needed: another schema may lack tables.
   const reads = {
-    readSchema() {
-      const version = versionOf(database);
-      return { version, current: steps.length, isTooNew: version > steps.length };
-    },
+    readSchema: () => readNumber(database),
     findEnvironment: () => first("SELECT environment FROM head")[0] as string,
     checkWritable() {
       database.run("BEGIN IMMEDIATE");

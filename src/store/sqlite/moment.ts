@@ -1,4 +1,4 @@
-import type { SQLQueryBindings } from "bun:sqlite";
+import { SQLiteError, type SQLQueryBindings, type Statement } from "bun:sqlite";
 import type { Environment } from "../../domain/keys/keys.ts";
 import { hashText } from "../../domain/ledger/chain.ts";
 import { recordBytes, unpackKeys } from "../../domain/ledger/idempotency.ts";
@@ -64,12 +64,13 @@ export function addLaterRows(
     };
     for (const table of tables.filter((one) => one.name in wanted)) {
       const barcodeAt = table.columns.split(", ").indexOf("barcode");
-      const insert = database.query(insertInto(table).replace("INSERT", "INSERT OR IGNORE"));
+      const insert = database.query(insertInto(table));
       for await (const batch of rowsOf(table.name, start.seq)) {
         const rows = batch.filter(wanted[table.name]!) as SQLQueryBindings[][];
-        for (const row of rows) insert.run(...row);
+        for (const row of rows) addIfPossible(insert, row);
         // Without its barcode, if another pet of the backup has that.
-        for (const row of rows) if (row[barcodeAt]) insert.run(...row.with(barcodeAt, null));
+        for (const row of rows)
+          if (row[barcodeAt]) addIfPossible(insert, row.with(barcodeAt, null));
       }
     }
     const lacking = `${name} does not have the last row of the backup, ${start.seq}:${start.hash}`;
@@ -77,6 +78,16 @@ export function addLaterRows(
     database.run(`${addLostKeys(start.seq)}; ${setHeadFromLedger}; COMMIT`);
     return problem;
   });
+}
+
+/** Leaves out a row that the table cannot have: it has the row already, or a damaged file lost its values. */
+function addIfPossible(insert: Statement, row: SQLQueryBindings[]): void {
+  try {
+    insert.run(...row);
+  } catch (error) {
+    const constraint = 19;
+    if (!(error instanceof SQLiteError && (error.errno & 0xff) === constraint)) throw error;
+  }
 }
 
 /** Removes the rows after `seq`, and makes everything that follows from the ledger again. */

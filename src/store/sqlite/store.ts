@@ -1,24 +1,19 @@
-import type { Migration } from "../../domain/operations/upgrades.ts";
+import type { Environment } from "../../domain/keys/keys.ts";
 import type { Clock } from "../../domain/running/clock.ts";
 import type { Log } from "../../domain/running/events.ts";
 import type { Store } from "../../domain/store.ts";
+import { assertFits, assertOurs, readNumber } from "./creation.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
-import { openForReading, unavailableOr, type WrittenFile } from "./engine/connection.ts";
-import { assertNotServedByOlderVersion, assertStore } from "./engine/existence.ts";
+import { guarded, openForReading, unavailableOr, type WrittenFile } from "./engine/connection.ts";
+import { assertStore } from "./engine/existence.ts";
 import { filesOf, hasContent, prepareFiles } from "./engine/files.ts";
 import { assertNoLostRows, type LostRows } from "./engine/mark.ts";
 import { recoverFile } from "./engine/recovery.ts";
 import { isServedElsewhere } from "./engine/serving-lock.ts";
-import { upgradeFile } from "./engine/upgrade.ts";
 import { createPorts } from "./ports.ts";
-import { assertCurrent } from "./schema/migrations.ts";
-import { steps } from "./schema/steps.ts";
 import { openCommandAccess, openReadingAccess, openServiceAccess } from "./writing/access.ts";
 import { busyWaitMs, openInlineWriter, startEpoch } from "./writing/writer.ts";
 import { startWriterThread } from "./writing/writer-thread.ts";
-
-/** The version of the schema that this version of petstore uses. */
-export const sqliteSchema = steps.length;
 
 export interface SqliteOptions extends WrittenFile {
   readonly clock: Clock;
@@ -27,7 +22,7 @@ export interface SqliteOptions extends WrittenFile {
    * service. A command does one thing and ends, so it does not need a thread.
    */
   readonly threaded: boolean;
-  /** Whether the store is only read. It is then still migrated, and nothing else in it is changed. */
+  /** Whether the store is only read. Nothing in it is then changed. */
   readonly isReadOnly?: boolean | undefined;
   /** Gets a line about damaged files if the store has a thread. Otherwise damage throws. */
   readonly log?: Log | undefined;
@@ -38,8 +33,6 @@ export interface SqliteOptions extends WrittenFile {
   readonly acceptOlder?: number | undefined;
   /** Called with the rows that the store lacks, or if it has no mark that shows them. */
   readonly onUncertain?: ((lost: LostRows | "unmarked") => void) | undefined;
-  /** Called after the schema was migrated. */
-  readonly onMigrated?: ((migration: Migration) => void) | undefined;
   /** Called if a command has written and the serving process does not respond. */
   readonly onUnseen?: (() => void) | undefined;
 }
@@ -52,14 +45,12 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   if (!threaded) assertUndamaged(filesOf(path));
   recoverFile(path);
   if (!mayCreate) assertStore(path);
-  if (!threaded) assertNotServedByOlderVersion(path);
   const isNew = !hasContent(path);
+  if (!isNew) assertReadable(path, environment);
   if (!isReadOnly && !isServedElsewhere(filesOf(path))) {
     const lost = assertNoLostRows(path, options.acceptOlder);
     if (lost && !isNew) options.onUncertain?.(lost);
   }
-  const migration = upgradeFile(path, environment, clock.now());
-  if (migration) options.onMigrated?.(migration);
   if (isReadOnly) return openOnlyForReading(file, clock);
   const writer = threaded ? await startWriterThread(file, log) : openInlineWriter(file);
   try {
@@ -88,11 +79,17 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   }
 }
 
+/** Rejects a file that this version cannot use, before anything is written to it or beside it. */
+const assertReadable = guarded((path: string, environment: Environment): void => {
+  using database = openForReading(path, busyWaitMs);
+  assertOurs(database);
+  if (readNumber(database) !== 0) assertFits(database, environment);
+});
+
 /** Opens a store for a command that only reads. SQLite itself then writes to no file but its `-shm`. */
 function openOnlyForReading(file: WrittenFile, clock: Clock): Store {
   const database = openForReading(file.path, busyWaitMs);
   try {
-    assertCurrent(database, file.environment);
     const { access, writer } = openReadingAccess(database, filesOf(file.path));
     const ports = createPorts({ ...file, clock, isService: false, writer, database, access });
     return { ...ports, close: async () => database.close() };

@@ -1,4 +1,5 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
+import { genesisHash } from "../../domain/ledger/chain.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { RowsOf } from "../../domain/verification/store.ts";
 import { anyRow, batchRows, placeholders, selectAll, type Table, tables } from "../tables.ts";
@@ -24,11 +25,9 @@ export async function* batchesOf(database: Database, sql: string): AsyncGenerato
   }
 }
 
-/** The last row has no hash if it is older than the chain, which then ends in the table `chain`. */
 export const setHeadFromLedger = `UPDATE head SET seq = (SELECT coalesce(max(seq), 0) FROM ledger),
   at = (SELECT coalesce(max(at), 0) FROM ledger), keys_version = keys_version + 1,
-  hash = coalesce((SELECT CASE WHEN hash IS NOT NULL THEN lower(hex(hash)) END FROM ledger
-    ORDER BY seq DESC LIMIT 1), (SELECT hash FROM chain))`;
+  hash = coalesce((SELECT lower(hex(hash)) FROM ledger ORDER BY seq DESC LIMIT 1), '${genesisHash}')`;
 
 /** Copies every row of another store, all or none. */
 export async function importTables(database: Database, rowsOf: RowsOf): Promise<void> {
@@ -38,7 +37,6 @@ export async function importTables(database: Database, rowsOf: RowsOf): Promise<
     if (Number(present) !== 0) throw new ServiceError("invalid_request", "the target is not empty");
     // The epoch of an empty store covers no row. The next open adds it again, after the last row.
     database.run("DELETE FROM epochs");
-    database.run("DELETE FROM chain");
     for (const table of tables) {
       const insert = database.query(insertInto(table));
       for await (const batch of rowsOf(table.name)) {

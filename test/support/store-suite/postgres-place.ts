@@ -2,13 +2,13 @@ import { SQL } from "bun";
 import { createDatabase } from "../../../src/store/postgres/engine/database.ts";
 import type { TestClock } from "../clock.ts";
 import { openConnected } from "../postgres-store.ts";
-import { migratedDatabase } from "../postgres-template.ts";
+import { createdDatabase } from "../postgres-template.ts";
 import { createOpenedStores } from "./opened-stores.ts";
 import type { StorePlace } from "./suite.ts";
 
 /** A database on the shared server, whose address ends with these parameters. */
 export async function enterPostgres(clock: TestClock, parameters: string): Promise<StorePlace> {
-  const url = (await migratedDatabase()) + parameters;
+  const url = (await createdDatabase()) + parameters;
   const opened = createOpenedStores();
   return {
     async open(environment = "production") {

@@ -4,8 +4,8 @@
  */
 import { startService } from "../../../src/compose.ts";
 import { readConfig } from "../../../src/config.ts";
-import { systemClock } from "../../../src/engines.ts";
 import { createLog } from "../../../src/log.ts";
+import { systemClock } from "../../../src/opening/engines.ts";
 import { trialBounds } from "./bounds.ts";
 
 /** The first bound for the jitter is 5 s. */

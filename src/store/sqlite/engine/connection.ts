@@ -2,7 +2,7 @@ import { Database, SQLiteError } from "bun:sqlite";
 import type { Environment } from "../../../domain/keys/keys.ts";
 import { type UnavailableReason, unavailable } from "../../../domain/running/errors.ts";
 import type { Promised } from "../../statements.ts";
-import { migrate } from "../schema/migrations.ts";
+import { createOrCheck } from "../creation.ts";
 import { prepareFiles } from "./files.ts";
 
 /**
@@ -51,7 +51,7 @@ export const openForStaging = guarded((path: string): Database => {
 /** An empty store in memory. */
 export function openEmpty(environment: Environment): Database {
   const database = new Database(":memory:", { safeIntegers: true, strict: true });
-  migrate(database, environment);
+  createOrCheck(database, environment);
   return database;
 }
 
@@ -75,7 +75,7 @@ export function openForWriting(file: WrittenFile, busyWaitMs: number): Database 
     setPragma(database, "mmap_size", 0n);
     // Before the log exists: a new store is then complete in its file, and a copy of that file without
     // the log cannot pass for a store that was never filled.
-    migrate(database, environment);
+    createOrCheck(database, environment);
     setPragma(database, "journal_mode", "wal");
     // The first read creates the log of a new store. Damage to a file is found only if it existed when
     // the checks began.

@@ -1,11 +1,9 @@
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { ServiceError } from "../../../domain/running/errors.ts";
-import { journalModeOf, versionOf } from "../schema/migrations.ts";
-import { steps } from "../schema/steps.ts";
+import { journalModeOf } from "../creation.ts";
 import { guarded, openForReading } from "./connection.ts";
-import { filesOf, hasContent } from "./files.ts";
+import { hasContent } from "./files.ts";
 import { recoverFile } from "./recovery.ts";
-import { isServedElsewhere } from "./serving-lock.ts";
 
 /** Throws if there is no store at this path. Does not create anything. */
 export function assertStore(path: string): void {
@@ -31,19 +29,4 @@ const hasTables = guarded((path: string): boolean => {
 
 function noStore(problem: string): ServiceError {
   return new ServiceError("not_found", `${problem}; check --database`);
-}
-
-/**
- * Rejects a store that a service of an older version is using. Migrating it would make that service
- * add ledger rows without hashes.
- */
-export function assertNotServedByOlderVersion(path: string): void {
-  const files = filesOf(path);
-  if (!existsSync(files.database) || !isServedElsewhere(files)) return;
-  using database = openForReading(path);
-  if (versionOf(database) >= steps.length) return;
-  throw new ServiceError(
-    "unavailable",
-    "an older version of petstore is serving the store; restart it with this version first",
-  );
 }

@@ -1,0 +1,48 @@
+import type { Fault } from "../domain/verification/store.ts";
+import { run, type Script } from "./statements.ts";
+
+/** A table of a schema, and what its CHECK constraints require. */
+interface CheckedTable {
+  readonly name: string;
+  readonly rules: readonly string[];
+}
+
+/**
+ * Counts the rows that break a CHECK constraint of the schema. SQLite's own check leaves constraints out
+ * on a connection that only reads, and PostgreSQL has none for a constraint that somebody dropped.
+ */
+export function* checkConstraints(schema: string): Script<readonly Fault[]> {
+  const faults: Fault[] = [];
+  for (const { name, rules } of tablesIn(schema)) {
+    const counts = rules.map((rule) => `count(*) FILTER (WHERE NOT (${rule}))`);
+    const [broken] = yield* run(`SELECT ${counts.join()} FROM ${name}`);
+    for (const [at, rule] of rules.entries()) {
+      const count = Number(broken![at]);
+      if (count === 0) continue;
+      const found = `${count} rows break a constraint`;
+      faults.push({ where: `table ${name}`, found, expected: rule.replaceAll(/\s+/g, " ") });
+    }
+  }
+  return faults;
+}
+
+function tablesIn(schema: string): readonly CheckedTable[] {
+  return [...schema.matchAll(/CREATE TABLE (\w+) \(([\s\S]*?);\n/g)]
+    .map(([, name, body]) => ({ name: name!, rules: rulesIn(body!) }))
+    .filter(({ rules }) => rules.length > 0);
+}
+
+/** The text in the parentheses after each CHECK. */
+function rulesIn(body: string): readonly string[] {
+  return body.split("CHECK (").slice(1).map(untilClosed);
+}
+
+function untilClosed(text: string): string {
+  let depth = 1;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === "(") depth += 1;
+    else if (text[at] === ")") depth -= 1;
+    if (depth === 0) return text.slice(0, at).trim();
+  }
+  return text;
+}

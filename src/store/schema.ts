@@ -1,0 +1,30 @@
+import type { Environment } from "../domain/keys/keys.ts";
+import { ServiceError } from "../domain/running/errors.ts";
+
+/**
+ * The number of the schema, the same on both engines. It grows with every change of a schema. Versions
+ * before 0.17.0 numbered theirs from 1, so they take a higher number for that of a newer version.
+ */
+export const schemaNumber = 100;
+
+/** Rejects a store of another version. Nothing is converted: its backup fits every later version. */
+export function assertSchema(found: number): void {
+  if (found === schemaNumber) return;
+  throw new ServiceError(
+    "unavailable",
+    `the store has schema ${found}, and this version of petstore needs ${schemaNumber}: back it up with the version that made it, and restore that backup with this one`,
+  );
+}
+
+/** The error for a store of the other environment. */
+export function otherEnvironment(found: string, environment: Environment): ServiceError {
+  const problem = `the database belongs to the ${found} environment, not to ${environment}`;
+  return new ServiceError("unavailable", `${problem}; check --env and --database`);
+}
+
+/** Rejects a store by the row of its head, if it belongs to the other environment. */
+export function assertOwner(head: readonly unknown[] | undefined, environment: Environment): void {
+  if (!head)
+    throw new ServiceError("unavailable", "the database has no head row; restore a backup");
+  if (head[0] !== environment) throw otherEnvironment(String(head[0]), environment);
+}
