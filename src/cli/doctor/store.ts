@@ -64,7 +64,7 @@ function currentChecks(
   return [
     ["writable", writableAdvice, checkWrites],
     ["clock", restore, () => checkClock(inspection, bounds)],
-    ...contentChecks(inspection, config, bounds),
+    ...contentChecks(inspection, config),
   ];
 }
 
