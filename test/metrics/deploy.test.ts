@@ -110,9 +110,9 @@ test("the alerts and the documentation warn when the doctor and the console do",
   expect(exprOf("PetstoreDrillOld")).toEndWith(` > ${drill} * 86400`);
   expect(exprOf("PetstoreCertificateExpires")).toEndWith(` < ${ending} * 86400`);
   expect(exprOf("PetstoreBackupOld")).toEndWith(
-    ` > ${backupAgeMsMax(undefined) / 3_600_000} * 3600`,
+    " > min by (job) (petstore_backup_age_max_seconds)",
   );
-  const hours = `${backupAgeMsMax(undefined) / 3_600_000} hours`;
+  const hours = `${backupAgeMsMax(undefined) / 3_600_000} hours without it`;
   const named = {
     operating: [`more than ${drill} days`],
     backup: [`after ${drill} days`],
