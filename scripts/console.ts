@@ -6,7 +6,14 @@ import type { ConsoleManifest } from "../src/http/console/pages.ts";
 const root = join(import.meta.dir, "..");
 const folder = join(root, "dist/console");
 const manifestPath = join(folder, "manifest.json");
-const sources = ["src/console", "src/kit", "scripts/console.ts", "tsconfig.json", "package.json"];
+const sources = [
+  "src/console",
+  "src/kit",
+  "src/domain",
+  "scripts/console.ts",
+  "tsconfig.json",
+  "package.json",
+];
 
 if (!process.argv.includes("--if-needed") || isStale()) await build();
 

@@ -48,7 +48,7 @@ const mayImport: Record<string, readonly string[]> = {
   "src/http/": ["src/domain/", "src/files/", "node:"],
   "src/console/": [
     ...["src/kit/", "src/domain/audit/audit.ts", "src/domain/limits/plans.ts"],
-    ...["src/domain/running/errors.ts", "src/domain/values/"],
+    ...["src/domain/operations/attention.ts", "src/domain/running/errors.ts", "src/domain/values/"],
     ...["preact", "@preact/signals"],
   ],
   "src/http/docs/": ["src/domain/", "src/http/", "src/kit/", "node:"],

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { KeyStatus } from "../src/domain/keys/lifecycle.ts";
-import { listAttention, type ServiceState } from "../src/domain/operations/attention.ts";
+import { endingMs, listAttention, type ServiceState } from "../src/domain/operations/attention.ts";
 import type { Webhook } from "../src/domain/webhooks/webhook.ts";
 
 const now = Date.UTC(2026, 10, 15, 12);
-const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 const recent = {
   task: "backup",
@@ -62,9 +63,9 @@ const aWebhook = (name: string, fields: Partial<Webhook>) =>
 
 describe("what needs attention", () => {
   test("nothing, if everything is well", () => {
-    const keys = [aKey("a", { usedToday: 899, expiresAt: now + 8 * dayMs })];
+    const keys = [aKey("a", { usedToday: 899, expiresAt: now + endingMs + 1 })];
     const webhooks = [aWebhook("a", {})];
-    expect(textsOf({ keys, webhooks, certificateExpiresAt: now + 8 * dayMs })).toEqual([]);
+    expect(textsOf({ keys, webhooks, certificateExpiresAt: now + endingMs + 1 })).toEqual([]);
   });
 
   test("backups that have changes which the store does not have", () => {
@@ -90,8 +91,8 @@ describe("what needs attention", () => {
     expect(textsOf({ lostRows: { found: 4, acknowledged: 54 } })).toEqual([
       "problem: Acknowledged updates are missing: rows 5 to 54 of the ledger. The service was started with --accept-older=4.",
     ]);
-    expect(textsOf({ certificateExpiresAt: now + dayMs })).toEqual([
-      "problem: The TLS certificate expires at 2026-11-16T12:00:00Z.",
+    expect(textsOf({ certificateExpiresAt: now + endingMs })).toEqual([
+      "warning: The TLS certificate expires at 2026-11-29T12:00:00Z.",
     ]);
     expect(textsOf({ certificateExpiresAt: now - dayMs })).toEqual([
       "problem: The TLS certificate expired at 2026-11-14T12:00:00Z.",
@@ -103,13 +104,13 @@ describe("what needs attention", () => {
       "warning: There is no backup of the store yet.",
     ]);
     const aged = (ageMs: number) => ({ ...recent, succeededAt: now - ageMs });
-    expect(textsOf({ backup: aged(7 * dayMs) })).toEqual([]);
-    expect(textsOf({ backup: aged(8 * dayMs) })).toEqual([
-      "warning: The last backup is from 2026-11-07T12:00:00Z.",
+    expect(textsOf({ backup: aged(26 * hourMs) })).toEqual([]);
+    expect(textsOf({ backup: aged(26 * hourMs + 1) })).toEqual([
+      "warning: The last backup is from 2026-11-14T10:00:00Z.",
     ]);
-    const everyHour = { backupEveryMs: 3_600_000 };
-    expect(textsOf({ backup: aged(7_200_000), ...everyHour })).toEqual([]);
-    expect(textsOf({ backup: aged(7_200_001), ...everyHour })).toEqual([
+    const everyHour = { backupEveryMs: hourMs };
+    expect(textsOf({ backup: aged(2 * hourMs), ...everyHour })).toEqual([]);
+    expect(textsOf({ backup: aged(2 * hourMs + 1), ...everyHour })).toEqual([
       "problem: The last backup is from 2026-11-15T10:00:00Z.",
     ]);
     const failed = { ...recent, failedAt: now - 100, error: "disk full" };
@@ -137,11 +138,11 @@ describe("what needs attention", () => {
       aKey("past", { state: "expired", expiresAt: now - 1 }),
       aKey("full", { usedToday: 900 }),
       ...["a", "b", "c", "d"].map((name) => aKey(name, { state: "banned" })),
-      aKey("ending", { expiresAt: now + 7 * dayMs }),
+      aKey("ending", { expiresAt: now + endingMs }),
     ];
     expect(textsOf({ keys })).toEqual([
       "warning: 4 keys ('a', 'b', 'c', …) are banned for ignoring the rate limit.",
-      "warning: Key 'ending' is about to expire, at 2026-11-22T12:00:00Z or later.",
+      "warning: Key 'ending' is about to expire, at 2026-11-29T12:00:00Z or later.",
       "warning: Key 'full' is close to the daily limit.",
     ]);
   });

@@ -1,6 +1,7 @@
 import { stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Config } from "../config.ts";
+import { backupAgeMsMax } from "../domain/operations/attention.ts";
 import type { Context } from "../http/pipeline/context.ts";
 import type { Certificate } from "../http/tls/certificate.ts";
 import type { Registry } from "../metrics/registry.ts";
@@ -37,6 +38,7 @@ export function addServiceMetrics(
   registry.read(metrics.streamsCutOff, () => feed.streamsCutOff);
   registry.read(metrics.spansDropped, () => traces?.spansDropped ?? 0);
   registry.read(metrics.certificateExpiry, () => certificate && certificate.expiresAt / 1_000);
+  registry.gauge(metrics.backupAgeMax).value = backupAgeMsMax(config.backupEveryMs) / 1_000;
   registry.read(metrics.backupsAhead, context.admin.backups.countAhead);
   const { replica } = context.admin.backups;
   registry.read(metrics.replicaAge, () => replica && replica.ageMs() / 1_000);

@@ -1,3 +1,4 @@
+import { backupAgeMsMax } from "../domain/operations/attention.ts";
 import { lowStockRule } from "../domain/sales/sales.ts";
 import { counter, gauge, histogram, type Metric } from "./metric.ts";
 
@@ -121,6 +122,10 @@ export const metrics = {
   backupAge: gauge(
     "petstore_backup_age_seconds",
     "Time since the last backup succeeded. No value if none has.",
+  ),
+  backupAgeMax: gauge(
+    "petstore_backup_age_max_seconds",
+    `The age from which the last backup is too old: twice \`--backup-every\`, or ${backupAgeMsMax(undefined) / 3_600_000} hours without it.`,
   ),
   backupDuration: gauge(
     "petstore_backup_duration_seconds",

@@ -149,6 +149,7 @@ describe.each([surfaceEngine])("on %s", (engine) => {
       petstore_backup_last_success_timestamp_seconds: at / 1_000 - 60,
       petstore_backup_last_failure_timestamp_seconds: 0,
       petstore_backup_age_seconds: 60,
+      petstore_backup_age_max_seconds: 26 * 3_600,
       petstore_backup_duration_seconds: 30,
       petstore_drill_last_success_timestamp_seconds: 0,
       petstore_ledger_seq: seq,

@@ -2,37 +2,24 @@ import { listAhead } from "../../backup/ahead.ts";
 import { listBackups } from "../../backup/folder.ts";
 import { openPlace } from "../../backup/locate.ts";
 import type { Config } from "../../config.ts";
+import { backupAgeMsMax, drillAgeMsMax, endsSoon } from "../../domain/operations/attention.ts";
 import type { StoreInspection } from "../../domain/operations/inspection.ts";
 import type { MaintenanceTask } from "../../domain/operations/maintenance.ts";
 import { isInForce } from "../../domain/usage/usage.ts";
 import { formatInstant } from "../../domain/values/times.ts";
 import { hasOwnBackups } from "../../opening/creation.ts";
-import {
-  type Bounds,
-  type Check,
-  day,
-  type Found,
-  formatAge,
-  listed,
-  ok,
-  problem,
-  warning,
-} from "./finding.ts";
+import { type Check, day, type Found, formatAge, listed, ok, problem, warning } from "./finding.ts";
 
 const advice = "Another session may hold a lock. If not, run petstore verify.";
 
 const folderAdvice = "Check --backup-folder and --backup-key-file. See docs/object-storage.md.";
 
 /** Checks of what the store contains: backups, keys, bans and webhooks. */
-export function contentChecks(
-  inspection: StoreInspection,
-  config: Config,
-  bounds: Bounds,
-): readonly Check[] {
+export function contentChecks(inspection: StoreInspection, config: Config): readonly Check[] {
   return [
-    ["backup", folderAdvice, () => checkBackup(inspection, config, bounds)],
-    ["drill", advice, () => checkDrill(inspection, bounds)],
-    ["keys", advice, () => checkKeys(inspection, bounds)],
+    ["backup", folderAdvice, () => checkBackup(inspection, config)],
+    ["drill", advice, () => checkDrill(inspection)],
+    ["keys", advice, () => checkKeys(inspection)],
     ["secrets", advice, () => checkSecrets(inspection)],
     ["bans", advice, () => checkBans(inspection)],
     ["webhooks", advice, () => checkWebhooks(inspection)],
@@ -48,11 +35,7 @@ async function readOutcome(inspection: StoreInspection, wanted: MaintenanceTask)
   return { succeededAt, failure };
 }
 
-async function checkBackup(
-  inspection: StoreInspection,
-  config: Config,
-  { backupAgeMsMax }: Bounds,
-): Promise<Found> {
+async function checkBackup(inspection: StoreInspection, config: Config): Promise<Found> {
   const { backupEveryMs, backupFolder, environment } = config;
   const place = openPlace(backupFolder, config);
   const folder = { place, environment };
@@ -76,11 +59,10 @@ async function checkBackup(
   const ageMs = Date.now() - lastAt;
   const where = succeededAt === null ? `, in ${place.address}` : "";
   const found = `the last one is ${formatAge(ageMs)} old${where}`;
-  const ageMsMax = backupEveryMs ? 2 * backupEveryMs : backupAgeMsMax;
-  return ageMs > ageMsMax ? warning(found, advice) : ok(found);
+  return ageMs > backupAgeMsMax(backupEveryMs) ? warning(found, advice) : ok(found);
 }
 
-async function checkDrill(inspection: StoreInspection, { drillAgeMsMax }: Bounds): Promise<Found> {
+async function checkDrill(inspection: StoreInspection): Promise<Found> {
   const { succeededAt, failure } = await readOutcome(inspection, "drill");
   const advice =
     "Run petstore drill FILE with the newest backup. It shows that the backup can be restored.";
@@ -91,12 +73,12 @@ async function checkDrill(inspection: StoreInspection, { drillAgeMsMax }: Bounds
   return ageMs > drillAgeMsMax ? warning(found, advice) : ok(found);
 }
 
-async function checkKeys(inspection: StoreInspection, { endingMs }: Bounds): Promise<Found> {
+async function checkKeys(inspection: StoreInspection): Promise<Found> {
   const now = Date.now();
   const usable = (await inspection.listKeys()).filter(
     ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt ?? Infinity) > now,
   );
-  const ending = usable.filter(({ expiresAt }) => (expiresAt ?? Infinity) <= now + endingMs);
+  const ending = usable.filter(({ expiresAt }) => endsSoon(expiresAt, now));
   if (ending.length === 0) return ok(`${usable.length} usable, none expires soon`);
   const names = ending.map(({ id, name, expiresAt }) => `${id} (${name}) on ${day(expiresAt!)}`);
   return warning(

@@ -1,4 +1,3 @@
-import { dayMs } from "../../domain/limits/limits.ts";
 import type { EngineFact } from "../../domain/operations/inspection.ts";
 import type { MaybePromise } from "../../domain/running/clock.ts";
 import { formatInstant } from "../../domain/values/times.ts";
@@ -62,7 +61,7 @@ export function formatAge(ms: number): string {
   return hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`;
 }
 
-/** The thresholds of the checks. */
+/** The thresholds that only these checks have. */
 export const defaultBounds = {
   /** Free space below this is a problem, whatever the size of the store. */
   diskBytesMin: 256 * 1024 * 1024,
@@ -71,11 +70,6 @@ export const defaultBounds = {
   flushMsMax: 20,
   /** The difference from the clock of the database server, or from a time in the store. */
   clockMsMax: 2_000,
-  /** Certificates and keys that expire within this time get a warning. */
-  endingMs: 14 * dayMs,
-  /** Used without --backup-every. */
-  backupAgeMsMax: dayMs,
-  drillAgeMsMax: 35 * dayMs,
   /** Files and connections besides the streams of the feed. */
   descriptorsBesideStreams: 1_000,
   /** The deadline of all checks that use the database. */

@@ -5,6 +5,7 @@ import { isBucketAddress } from "../../backup/bucket.ts";
 import { readKeyFile } from "../../backup/encryption.ts";
 import { runShell } from "../../compose/child.ts";
 import type { Config } from "../../config.ts";
+import { endsSoon } from "../../domain/operations/attention.ts";
 import { checkKeyPair, readKeyPair } from "../../http/tls/key-pair.ts";
 import { packageVersion } from "../../version.ts";
 import { checkSpace } from "./files.ts";
@@ -21,7 +22,7 @@ export function machineChecks(
   return [
     ["version", "Check the installation.", () => ok(version)],
     ["descriptors", "Run ulimit -n.", () => checkDescriptors(config, bounds)],
-    ["certificate", "Check --tls-cert and --tls-key.", () => checkCertificate(config, bounds)],
+    ["certificate", "Check --tls-cert and --tls-key.", () => checkCertificate(config)],
     ["backup key", "Check --backup-key-file.", () => checkBackupKey(config)],
     ["backup folder", "Check --backup-folder.", checkFolder],
     ["replica", replicaAdvice, () => checkReplica(config, bounds)],
@@ -49,10 +50,8 @@ function descriptorLimit(): number {
   return text === "unlimited" ? Number.POSITIVE_INFINITY : Number(text);
 }
 
-async function checkCertificate(
-  { tlsCertFile: certFile, tlsKeyFile: keyFile }: Config,
-  { endingMs }: Bounds,
-): Promise<readonly Found[]> {
+async function checkCertificate(config: Config): Promise<readonly Found[]> {
+  const { tlsCertFile: certFile, tlsKeyFile: keyFile } = config;
   if (!certFile) return [];
   const files = { certFile, keyFile };
   const { expiresAt } = checkKeyPair(await readKeyPair(files), files);
@@ -60,7 +59,7 @@ async function checkCertificate(
   const findings: Found[] = [];
   if (expiresAt <= Date.now()) {
     findings.push(problem(`it expired on ${day(expiresAt)}`, renew));
-  } else if (expiresAt <= Date.now() + endingMs) {
+  } else if (endsSoon(expiresAt, Date.now())) {
     findings.push(warning(`it expires on ${day(expiresAt)}`, renew));
   }
   findings.push(...checkPrivacy("private key", keyFile));

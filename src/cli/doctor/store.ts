@@ -60,7 +60,7 @@ function contentOf(inspection: StoreInspection, config: Config, bounds: Bounds):
   return [
     ["writable", writableAdvice, checkWrites],
     ["clock", restore, () => checkClock(inspection, bounds)],
-    ...contentChecks(inspection, config, bounds),
+    ...contentChecks(inspection, config),
   ];
 }
 

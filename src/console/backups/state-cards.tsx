@@ -1,3 +1,4 @@
+import { backupAgeMsMax, drillAgeMsMax } from "../../domain/operations/attention.ts";
 import { quoted } from "../../domain/values/shell.ts";
 import type { Backups, MaintenanceRuns } from "../client/types.ts";
 import { Card } from "../parts/card.tsx";
@@ -6,15 +7,13 @@ import { capitalized, countOf, formatSeconds } from "../texts/formats.ts";
 import { relativeTime } from "../texts/times.ts";
 
 const minuteMs = 60_000;
-/** After this many days, a backup should be restored as a test again. */
-const drillDaysMax = 35;
 
 /** The age of the newest backup. */
 export function LastCard({ last, files, everySeconds }: Backups) {
   const now = useNow(minuteMs).value;
   const at = newest(last?.succeededAt, files[0]?.createdAt);
-  // One backup may be late or fail. Two in a row are a problem.
-  const isOld = everySeconds !== null && ageSeconds(at, now) > 2 * everySeconds;
+  const ageMsMax = backupAgeMsMax(everySeconds && everySeconds * 1_000);
+  const isOld = at && now - Date.parse(at) > ageMsMax;
   return (
     <Card title="Last backup">
       <p class={`stat ${isOld ? "is-late" : ""}`}>{ageText(at, now)}</p>
@@ -23,7 +22,7 @@ export function LastCard({ last, files, everySeconds }: Backups) {
           <Time at={at} />
         </p>
       )}
-      {isOld && <p class="small is-late">It is older than the schedule allows.</p>}
+      {isOld && <p class="small is-late">It is older than {formatSeconds(ageMsMax / 1_000)}.</p>}
       <Failure runs={last} />
     </Card>
   );
@@ -43,7 +42,7 @@ export function ScheduleCard({ everySeconds, keep }: Backups) {
 export function DrillCard({ drill, files, folder }: Backups) {
   const now = useNow(minuteMs).value;
   const at = drill?.succeededAt;
-  const isOld = !at || ageSeconds(at, now) > drillDaysMax * 86_400;
+  const isOld = !at || now - Date.parse(at) > drillAgeMsMax;
   return (
     <Card title="Last drill">
       <p class="stat">{ageText(at, now)}</p>
@@ -99,10 +98,6 @@ type MaybeTime = string | null | undefined;
 /** For example "3 hours ago". */
 function ageText(at: MaybeTime, now: number): string {
   return at ? capitalized(relativeTime(Date.parse(at), now)) : "None";
-}
-
-function ageSeconds(at: MaybeTime, now: number): number {
-  return at ? (now - Date.parse(at)) / 1_000 : 0;
 }
 
 function newest(...times: MaybeTime[]): MaybeTime {

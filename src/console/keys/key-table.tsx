@@ -1,3 +1,4 @@
+import { endsSoon, nearLimit } from "../../domain/operations/attention.ts";
 import type { Key, KeyUse } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { type Column, Table } from "../parts/table.tsx";
@@ -63,9 +64,9 @@ function State({ entry }: { readonly entry: Key }) {
   return (
     <span>
       <StateBadge state={state} />
-      {isEnding(entry) && (
+      {isUsable(entry) && expiresAt && endsSoon(Date.parse(expiresAt), Date.now()) && (
         <span class="small muted state-end">
-          ends <Time at={expiresAt!} isRelative />
+          ends <Time at={expiresAt} isRelative />
         </span>
       )}
       {bannedUntil && (
@@ -88,13 +89,6 @@ export function StateBadge({ state }: Pick<Key, "state">) {
   return <span class={`badge ${tones[state]}`}>{capitalized(state)}</span>;
 }
 
-/** True if the key expires within a month, so that somebody should replace it. */
-function isEnding({ state, expiresAt }: Key): boolean {
-  return state === "active" && expiresAt !== null && Date.parse(expiresAt) < Date.now() + monthMs;
-}
-
-const monthMs = 30 * 86_400_000;
-
 /** What a key may do, short: reading and writing of one thing share a line. */
 function Scopes({ kind, scopes, role }: Pick<Key, "kind" | "scopes" | "role">) {
   if (kind === "operator") return <>{capitalized(role ?? "unknown role")}</>;
@@ -115,12 +109,10 @@ function Scopes({ kind, scopes, role }: Pick<Key, "kind" | "scopes" | "role">) {
   );
 }
 
-const nearShare = 0.8;
-
 /** How much of a limit is used. The color changes near the limit. */
 export function LimitBar({ label, used, limit }: KeyUse & { readonly label: string }) {
   const share = used / limit;
-  const tone = share >= 1 ? "danger" : share >= nearShare ? "warning" : "";
+  const tone = share >= 1 ? "danger" : share >= nearLimit ? "warning" : "";
   return (
     <div class="limit-bar" data-tone={tone}>
       <span class="limit-text small">

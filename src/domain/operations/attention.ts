@@ -32,14 +32,28 @@ export interface ServiceState {
   readonly certificateExpiresAt: number | undefined;
 }
 
-/** The time before the end of a key or a certificate from which operators are warned. */
-const endingMs = 7 * dayMs;
-/** The share of the requests of a day from which operators are warned. */
-const nearLimit = 0.9;
-/** The age from which a backup is old, if the service makes none by itself. */
-const oldBackupMs = 7 * dayMs;
-/** How many intervals a backup may be late. */
-const lateIntervals = 2;
+// The thresholds of warnings. The doctor, the operator API, the console and the metrics share them, so
+// that they agree. test/metrics/deploy.test.ts compares the alerts and the documentation with them.
+
+/** How long before the end of a key or a certificate to warn. Operators need a working fortnight. */
+export const endingMs = 14 * dayMs;
+/** The share of a limit from which to warn. At a steady rate, 2.4 hours of the day are left to react. */
+export const nearLimit = 0.9;
+/** A drill that is older is too old. A monthly one may be a few days late. */
+export const drillAgeMsMax = 35 * dayMs;
+
+/** True if a key or a certificate ends soon or has ended. */
+export function endsSoon(expiresAt: number | null, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now + endingMs;
+}
+
+/**
+ * A backup that is older is too old. With a schedule, one backup may be late or fail, but not two in a
+ * row. Without one, a daily backup may start two hours later than the day before.
+ */
+export function backupAgeMsMax(everyMs: number | null | undefined): number {
+  return everyMs ? 2 * everyMs : 26 * 3_600_000;
+}
 
 /** Lists what needs attention, problems first. */
 export function listAttention(state: ServiceState): readonly Attention[] {
@@ -65,9 +79,10 @@ function* aboutService(state: ServiceState) {
     const rows = `Acknowledged updates are missing: rows ${found + 1} to ${acknowledged} of the ledger`;
     yield problem(view, `${rows}. The service was started with --accept-older=${found}.`);
   }
-  if (certificateExpiresAt === undefined || certificateExpiresAt > now + endingMs) return;
-  const verb = certificateExpiresAt > now ? "expires at" : "expired at";
-  yield problem(view, `The TLS certificate ${verb} ${formatInstant(certificateExpiresAt)}.`);
+  if (certificateExpiresAt === undefined || !endsSoon(certificateExpiresAt, now)) return;
+  const at = formatInstant(certificateExpiresAt);
+  if (certificateExpiresAt > now) yield warning(view, `The TLS certificate expires at ${at}.`);
+  else yield problem(view, `The TLS certificate expired at ${at}.`);
 }
 
 function* aboutWebhooks({ webhooks }: ServiceState) {
@@ -97,8 +112,7 @@ function* aboutBackups({ backup, backupsAhead, replicaError, backupEveryMs, now 
     yield warning(view, "There is no backup of the store yet.");
     return;
   }
-  const bound = backupEveryMs === undefined ? oldBackupMs : lateIntervals * backupEveryMs;
-  if (now - succeededAt <= bound) return;
+  if (now - succeededAt <= backupAgeMsMax(backupEveryMs)) return;
   const text = `The last backup is from ${formatInstant(succeededAt)}.`;
   yield backupEveryMs === undefined ? warning(view, text) : problem(view, text);
 }
@@ -112,7 +126,7 @@ function* aboutKeys({ keys, now }: ServiceState) {
     );
   const usable = keys.filter(({ state }) => state === "active" || state === "banned");
   const banned = usable.filter(({ state }) => state === "banned");
-  const ending = usable.filter(({ key }) => (key.expiresAt ?? Infinity) <= now + endingMs);
+  const ending = usable.filter(({ key }) => endsSoon(key.expiresAt, now));
   const full = usable.filter(({ key, usedToday }) => usedToday >= nearLimit * key.limits.perDay);
   if (banned.length > 0) {
     yield warning(view, `${some(banned)} banned for ignoring the rate limit.`);
