@@ -10,7 +10,6 @@ import { followTail } from "../../src/domain/ledger/tail.ts";
 import type { LimitDecision } from "../../src/domain/limits/limits.ts";
 import { monotonicMs } from "../../src/domain/running/background.ts";
 import { createUsageRecorder } from "../../src/domain/usage/usage-recorder.ts";
-import { openEngine, systemClock } from "../../src/opening/engines.ts";
 import { fillTemplate } from "../../src/http/messages/headers.ts";
 import type { Reply } from "../../src/http/messages/reply.ts";
 import { type IncomingRequest, nextRequestId } from "../../src/http/messages/requests.ts";
@@ -21,6 +20,7 @@ import { routesOf } from "../../src/http/pipeline/routes.ts";
 import { createRegistry } from "../../src/metrics/registry.ts";
 import { createRequestMetrics } from "../../src/metrics/requests.ts";
 import { metrics } from "../../src/metrics/table.ts";
+import { openEngine, systemClock } from "../../src/opening/engines.ts";
 import { createBareHandlers } from "./bare.ts";
 import { costOf } from "./cost.ts";
 

@@ -7,7 +7,7 @@ import { namingFile, sqlitePath } from "../../opening/store-file.ts";
 import { openExistingStore, openStore } from "../../opening/stores.ts";
 import { print, printNote, printWarning } from "../../output.ts";
 import { openForReading } from "../../store/sqlite/engine/connection.ts";
-import { addLaterRows, endAt } from "../../store/sqlite/moment.ts";
+import { addLaterRows, readAsOf } from "../../store/sqlite/moment.ts";
 import { rowsFrom } from "../../store/sqlite/transfer.ts";
 import { counted } from "../paragraphs.ts";
 import { open, type Restored, restoreAndVerify, verifyAgainst } from "./restored-store.ts";
@@ -20,9 +20,9 @@ interface Flags extends Readonly<Record<"dry-run" | "json", boolean>> {
 }
 
 /**
- * Restores a backup to a new SQLite file, adds the rows of a later ledger, says which moments can be
- * reached, lets the store end at the moment, by default the last one, and verifies it again. A dry run
- * stops before that.
+ * Restores a backup to a new SQLite file. With a moment, a later ledger or for a dry run: restores it to a
+ * file beside that, adds the rows of the later ledger, and says which moments can be reached. Then copies
+ * the store as of the moment, by default the last one, and verifies the copy. A dry run stops before that.
  */
 export async function restoreMoment(
   file: string,
@@ -31,41 +31,47 @@ export async function restoreMoment(
   moment: Moment | undefined,
   { ledger, json: isJson, "dry-run": isDryRun }: Flags,
 ): Promise<Restored> {
-  const restored = await restoreAndVerify(file, path, config);
-  if (!moment && ledger === undefined && !isDryRun) return restored;
+  if (!moment && ledger === undefined && !isDryRun) return restoreAndVerify(file, path, config);
+  const whole = `${path}-whole`;
+  const restored = await restoreAndVerify(file, whole, config);
   const { manifest } = restored;
-  const added: Added = ledger === undefined ? manifest : await addLater(ledger, path, config);
-  const store = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
-  try {
-    const { seq: toSeq, at: lastAt } = await store.history.readTip();
-    const [first = { at: lastAt }] = await store.inventory.ledgerAfter(0, 1);
-    const knownAt = Math.max(lastAt, Date.parse(added.at ?? manifest.at));
-    const [from, to] = [first.at, knownAt].map((time) => new Date(time).toISOString());
-    const rows = `rows 1 to ${toSeq} can be reached, ${from} to ${to}`;
-    const reach = [toSeq ? rows : "the ledger has no rows", added.problem ?? []].flat().join("; ");
-    const time = moment && "time" in moment ? moment.time : knownAt;
-    const seq = moment && "seq" in moment ? moment.seq : await store.history.seqAt(time);
-    if (moment && (time > knownAt || seq < 1 || seq > toSeq))
-      throw new ServiceError("invalid_request", `cannot reach ${moment.text}: ${reach}`);
-    const json = JSON.stringify({ file, fromSeq: 1, toSeq, from, to, problem: added.problem });
-    (isDryRun ? print : printNote)(isDryRun && isJson ? json : reach);
-    if (isDryRun) return restored;
-    const [row, next] = await store.inventory.ledgerAfter(seq - 1, 2);
-    const nameless = await endAt(path, config.environment, seq);
-    const end = await store.history.readTip();
-    const name = ledger === undefined ? file : `${file} with its later ledger`;
-    const verification = await verifyAgainst(name, end, store);
-    const at = new Date(end.at).toISOString();
-    printNote(`stock of row ${end.seq}; the rest is as the backup of ${manifest.at} has it`);
-    // The rows of a batch have one time. Those of an import have no request.
-    if (next && next.at === row!.at && next.requestId === row!.requestId)
-      printWarning(`row ${seq} is in the middle of a batch, which is restored in part`);
-    if (nameless > 0) printWarning(`${counted(nameless, "pet")} got the name 'Pet ID (name lost)'`);
-    const counts = { ...manifest.rows, pets: verification.pets, ledger: verification.rows };
-    return { ...restored, verification, manifest: { ...manifest, ...end, at, rows: counts } };
-  } finally {
-    await store.close();
-  }
+  const added: Added = ledger === undefined ? manifest : await addLater(ledger, whole, config);
+  await using opened = new AsyncDisposableStack();
+  const openAt = async (at: string) => {
+    const store = await openStore({ ...config, databaseUrl: `sqlite:${at}` }, systemClock);
+    opened.defer(() => store.close());
+    return store;
+  };
+  const store = await openAt(whole);
+  const { seq: toSeq, at: lastAt } = await store.history.readTip();
+  const [first = { at: lastAt }] = await store.inventory.ledgerAfter(0, 1);
+  const knownAt = Math.max(lastAt, Date.parse(added.at ?? manifest.at));
+  const [from, to] = [first.at, knownAt].map((time) => new Date(time).toISOString());
+  const rows = `rows 1 to ${toSeq} can be reached, ${from} to ${to}`;
+  const reach = [toSeq ? rows : "the ledger has no rows", added.problem ?? []].flat().join("; ");
+  const time = moment && "time" in moment ? moment.time : knownAt;
+  const seq = moment && "seq" in moment ? moment.seq : await store.history.seqAt(time);
+  if (moment && (time > knownAt || seq < 1 || seq > toSeq))
+    throw new ServiceError("invalid_request", `cannot reach ${moment.text}: ${reach}`);
+  const json = JSON.stringify({ file, fromSeq: 1, toSeq, from, to, problem: added.problem });
+  (isDryRun ? print : printNote)(isDryRun && isJson ? json : reach);
+  if (isDryRun) return restored;
+  const [row, next] = await store.inventory.ledgerAfter(seq - 1, 2);
+  const target = await openAt(path);
+  const nameless = await readAsOf(whole, config.environment, seq, (rowsOf) =>
+    target.transfer.importTables(whileRoom(rowsOf, path)),
+  );
+  const end = await target.history.readTip();
+  const name = ledger === undefined ? file : `${file} with its later ledger`;
+  const verification = await verifyAgainst(name, end, target);
+  const at = new Date(end.at).toISOString();
+  printNote(`stock of row ${end.seq}; the rest is as the backup of ${manifest.at} has it`);
+  // The rows of a batch have one time. Those of an import have no request.
+  if (next && next.at === row!.at && next.requestId === row!.requestId)
+    printWarning(`row ${seq} is in the middle of a batch, which is restored in part`);
+  if (nameless > 0) printWarning(`${counted(nameless, "pet")} got the name 'Pet ID (name lost)'`);
+  const counts = { ...manifest.rows, pets: verification.pets, ledger: verification.rows };
+  return { ...restored, verification, manifest: { ...manifest, ...end, at, rows: counts } };
 }
 
 /** The time up to which a later ledger is complete, if that is known, and what ended it before. */

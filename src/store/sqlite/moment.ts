@@ -5,12 +5,12 @@ import { recordBytes, unpackKeys } from "../../domain/ledger/idempotency.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { storedText } from "../../domain/verification/chain.ts";
 import type { RowsOf, StoredRow } from "../../domain/verification/store.ts";
-import { rememberedColumns, tipColumns, toStoredKeys, toTip } from "../rows.ts";
+import { tipColumns, toStoredKeys, toTip } from "../rows.ts";
 import { tables } from "../tables.ts";
 import { openForWriting, useConnection } from "./engine/connection.ts";
-import { insertInto, setHeadFromLedger } from "./transfer.ts";
+import { insertInto, rowsFrom, setHeadFromLedger } from "./transfer.ts";
 
-/** Lets a restored store, which nobody uses yet, end at another row of its history. */
+/** Lets a restored store, which nobody uses yet, continue with later rows or end at an earlier one. */
 
 /** The epoch of a restored file covers no row. The next open adds it again, after the last row. */
 const withoutOwnEpoch = "DELETE FROM epochs WHERE epoch = (SELECT epoch FROM head)";
@@ -90,46 +90,58 @@ function addIfPossible(insert: Statement, row: SQLQueryBindings[]): void {
   }
 }
 
-/** Removes the rows after `seq`, and makes everything that follows from the ledger again. */
-const afterRow = (seq: number) => `
-  DROP TRIGGER ledger_rows_remain;
-  DELETE FROM ledger WHERE seq > ${seq};
-  DELETE FROM remembered_keys WHERE at IS NOT (SELECT at FROM ledger WHERE seq = remembered_keys.seq);
-  DELETE FROM epochs WHERE from_seq > ${seq};
-  ${withoutOwnEpoch};
+/** The store as row `seq` left it, as tables and views that hide those of the file. */
+const asOfRow = (seq: number) => `
+  CREATE TEMP VIEW ledger AS SELECT * FROM main.ledger WHERE seq <= ${seq};
+  CREATE TEMP VIEW remembered_keys AS SELECT * FROM main.remembered_keys AS kept
+    WHERE at IS (SELECT at FROM ledger WHERE ledger.seq = kept.seq);
+  CREATE TEMP VIEW epochs AS SELECT * FROM main.epochs
+    WHERE from_seq <= ${seq} AND epoch <> (SELECT epoch FROM head);
+  CREATE TEMP TABLE webhooks AS SELECT * FROM main.webhooks;
   UPDATE webhooks SET cursor_seq = ${seq}, cursor_epoch = coalesce((SELECT epoch FROM epochs
     WHERE from_seq < ${seq} ORDER BY number DESC LIMIT 1), cursor_epoch) WHERE cursor_seq > ${seq};
-  CREATE TEMP TABLE stock AS SELECT pet_id, quantity_after, status_after, max(seq) FROM ledger
-    GROUP BY pet_id HAVING quantity_after IS NOT NULL;
-  DELETE FROM inventory;
-  DELETE FROM pets WHERE pet_id NOT IN (SELECT pet_id FROM stock);
-  DELETE FROM removed_pets;
-  INSERT INTO removed_pets (pet_id, version)
-    SELECT pet_id, max(seq) FROM ledger WHERE quantity_after IS NULL GROUP BY pet_id`;
+  CREATE TEMP TABLE inventory AS
+    SELECT pet_id, quantity_after AS quantity, status_after AS status, max(seq) AS version
+    FROM ledger GROUP BY pet_id HAVING quantity_after IS NOT NULL;
+  CREATE TEMP VIEW pets AS SELECT * FROM main.pets WHERE pet_id IN (SELECT pet_id FROM inventory);
+  CREATE TEMP VIEW removed_pets AS
+    SELECT pet_id, max(seq) AS version FROM ledger WHERE quantity_after IS NULL GROUP BY pet_id`;
 
 /** A pet that was removed before the backup was made, or whose table could not be read. */
-const addNamelessPets = `INSERT INTO pets (pet_id, name, tags, photo_urls)
-  SELECT pet_id, 'Pet ' || pet_id || ' (name lost)', '[]', '[]' FROM stock
-  WHERE pet_id NOT IN (SELECT pet_id FROM pets) RETURNING 1`;
+const addNamelessPets = `INSERT INTO main.pets (pet_id, name, tags, photo_urls)
+  SELECT pet_id, 'Pet ' || pet_id || ' (name lost)', '[]', '[]' FROM inventory
+  WHERE pet_id NOT IN (SELECT pet_id FROM main.pets) RETURNING 1`;
 
 /**
- * Lets the ledger end at row `seq`. Stock, removals, remembered keys and epochs are then as they were,
- * everything else stays as it is. Returns the number of pets whose name is lost.
+ * Passes on the rows of a store as row `seq` left it: its ledger ends there. Stock, removals, remembered
+ * keys and epochs are as they were, everything else is as it is. Returns the number of pets whose name is
+ * lost.
  */
-export function endAt(path: string, environment: Environment, seq: number): Promise<number> {
+export function readAsOf(
+  path: string,
+  environment: Environment,
+  seq: number,
+  work: (rowsOf: RowsOf) => Promise<void>,
+): Promise<number> {
   return useConnection(openForWriting({ path, environment }, 0), async (database) => {
-    const first = (sql: string) => database.query(sql).values()[0];
-    const [trigger] = first("SELECT sql FROM sqlite_schema WHERE name = 'ledger_rows_remain'")!;
-    database.run(`BEGIN IMMEDIATE; ${afterRow(seq)}; ${trigger}`);
+    database.run(asOfRow(seq));
     const nameless = database.query(addNamelessPets).values().length;
-    database.run("INSERT INTO inventory (pet_id, quantity, status, version) SELECT * FROM stock");
-    // The last commit may have keys of requests that are no longer whole. They may be sent again.
-    const last = first(`SELECT ${rememberedColumns} FROM remembered_keys ORDER BY 1 DESC LIMIT 1`);
-    const isWhole = ({ firstSeq = 0, rows = 0 }) => firstSeq + rows - 1 <= seq;
-    const whole = last ? unpackKeys(toStoredKeys(last)).filter(isWhole).length : 0;
-    const cut = `UPDATE remembered_keys SET records = substr(records, 1, ${whole * recordBytes})`;
-    database.run(`${whole === 0 ? "DELETE FROM remembered_keys" : cut}
-      WHERE seq = (SELECT max(seq) FROM remembered_keys); ${setHeadFromLedger}; COMMIT`);
+    const rowsOf = rowsFrom(database);
+    await work((table) =>
+      table === "remembered_keys" ? wholeRequests(rowsOf(table), seq) : rowsOf(table),
+    );
     return nameless;
   });
+}
+
+/** Without the keys of requests whose rows are not all there. They may be sent again. */
+async function* wholeRequests(batches: ReturnType<RowsOf>, lastSeq: number) {
+  for await (const batch of batches) {
+    yield batch.flatMap((row) => {
+      const isWhole = ({ firstSeq = 0, rows = 0 }) => firstSeq + rows - 1 <= lastSeq;
+      const kept = unpackKeys(toStoredKeys(row)).filter(isWhole).length * recordBytes;
+      const records = (row[2] as Uint8Array).subarray(0, kept);
+      return kept === 0 ? [] : [row.with(2, records)];
+    });
+  }
 }
