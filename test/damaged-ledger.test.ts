@@ -80,14 +80,14 @@ describe.each(engines)("a damaged ledger on %s", (engine) => {
   }
 
   test("[open.damaged-ledger] reads get 503 until the missing row is back", async () => {
-    await tamper(service, addRow("seq + 2"), "UPDATE head SET seq = seq + 2, hash = ''");
+    await tamper(service, addRow("seq + 2"), "UPDATE head SET seq = seq + 2");
     await expectFailingReads(3, 4);
     await tamper(service, addRow("seq - 1"));
     await expectRepaired();
   });
 
   test("that ends before its head fails reads until it has all rows", async () => {
-    await tamper(service, "UPDATE head SET seq = seq + 5, hash = ''");
+    await tamper(service, "UPDATE head SET seq = seq + 5");
     await expectFailingReads(7, 7);
     // A head that goes back is an older copy of the file to SQLite, after which the process ends.
     await tamper(service, ...[4, 3, 2, 1, 0].map((back) => addRow(`seq - ${back}`)));
@@ -102,7 +102,7 @@ describe.each(engines)("a damaged ledger on %s", (engine) => {
   });
 
   test("fails the readiness check without any read, and prevents a start with one message", async () => {
-    await tamper(service, "UPDATE head SET seq = seq + 5, hash = ''");
+    await tamper(service, "UPDATE head SET seq = seq + 5");
     expect((await until(503, ready)).status).toBe(503);
     await expect(service.restart()).rejects.toThrow(
       "the ledger has no row 7, but its head is 7; run petstore verify",

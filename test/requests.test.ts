@@ -181,16 +181,6 @@ describe.each([surfaceEngine])("what became of a request, on %s", (engine) => {
     }
   });
 
-  test("a key that an earlier version has kept is not shown", async () => {
-    const { requestId } = await send("PUT", "/inventory");
-    const row = await stored(requestId);
-    const path = `/v1/pets/${secretText.slice(9)}`;
-    const old = { ...row, requestId: "req_0123456789ab_7", error: { ...row.error, path } };
-    await service.store.requests.addRequests([old]);
-    expect((await stored(old.requestId)).error.path).toBe("/v1/pets/[hidden]");
-    expect((await outcomeOf(old.requestId)).error?.path).toBe("/v1/pets/[hidden]");
-  });
-
   test("the operator sees requests without a key apart, and a revoked key's requests under that key", async () => {
     const till = await service.issueKey({ name: "Till 9" });
     await revokeKey(service.store, till.id, byCommand(service.clock.now()));

@@ -12,7 +12,7 @@ export function assertSchema(found: number): void {
   if (found === schemaNumber) return;
   throw new ServiceError(
     "unavailable",
-    `the store has schema ${found}, and this version of petstore needs ${schemaNumber}: back it up with the version that made it, and restore that backup with this one`,
+    `the store has schema ${found}, but this version needs ${schemaNumber}: back it up with the version that made it, and restore that backup with this one`,
   );
 }
 

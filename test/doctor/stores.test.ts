@@ -126,7 +126,7 @@ for (const engine of [surfaceEngine]) {
         expect(findingsOf(findings, "schema")).toMatchObject([
           {
             result: "problem",
-            found: `schema ${number}, and this version of petstore needs ${schemaNumber}`,
+            found: `schema ${number}, but this version needs ${schemaNumber}`,
             advice: expect.stringMatching(/^Back the store up with the version that made it, /),
           },
         ]);

@@ -33,7 +33,7 @@ describe.each(engines)("a store of another version on %s", (engine) => {
       await importPets(database, '{"petId":1,"name":"Rex","quantity":3}');
       await setSchemaNumber(database, number);
       const before = contentOf(database);
-      const sentence = `the store has schema ${number}, and this version of petstore needs ${schemaNumber}: back it up with the version that made it, and restore that backup with this one`;
+      const sentence = `the store has schema ${number}, but this version needs ${schemaNumber}: back it up with the version that made it, and restore that backup with this one`;
       const words = [
         ["verify"],
         ["keys", "list"],

@@ -78,7 +78,7 @@ async function checkSchema(inspection: StoreInspection, config: Config): Promise
   }
   if (number === schemaNumber) return ok(`schema ${number}`);
   return problem(
-    `schema ${number}, and this version of petstore needs ${schemaNumber}`,
+    `schema ${number}, but this version needs ${schemaNumber}`,
     "Back the store up with the version that made it, and restore that backup with this one.",
   );
 }

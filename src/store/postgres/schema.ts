@@ -199,7 +199,7 @@ export const schema = `
     plan       text NOT NULL,
     per_minute int8 NOT NULL CHECK (per_minute > 0),
     per_day    int8 NOT NULL CHECK (per_day > 0),
-    scopes     text NOT NULL CHECK (scopes <> ''),
+    scopes     text NOT NULL,
     created_at int8 NOT NULL,
     expires_at int8,
     revoked_at int8

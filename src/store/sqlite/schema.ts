@@ -122,7 +122,7 @@ export const schema = `
     plan       TEXT    NOT NULL,
     per_minute INTEGER NOT NULL CHECK (per_minute > 0),
     per_day    INTEGER NOT NULL CHECK (per_day > 0),
-    scopes     TEXT    NOT NULL CHECK (scopes <> ''),
+    scopes     TEXT    NOT NULL,
     created_at INTEGER NOT NULL,
     expires_at INTEGER,
     revoked_at INTEGER

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { digestOf } from "../../../src/domain/keys/keyring.ts";
 import type { Key } from "../../../src/domain/keys/keys.ts";
 import { anEntry } from "../audit.ts";
 import { testStart } from "../clock.ts";
@@ -14,28 +15,30 @@ export function describeKeys(suite: StoreSuite): void {
         scopes: ["pets:read"],
         expiresAt: testStart + 5,
       };
-      await suite.store.keys.addKey(key, "digest-a", anEntry);
+      await suite.store.keys.addKey(key, digestOf("digest-a"), anEntry);
       await suite.store.keys.addKey(
         { ...keyNamed("key_b"), createdAt: testStart + 1 },
-        "digest-b",
+        digestOf("digest-b"),
         anEntry,
       );
       expect(await suite.store.keys.findKey("key_a")).toEqual(key);
-      expect(await suite.store.keys.findSecret("digest-a")).toEqual({
+      expect(await suite.store.keys.findSecret(digestOf("digest-a"))).toEqual({
         key,
-        secret: { digest: "digest-a", expiresAt: null },
+        secret: { digest: digestOf("digest-a"), expiresAt: null },
       });
       expect((await suite.store.keys.listKeys()).map((one) => one.id)).toEqual(["key_a", "key_b"]);
       expect(await suite.store.keys.findKey("key_c")).toBeUndefined();
-      expect(await suite.store.keys.findSecret("digest-c")).toBeUndefined();
+      expect(await suite.store.keys.findSecret(digestOf("digest-c"))).toBeUndefined();
     });
 
     test("that are issued, rotated, unbanned or revoked increase the version", async () => {
       const versions = [(await suite.store.inventory.readHead()).keysVersion];
       const note = async () =>
         void versions.push((await suite.store.inventory.readHead()).keysVersion);
-      await suite.store.keys.addKey(keyNamed("key_a"), "one", anEntry).then(note);
-      await suite.store.keys.addSecret("key_a", "two", testStart, testStart, anEntry).then(note);
+      await suite.store.keys.addKey(keyNamed("key_a"), digestOf("one"), anEntry).then(note);
+      await suite.store.keys
+        .addSecret("key_a", digestOf("two"), testStart, testStart, anEntry)
+        .then(note);
       await suite.store.usage.saveBan(banOf("key_a", testStart, testStart + 9));
       await suite.store.usage.liftBan("key_a", testStart + 1, anEntry).then(note);
       await suite.store.keys.revokeKey("key_a", testStart, anEntry).then(note);
@@ -46,16 +49,28 @@ export function describeKeys(suite: StoreSuite): void {
     if (!suite.isWhole) return;
 
     test("that are rotated have a new secret, and the others expire at the given time at the latest", async () => {
-      await suite.store.keys.addKey(keyNamed("key_a"), "one", anEntry);
-      await suite.store.keys.addSecret("key_a", "two", testStart, testStart + 100, anEntry);
-      await suite.store.keys.addSecret("key_a", "three", testStart, testStart + 500, anEntry);
+      await suite.store.keys.addKey(keyNamed("key_a"), digestOf("one"), anEntry);
+      await suite.store.keys.addSecret(
+        "key_a",
+        digestOf("two"),
+        testStart,
+        testStart + 100,
+        anEntry,
+      );
+      await suite.store.keys.addSecret(
+        "key_a",
+        digestOf("three"),
+        testStart,
+        testStart + 500,
+        anEntry,
+      );
       const ends = async (digest: string) =>
         (await suite.store.keys.findSecret(digest))?.secret.expiresAt;
-      expect([await ends("one"), await ends("two"), await ends("three")]).toEqual([
-        testStart + 100,
-        testStart + 500,
-        null,
-      ]);
+      expect([
+        await ends(digestOf("one")),
+        await ends(digestOf("two")),
+        await ends(digestOf("three")),
+      ]).toEqual([testStart + 100, testStart + 500, null]);
       const listed = (await suite.store.keys.listSecrets()).filter(
         ({ keyId }) => keyId === "key_a",
       );
@@ -70,17 +85,19 @@ export function describeKeys(suite: StoreSuite): void {
     });
 
     test("that are revoked keep the time of the first revocation", async () => {
-      await suite.store.keys.addKey(keyNamed("key_a"), "one", anEntry);
+      await suite.store.keys.addKey(keyNamed("key_a"), digestOf("one"), anEntry);
       await suite.store.keys.revokeKey("key_a", testStart + 1, anEntry);
       await suite.store.keys.revokeKey("key_a", testStart + 2, anEntry);
-      expect((await suite.store.keys.findSecret("one"))?.key.revokedAt).toBe(testStart + 1);
+      expect((await suite.store.keys.findSecret(digestOf("one")))?.key.revokedAt).toBe(
+        testStart + 1,
+      );
     });
   });
 
   describe("usage and bans", () => {
     beforeEach(async () => {
-      await suite.store.keys.addKey(keyNamed("key_a"), "one", anEntry);
-      await suite.store.keys.addKey(keyNamed("key_b"), "two", anEntry);
+      await suite.store.keys.addKey(keyNamed("key_a"), digestOf("one"), anEntry);
+      await suite.store.keys.addKey(keyNamed("key_b"), digestOf("two"), anEntry);
     });
 
     test("are loaded as they were last saved", async () => {

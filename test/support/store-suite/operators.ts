@@ -21,8 +21,8 @@ function entry(action: AuditAction, target: string, details = {}): AuditEntry {
 }
 
 export function describeOperators(suite: StoreSuite): void {
-  const addKey = (id: string, digest = digestOf(id)) =>
-    suite.store.keys.addKey({ ...keyNamed(id), name: `name of ${id}` }, digest, anEntry);
+  const addKey = (id: string, secret = id) =>
+    suite.store.keys.addKey({ ...keyNamed(id), name: `name of ${id}` }, digestOf(secret), anEntry);
   const recorded = async () =>
     (await suite.store.audit.listEntries({}, 100))
       .map(({ action, target }) => `${action} ${target}`)
@@ -48,11 +48,7 @@ export function describeOperators(suite: StoreSuite): void {
       await webhooks.addWebhook(webhookNamed("wh_a"), entry("webhook.created", "wh_a"));
       await webhooks.changeWebhook("wh_a", 1, { replays: 1 }, entry("webhook.replayed", "wh_a"));
       await webhooks.removeWebhook("wh_a", entry("webhook.removed", "wh_a"));
-      await sessions.addSession(
-        sessionOf("token", digestOf("two")),
-        9,
-        entry("session.started", "key_a"),
-      );
+      await sessions.addSession(sessionOf("token", "two"), 9, entry("session.started", "key_a"));
       await sessions.removeSession(digestOf("token"), entry("session.ended", "key_a"));
       await audit.addEntry(entry("backup.made", "file"));
       expect(await recorded()).toEqual([
@@ -106,7 +102,11 @@ export function describeOperators(suite: StoreSuite): void {
       expect(await webhooks.changeWebhook("wh_a", 7, { state: "paused" }, late)).toBe(false);
       expect(await webhooks.removeWebhook("wh_b", entry("webhook.removed", "wh_b"))).toBe(false);
       expect(await sessions.removeSession("none", entry("session.ended", "key_a"))).toBe(false);
-      const again = keys.addKey(keyNamed("key_a"), "three", entry("key.created", "key_a"));
+      const again = keys.addKey(
+        keyNamed("key_a"),
+        digestOf("three"),
+        entry("key.created", "key_a"),
+      );
       // While Bun's `rejects` waits, the next reply of the writing thread gets lost.
       expect(
         await again.then(
@@ -165,7 +165,7 @@ export function describeOperators(suite: StoreSuite): void {
       await audit.addEntry({ ...anEntry, at: testStart });
       await audit.addEntry({ ...anEntry, at: testStart - 1 });
       expect(await at()).toBe(testStart);
-      await keys.addKey(keyNamed("key_a"), "one", { ...anEntry, at: testStart - 2 });
+      await keys.addKey(keyNamed("key_a"), digestOf("one"), { ...anEntry, at: testStart - 2 });
       expect(await at()).toBe(testStart);
       await audit.addEntry({ ...anEntry, at: testStart + 1 });
       expect(await at()).toBe(testStart + 1);
@@ -188,7 +188,7 @@ export function describeOperators(suite: StoreSuite): void {
       const key = (await keys.findKey("key_a"))!;
       const after = { ...changed, revokedAt: 7, createdAt: 7 };
       expect(await keys.changeKey(key, after, anEntry)).toBe(true);
-      expect((await keys.findSecret("one"))?.key).toEqual(changed);
+      expect((await keys.findSecret(digestOf("one")))?.key).toEqual(changed);
       expect((await inventory.readHead()).keysVersion).toBeGreaterThan(before.keysVersion);
     });
 
@@ -226,9 +226,9 @@ export function describeOperators(suite: StoreSuite): void {
       expect(await sessions.findSession(digestOf("token"))).toEqual({
         session: sessionOf("token", "one"),
         key: { ...keyNamed("key_a"), name: "name of key_a" },
-        secret: { digest: "one", expiresAt: null },
+        secret: { digest: digestOf("one"), expiresAt: null },
       });
-      await keys.addSecret("key_a", "two", testStart, testStart + 1, anEntry);
+      await keys.addSecret("key_a", digestOf("two"), testStart, testStart + 1, anEntry);
       await keys.revokeKey("key_a", testStart + 2, anEntry);
       expect(await sessions.findSession(digestOf("token"))).toMatchObject({
         key: { revokedAt: testStart + 2 },
@@ -257,7 +257,7 @@ export function describeOperators(suite: StoreSuite): void {
     test("of one key are bounded: a new one ends the oldest, which is announced", async () => {
       const { keys, sessions, inventory } = suite.store;
       await addKey("key_a", "one");
-      await keys.addSecret("key_a", "two", testStart, testStart + 9, anEntry);
+      await keys.addSecret("key_a", digestOf("two"), testStart, testStart + 9, anEntry);
       await addKey("key_b", "other");
       const add = (token: string, secret: string, age: number) =>
         sessions.addSession(sessionOf(token, secret, testStart + age), 2, anEntry);
@@ -276,6 +276,7 @@ export function describeOperators(suite: StoreSuite): void {
   });
 }
 
-function sessionOf(token: string, secretDigest: string, createdAt = testStart): Session {
+function sessionOf(token: string, secret: string, createdAt = testStart): Session {
+  const secretDigest = digestOf(secret);
   return { digest: digestOf(token), secretDigest, createdAt, expiresAt: createdAt + 1_000 };
 }

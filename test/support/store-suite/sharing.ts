@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { digestOf } from "../../../src/domain/keys/keyring.ts";
 import { anEntry } from "../audit.ts";
 import { keyNamed, type StoreSuite } from "./suite.ts";
 
@@ -31,8 +32,8 @@ export function describeSharing(suite: StoreSuite): void {
         seq: 2,
       });
       const { keysVersion } = await suite.store.inventory.readHead();
-      await other.keys.addKey(keyNamed("key_a"), "digest", anEntry);
-      expect((await suite.store.keys.findSecret("digest"))?.key.id).toBe("key_a");
+      await other.keys.addKey(keyNamed("key_a"), digestOf("key_a"), anEntry);
+      expect((await suite.store.keys.findSecret(digestOf("key_a")))?.key.id).toBe("key_a");
       expect((await suite.store.inventory.readHead()).keysVersion).toBeGreaterThan(keysVersion);
       expect(
         (suite.store.inventory.cachedHead() ?? (await suite.store.inventory.readHead()))

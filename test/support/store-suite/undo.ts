@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { undoRow, undoStore } from "../../../src/domain/history/undo.ts";
+import { digestOf } from "../../../src/domain/keys/keyring.ts";
 import { epochOf, isInHistory } from "../../../src/domain/ledger/epochs.ts";
 import type { Store } from "../../../src/domain/store.ts";
 import { anEntry } from "../audit.ts";
@@ -35,7 +36,7 @@ export function describeUndo(suite: StoreSuite): void {
     });
 
     test("of a row that another row followed names that row, and changes nothing", async () => {
-      await suite.store.keys.addKey(keyNamed("key_a"), "digest", anEntry);
+      await suite.store.keys.addKey(keyNamed("key_a"), digestOf("key_a"), anEntry);
       await add({ petId: 1n, quantity: 4 }, { petId: 2n });
       await suite.store.inventory.commit([set(1n, 9), set(1n, 10), set(2n, 5)]);
       const before = await ledger();
