@@ -45,9 +45,11 @@ export function addLaterRows(
     function continues(row: StoredRow): boolean {
       const own = row[12] instanceof Uint8Array && Buffer.from(row[12]).toString("hex");
       if (Number(row[0]) === start.seq) isJoined = own === start.hash;
-      // To the end in any case: a database closes its cursor only there.
+      // Reads on after a problem, because PostgreSQL closes the cursor only at the end.
       if (Number(row[0]) <= start.seq || problem !== undefined) return false;
-      const isNext = own === hashText(hash, storedText(row));
+      // No hash covers the link to the pet's previous row.
+      const isLinked = row[6] === null || Number(row[6]) < Number(row[0]);
+      const isNext = isLinked && own === hashText(hash, storedText(row));
       if (!isNext) problem = `row ${seq + 1} of ${name} is missing or does not continue row ${seq}`;
       else if (!known.has(row[8])) newKeys.add(row[8]);
       if (isNext) [seq, hash] = [seq + 1, own];

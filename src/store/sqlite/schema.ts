@@ -23,8 +23,8 @@ export const schema = `
     pet_id       INTEGER PRIMARY KEY,
     name         TEXT NOT NULL,
     category     TEXT,
-    tags         TEXT NOT NULL CHECK (tags LIKE '[%]'),
-    photo_urls   TEXT NOT NULL CHECK (photo_urls LIKE '[%]'),
+    tags         TEXT NOT NULL CHECK (json_valid(tags) AND tags LIKE '[%'),
+    photo_urls   TEXT NOT NULL CHECK (json_valid(photo_urls) AND photo_urls LIKE '[%'),
     barcode      TEXT,
     low_stock_at INTEGER CHECK (low_stock_at >= 0)
   ) STRICT;
@@ -191,7 +191,7 @@ export const schema = `
     request_id TEXT,
     action     TEXT    NOT NULL CHECK (action <> ''),
     target     TEXT,
-    details    TEXT    NOT NULL CHECK (details LIKE '{%}')
+    details    TEXT    NOT NULL CHECK (json_valid(details) AND details LIKE '{%')
   ) STRICT;
 
   CREATE TRIGGER audit_rows_stay BEFORE UPDATE ON audit
@@ -223,7 +223,7 @@ export const schema = `
     id                  TEXT    PRIMARY KEY,
     name                TEXT    NOT NULL CHECK (name <> ''),
     url                 TEXT    NOT NULL CHECK (url <> ''),
-    filter              TEXT    NOT NULL CHECK (filter LIKE '{%}'),
+    filter              TEXT    NOT NULL CHECK (json_valid(filter) AND filter LIKE '{%'),
     secret              TEXT    NOT NULL CHECK (substr(secret, 1, 6) = 'whsec_'),
     previous_secret     TEXT CHECK (substr(previous_secret, 1, 6) = 'whsec_'),
     previous_expires_at INTEGER,
