@@ -27,7 +27,7 @@ import { stockTotals } from "../list/totals.ts";
 import type { AdminDeclaration } from "./operation.ts";
 
 const exampleService = {
-  version: "0.16.0",
+  version: "0.17.0",
   environment: "production",
   engine: "SQLite",
   schema: 8,
