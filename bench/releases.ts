@@ -17,6 +17,8 @@ const commits: Record<string, string> = {
   "0.12.0": "52b39c3312eb22beeee426542ba43b3a9cbda852",
   "0.13.0": "2ef28f67a73a97616bedde89d3d4d125a10701ee",
   "0.14.0": "28935fa7ad42dea72ea91a6fa2e348b3bd411a52",
+  "0.15.0": "171dbdc28c44b1bd664f41cfce7331061d6c81a4",
+  "0.16.0": "71b361dcf0e25be6151074c4caf9a566f5c9951b",
 };
 
 export const releases: readonly string[] = Object.keys(commits);

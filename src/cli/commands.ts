@@ -45,8 +45,8 @@ const listed: readonly (readonly [topic: Topic, commands: readonly UnlistedComma
 
 /**
  * Every command. Dispatch, the checks of flags and operands, help and the tables in docs/commands.md
- * are derived from this list. Every command migrates an old store. Commands that bring content create
- * a store that is missing, and say so. All others refuse to run without one.
+ * are derived from this list. Commands that bring content create a store that is missing, and say so.
+ * All others refuse to run without one.
  */
 export const commands: readonly Command[] = listed.flatMap(([topic, rows]) =>
   rows.map((row) => ({ ...row, topic })),

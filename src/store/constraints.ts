@@ -19,7 +19,7 @@ export function* checkConstraints(schema: string): Script<readonly Fault[]> {
     for (const [at, rule] of rules.entries()) {
       const count = Number(broken![at]);
       if (count === 0) continue;
-      const found = `${count} rows break a constraint`;
+      const found = `rows that break a constraint: ${count}`;
       faults.push({ where: `table ${name}`, found, expected: rule.replaceAll(/\s+/g, " ") });
     }
   }

@@ -194,8 +194,8 @@ test("a store that was filled from another has the other's history, and then its
   expect((await use("command", positionsOf, target)).history).toEqual(history);
 });
 
-test("a store without its head row gets no new one from a migration", async () => {
-  cpSync(join(import.meta.dir, "../fixtures/store-0.2.0.db"), path);
+test("a store without its head row gets no new one", async () => {
+  await use("command", () => {});
   const tool = new Database(path);
   tool.run("DELETE FROM head");
   await expect(use("command", positionsOf)).rejects.toThrow("the database has no head row");
