@@ -9,14 +9,7 @@ import {
   exampleTime,
 } from "../api/contract/examples.ts";
 import { jsonList } from "../api/contract/operation.ts";
-import {
-  responseObject,
-  type Schema,
-  seq,
-  text,
-  textOrNull,
-  time,
-} from "../api/contract/schema.ts";
+import * as schema from "../api/contract/schema.ts";
 import { pageReply } from "../api/pages.ts";
 import {
   choiceParameter,
@@ -41,23 +34,23 @@ const exampleRow = {
 };
 
 const rowFields = {
-  seq: seq("The number of the row."),
-  at: time("When it was done."),
-  keyId: textOrNull("The ID of the operator key, or null for a command."),
-  keyName: textOrNull("The current name of that key, or null."),
-  requestId: textOrNull("The `X-Request-Id` of the request, or null for a command."),
-  action: text(
+  seq: schema.seq("The number of the row."),
+  at: schema.time("When it was done."),
+  keyId: schema.textOrNull("The ID of the operator key, or null for a command."),
+  keyName: schema.textOrNull("The current name of that key, or null."),
+  requestId: schema.textOrNull("The `X-Request-Id` of the request, or null for a command."),
+  action: schema.text(
     `What was done: ${auditActions.map((one) => `\`${one}\``).join(", ")}. Later versions can add actions.`,
   ),
-  target: textOrNull(
+  target: schema.textOrNull(
     "The ID of the key, webhook or pet, the name of the backup, or null if there is no single one.",
   ),
   details: { type: "object", description: "What was changed. It never contains secrets." },
 };
 const rowNames = Object.keys(rowFields) as (keyof typeof rowFields)[];
 
-export const auditSchemas: Readonly<Record<string, Schema>> = {
-  AuditRow: responseObject(
+export const auditSchemas: Readonly<Record<string, schema.Schema>> = {
+  AuditRow: schema.responseObject(
     "Something that an operator did. Rows are never changed or removed.",
     rowFields,
     exampleRow,

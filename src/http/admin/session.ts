@@ -4,14 +4,7 @@ import { ServiceError } from "../../domain/running/errors.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import { exampleOperatorId } from "../api/contract/examples.ts";
 import { json } from "../api/contract/operation.ts";
-import {
-  choice,
-  named,
-  responseObject,
-  type Schema,
-  text,
-  timeOrNull,
-} from "../api/contract/schema.ts";
+import * as schema from "../api/contract/schema.ts";
 import { signInWithKey } from "../messages/error-messages.ts";
 import { keyIn } from "../pipeline/authentication.ts";
 import type { Context } from "../pipeline/context.ts";
@@ -27,23 +20,23 @@ const exampleSession = {
   expiresAt: "2026-11-16T20:00:00.000Z",
 };
 
-export const sessionSchemas: Readonly<Record<string, Schema>> = {
-  Operator: responseObject(
+export const sessionSchemas: Readonly<Record<string, schema.Schema>> = {
+  Operator: schema.responseObject(
     "An operator: the owner of an operator key.",
     {
-      id: text("The ID of the operator key."),
-      name: text("The name of the operator key."),
-      role: choice(roles, "What the operator can do."),
+      id: schema.text("The ID of the operator key."),
+      name: schema.text("The name of the operator key."),
+      role: schema.choice(roles, "What the operator can do."),
     },
     exampleSession.operator,
   ),
-  Session: responseObject(
+  Session: schema.responseObject(
     "Who is signed in, and where.",
     {
-      operator: named("Operator", "Who is signed in."),
-      environment: choice(environments, "The environment of the service."),
-      version: text("The version of the service."),
-      expiresAt: timeOrNull(
+      operator: schema.named("Operator", "Who is signed in."),
+      environment: schema.choice(environments, "The environment of the service."),
+      version: schema.text("The version of the service."),
+      expiresAt: schema.timeOrNull(
         "When the session ends by itself. For a request with a key, when the key expires; null if it does not.",
       ),
     },

@@ -9,17 +9,7 @@ import { parseInt64 } from "../../domain/values/int64.ts";
 import { isReason, reasonRule } from "../../domain/values/texts.ts";
 import { exampleRequestId, exampleRow } from "../api/contract/examples.ts";
 import { json, type Parameter } from "../api/contract/operation.ts";
-import {
-  boundedInteger,
-  count,
-  int64,
-  listOf,
-  nullable,
-  responseObject,
-  type Schema,
-  seq,
-  textOrNull,
-} from "../api/contract/schema.ts";
+import * as schema from "../api/contract/schema.ts";
 import { cause, key, since } from "../api/feed.ts";
 import { until } from "../api/history.ts";
 import { jsonBody } from "../api/operation.ts";
@@ -46,7 +36,7 @@ const seqParameter: Parameter = {
   name: "seq",
   in: "path",
   description: "The number of the ledger row.",
-  schema: boundedInteger(1, Number.MAX_SAFE_INTEGER),
+  schema: schema.boundedInteger(1, Number.MAX_SAFE_INTEGER),
   example: 1207,
   messages: { invalid_seq: rowNumberRule },
 };
@@ -145,7 +135,7 @@ export const sessionParameter = patternParameter(
 const petParameter = queryParameter({
   name: "pet",
   description: "Only changes of the pet with this ID.",
-  schema: int64("The ID of a pet."),
+  schema: schema.int64("The ID of a pet."),
   example: 7,
   rule: "must be a 64-bit integer",
   parse: parseInt64,
@@ -159,26 +149,29 @@ const asOf = integerParameter(
 
 const examplePet = { petId: 7, before: exampleRow.after, after: exampleRow.before, why: null };
 
-export const undoSchemas: Readonly<Record<string, Schema>> = {
-  UndonePet: responseObject(
+export const undoSchemas: Readonly<Record<string, schema.Schema>> = {
+  UndonePet: schema.responseObject(
     "What an undo does with the stock of one pet.",
     {
-      petId: int64("The ID of the pet."),
-      before: nullable("Stock", "The stock without the undo, or null if the pet was removed."),
-      after: nullable("Stock", "The stock with the undo, or null if the pet is left out."),
-      why: textOrNull("Why the pet is left out or needs `force`, or null. For people."),
+      petId: schema.int64("The ID of the pet."),
+      before: schema.nullable(
+        "Stock",
+        "The stock without the undo, or null if the pet was removed.",
+      ),
+      after: schema.nullable("Stock", "The stock with the undo, or null if the pet is left out."),
+      why: schema.textOrNull("Why the pet is left out or needs `force`, or null. For people."),
     },
     examplePet,
   ),
-  Undone: responseObject(
+  Undone: schema.responseObject(
     "What was undone, or what a dry run found.",
     {
-      asOf: seq("The last change that was looked at. Send it with the undo."),
-      rows: count("How many changes were found."),
-      undone: count("How many pets get a new row in the ledger."),
-      changed: count("How many pets were changed since, and are undone only with `force`."),
-      leftOut: count("How many pets cannot be undone."),
-      pets: listOf(
+      asOf: schema.seq("The last change that was looked at. Send it with the undo."),
+      rows: schema.count("How many changes were found."),
+      undone: schema.count("How many pets get a new row in the ledger."),
+      changed: schema.count("How many pets were changed since, and are undone only with `force`."),
+      leftOut: schema.count("How many pets cannot be undone."),
+      pets: schema.listOf(
         "UndonePet",
         `The first ${petsListedMax} pets. Those that are changed or left out come first.`,
       ),
