@@ -12,7 +12,7 @@ import {
   type Problems,
   RejectedImport,
 } from "../../domain/catalogue/import-problems.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
 import { systemClock } from "../../engines.ts";
 import {
@@ -150,13 +150,13 @@ function parseDelimiter(text: string | undefined): Delimiter | undefined {
   const found = text === undefined ? undefined : findDelimiter(text);
   if (text === undefined || found) return found;
   const rule = `must be one of ${delimiterNames.join(", ")}`;
-  throw new ServiceError("invalid_request", `--delimiter ${rule}, not '${text}'`);
+  throw invalidRequest(`--delimiter ${rule}, not '${text}'`);
 }
 
 function readMap(text: string | undefined, fields: readonly string[]): HeaderMap {
   const map = text === undefined ? new Map() : parseHeaderMap(text, fields);
   if (map) return map;
-  throw new ServiceError("invalid_request", `--map ${headerMapRule(fields)}, not '${text}'`);
+  throw invalidRequest(`--map ${headerMapRule(fields)}, not '${text}'`);
 }
 
 /** Checks all rows before it creates the store, so that a bad file or a signal leaves none. */

@@ -2,7 +2,7 @@ import type { Committed, Outcome, StockRow, Unit } from "../ledger/ledger.ts";
 import type { InventoryStore } from "../ledger/store.ts";
 import { yieldToEventLoop } from "../running/background.ts";
 import type { Trace } from "../running/clock.ts";
-import { ServiceError, unavailable } from "../running/errors.ts";
+import { invalidRequest, ServiceError, unavailable } from "../running/errors.ts";
 import {
   changesOf,
   createGrouping,
@@ -317,7 +317,7 @@ function withoutExpired(taken: readonly Waiting[], lastAt: number): readonly Wai
 function withoutAborted(taken: readonly Waiting[]): readonly Waiting[] {
   if (!taken.some(isAborted)) return taken;
   const message = "The connection was closed before the update was stored. Nothing was changed.";
-  rejectAll(taken.filter(isAborted), new ServiceError("invalid_request", message));
+  rejectAll(taken.filter(isAborted), invalidRequest(message));
   return taken.filter((one) => !isAborted(one));
 }
 

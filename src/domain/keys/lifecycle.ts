@@ -1,6 +1,6 @@
 import { auditEntry, type By } from "../audit/audit.ts";
 import { dayMs, minuteMs, type Usage } from "../limits/limits.ts";
-import { InvalidField, ServiceError, unavailable } from "../running/errors.ts";
+import { InvalidField, invalidRequest, ServiceError, unavailable } from "../running/errors.ts";
 import { type Ban, isInForce, type UsageStore } from "../usage/usage.ts";
 import { digestOf } from "./keyring.ts";
 import {
@@ -114,7 +114,7 @@ export async function changeKey(
 const attemptsMax = 20;
 
 function revoked(id: string): ServiceError {
-  return new ServiceError("invalid_request", `Key ${id} is revoked; issue a new one.`);
+  return invalidRequest(`Key ${id} is revoked; issue a new one.`);
 }
 
 /** Adds a secret to a key. The old secrets stay valid for `overlapMs`. */

@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 import { yieldToEventLoop } from "../../domain/running/background.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest } from "../../domain/running/errors.ts";
 import { csvLine } from "../../domain/values/spreadsheet-text.ts";
 import { type Content, exportText, orderContent, petContent } from "../../files/exports.ts";
 import { delimiterNames, type Format, formats, importFormats } from "../../files/formats.ts";
@@ -31,7 +31,7 @@ export function readFormat<F extends string>(
 ): F {
   const extension = extname(fileName).slice(1).toLowerCase();
   const format = readParameter(query, parameter) ?? parameter.parse(extension);
-  if (format === undefined) throw new ServiceError("invalid_request", parameter.message);
+  if (format === undefined) throw invalidRequest(parameter.message);
   return format;
 }
 

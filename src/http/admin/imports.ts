@@ -17,7 +17,7 @@ import {
   petRows,
   type RowKind,
 } from "../../domain/catalogue/imports.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest, ServiceError } from "../../domain/running/errors.ts";
 import { headerMapRule, ignored, parseHeaderMap } from "../../files/table.ts";
 import { json } from "../api/contract/operation.ts";
 import * as schema from "../api/contract/schema.ts";
@@ -217,7 +217,7 @@ function importOf({ isDryRun: dryRun }: ImportRun, outcome: ImportOutcome) {
       throw notRun("import", outcome);
     case "rejected": {
       const { problems, total, columns } = outcome;
-      if (!dryRun) throw new ServiceError("invalid_request", rejectedMessage(problems, total));
+      if (!dryRun) throw invalidRequest(rejectedMessage(problems, total));
       const counts = { created: 0, changed: 0, unchanged: 0 };
       const found = { problems: problemsOf(problems, total), ...noDifferences };
       return { dryRun, ...counts, ...found, columns };

@@ -1,6 +1,6 @@
 import { environments, roleOf, roles } from "../../domain/keys/keys.ts";
 import { endSession as end, startSession as start } from "../../domain/keys/sessions.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest } from "../../domain/running/errors.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import { exampleOperatorId } from "../api/contract/examples.ts";
 import { json } from "../api/contract/operation.ts";
@@ -59,7 +59,7 @@ const startSession: AdminDeclaration = {
     rejectForeignSignIn(call);
     const { store, clock, admin } = context;
     const key = keyIn(call.request);
-    if (key === undefined) throw new ServiceError("invalid_request", signInWithKey);
+    if (key === undefined) throw invalidRequest(signInWithKey);
     const { token, expiresAt } = await start(store.sessions, clock.now(), actorOf(call), key);
     const body = await sessionJson(context, call, Math.min(expiresAt, call.caller.expiresAt));
     const cookie = sessionCookie(call, admin.facts.environment, token);

@@ -5,7 +5,7 @@ import { petNotFound } from "../../domain/ledger/inventory.ts";
 import type { Change } from "../../domain/ledger/ledger.ts";
 import { yieldToEventLoop } from "../../domain/running/background.ts";
 import type { MaybePromise } from "../../domain/running/clock.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest, ServiceError } from "../../domain/running/errors.ts";
 import { firstPaceDay, type PetNumber, paceDays } from "../../domain/sales/sales.ts";
 import { changeStock } from "../../domain/shop/shop.ts";
 import {
@@ -153,9 +153,9 @@ const updateStock: AdminDeclaration = {
     const sent = await readFields(call);
     const change: Change = {
       petId,
-      ...readAmount(sent, invalid),
-      expected: readExpected(sent, invalid),
-      reason: readReason(sent, invalid),
+      ...readAmount(sent, invalidRequest),
+      expected: readExpected(sent, invalidRequest),
+      reason: readReason(sent, invalidRequest),
     };
     const path = operation.path.replace("{petId}", String(petId));
     const key = request.headers.get("idempotency-key");
@@ -203,10 +203,6 @@ async function* listJson<T extends { readonly petId: bigint }>(
 function namedEntryJson(entry: NamedEntry): string {
   const { quantity, status, version } = entry;
   return `{${petNameFields(entry)},"quantity":${quantity},"status":"${status}","version":${version}}`;
-}
-
-function invalid(message: string): ServiceError {
-  return new ServiceError("invalid_request", message);
 }
 
 export const stockOperations = { listStock, listSales, updateStock };

@@ -4,7 +4,7 @@ import { nothingFound, petsListedMax } from "../../domain/catalogue/undo-togethe
 import { undoRow } from "../../domain/history/undo.ts";
 import { petNotFound } from "../../domain/ledger/inventory.ts";
 import { ledgerRowJson, seqMax, type Unit } from "../../domain/ledger/ledger.ts";
-import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
+import { InvalidField, invalidRequest, ServiceError } from "../../domain/running/errors.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
 import { isReason, reasonRule } from "../../domain/values/texts.ts";
 import { exampleRequestId, exampleRow } from "../api/contract/examples.ts";
@@ -87,7 +87,7 @@ const undoChange: AdminDeclaration = {
       throw new ServiceError("version_conflict", conflictMessage(outcome.latest));
     }
     const refusal = outcome.kind === "creates_entry" ? undoOfCreation : undoOfRemoval;
-    throw new ServiceError("invalid_request", refusal(seq, outcome.petId));
+    throw invalidRequest(refusal(seq, outcome.petId));
   },
 };
 
@@ -102,7 +102,7 @@ function undoOfRemoval(seq: number, petId: bigint): string {
 function readRowNumber({ request }: Call): number {
   const text = request.params?.seq ?? "";
   const seq = /^[1-9][0-9]{0,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(seq <= seqMax)) throw new ServiceError("invalid_request", rowNumberRule);
+  if (!(seq <= seqMax)) throw invalidRequest(rowNumberRule);
   return seq;
 }
 
@@ -220,7 +220,7 @@ Send a dry run first. Then send the same with its \`asOf\`, so that nothing is u
       cause: readParameter(query, cause),
     };
     if (Object.values(selection).every((one) => one === undefined)) {
-      throw new ServiceError("invalid_request", filterRequired);
+      throw invalidRequest(filterRequired);
     }
     const run = {
       ...{ ...selection, ...(await readOptions(call)) },

@@ -13,7 +13,7 @@ import {
   readQuantity,
 } from "../../domain/ledger/inventory.ts";
 import { type Change, seqMax } from "../../domain/ledger/ledger.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest, type ServiceError } from "../../domain/running/errors.ts";
 import { int64Max, int64Min } from "../../domain/values/int64.ts";
 import { JsonNumber } from "../../domain/values/json.ts";
 import {
@@ -50,9 +50,7 @@ interface SentChange {
  */
 export function parseChanges(text: string, isOperator = false) {
   const { starts, isDryRun } = partsOfBatch(text);
-  if (starts.length === 0 || starts.length > changesMax) {
-    throw new ServiceError("invalid_request", changesRequired);
-  }
+  if (starts.length === 0 || starts.length > changesMax) throw invalidRequest(changesRequired);
   const names = isOperator ? [...fields, "status", "countedAt", "countedTime"] : fields;
   const changes = starts.map((start, index) =>
     toChange(readFields(text, start, index, names), index),
@@ -72,7 +70,7 @@ function partsOfBatch(text: string) {
     else dryRun = text.slice(start, endOfValue(text, start));
   };
   if (text[body] === "{") eachField(text, body, visit);
-  if (dryRun !== "true" && dryRun !== "false") throw invalid(dryRunRule);
+  if (dryRun !== "true" && dryRun !== "false") throw invalidRequest(dryRunRule);
   // One more than allowed shows that there are too many.
   const starts = text[list] === "[" ? elementsAt(text, list, changesMax + 1) : [];
   return { starts, isDryRun: dryRun === "true" };
@@ -86,7 +84,7 @@ function readFields(
   index: number,
   names: readonly string[],
 ): SentChange {
-  if (text[start] !== "{") throw invalid(`Change ${index} must be a JSON object.`);
+  if (text[start] !== "{") throw invalidRequest(`Change ${index} must be a JSON object.`);
   const sent: Record<string, unknown> = {};
   eachField(text, start, (name, at) => {
     rejectUnknownField(name, names, `Change ${index}: `);
@@ -107,8 +105,8 @@ export const oneAmountRule = "Exactly one of the fields 'quantity' and 'delta' i
 
 function toChange(sent: SentChange, index: number): Change {
   const petId = readId(sent.petId);
-  if (petId === undefined) throw invalid(`Change ${index}: ${petIdFieldRule}`);
-  const fail = (sentence: string) => invalid(changeMessage(index, petId, sentence));
+  if (petId === undefined) throw invalidRequest(`Change ${index}: ${petIdFieldRule}`);
+  const fail = (sentence: string) => invalidRequest(changeMessage(index, petId, sentence));
   return {
     petId,
     ...readAmount(sent, fail),
@@ -185,10 +183,6 @@ export function readReason({ reason }: Pick<SentChange, "reason">, fail: Fail): 
 export function readId(value: unknown): bigint | undefined {
   const id = value instanceof JsonNumber ? value.toInteger() : undefined;
   return typeof id === "bigint" && id >= int64Min && id <= int64Max ? id : undefined;
-}
-
-function invalid(message: string): ServiceError {
-  return new ServiceError("invalid_request", message);
 }
 
 /**

@@ -6,7 +6,7 @@ import {
 } from "../../domain/ledger/changes.ts";
 import { type Entry, petNotFound, quantityMax, type Stock } from "../../domain/ledger/inventory.ts";
 import { type Change, type Rejected, type Stored, stockJson } from "../../domain/ledger/ledger.ts";
-import { ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
+import { invalidRequest, unavailableMessages } from "../../domain/running/errors.ts";
 import { applyChanges as storeChanges } from "../../domain/shop/shop.ts";
 import { reasonCharactersMax } from "../../domain/values/texts.ts";
 import type { Reply } from "../messages/reply.ts";
@@ -165,10 +165,8 @@ export async function applyBatch(
 /** Rejects headers that would protect or explain an update of one entry, and do nothing here. */
 function rejectUpdateHeaders(headers: Headers): void {
   const condition = headers.get("if-match");
-  if (condition !== null && condition.trim() !== "*") {
-    throw new ServiceError("invalid_request", conditionsInBody);
-  }
-  if (headers.has("x-change-reason")) throw new ServiceError("invalid_request", reasonsInBody);
+  if (condition !== null && condition.trim() !== "*") throw invalidRequest(conditionsInBody);
+  if (headers.has("x-change-reason")) throw invalidRequest(reasonsInBody);
 }
 
 /** The fields of an AppliedChanges. */

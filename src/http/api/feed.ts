@@ -7,7 +7,7 @@ import {
   positionPattern,
 } from "../../domain/ledger/cursors.ts";
 import { causes } from "../../domain/ledger/ledger.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest } from "../../domain/running/errors.ts";
 import { tooManyStreams } from "../messages/error-messages.ts";
 import { errorReply } from "../messages/errors.ts";
 import type { Reply } from "../messages/reply.ts";
@@ -72,7 +72,7 @@ function readCursor({ headers }: IncomingRequest, query: URLSearchParams): Curso
   if (text === undefined) return undefined;
   const cursor = parseCursor(text);
   if (cursor) return cursor;
-  throw new ServiceError("invalid_request", lastEventId ? lastEventIdRule : cursorRule);
+  throw invalidRequest(lastEventId ? lastEventIdRule : cursorRule);
 }
 
 function notInFeedRule(name: string): string {
@@ -96,7 +96,7 @@ export async function openFeed(context: Context, call: Call): Promise<Reply> {
   const { request, caller, authenticator, origin, operation } = call;
   const query = queryOf(request);
   const refused = pageParameters.find((name) => query.has(name));
-  if (refused) throw new ServiceError("invalid_request", notInFeedRule(refused));
+  if (refused) throw invalidRequest(notInFeedRule(refused));
   const cursor = readCursor(request, query);
   const filter = { cause: readParameter(query, cause), keyId: readParameter(query, key) };
   const given = readParameter(query, since);

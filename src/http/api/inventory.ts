@@ -1,6 +1,6 @@
 import { petNotFound, petStatuses } from "../../domain/ledger/inventory.ts";
 import type { VersionedEntry } from "../../domain/ledger/store.ts";
-import { ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
+import { invalidRequest, ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
 import { quantityOutcome, setQuantity } from "../../domain/shop/shop.ts";
 import { entryJson } from "../list/chunks.ts";
 import { compressedBytesMin } from "../list/encodings.ts";
@@ -303,7 +303,7 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
 function readIfMatch(headers: Headers): string | null {
   const ifMatch = headers.get("if-match");
   if (ifMatch === null || isTagList(ifMatch)) return ifMatch;
-  throw new ServiceError("invalid_request", ifMatchInvalid);
+  throw invalidRequest(ifMatchInvalid);
 }
 
 /** A 412 that shows the current state, so that the client need not ask for it. */

@@ -1,5 +1,5 @@
 import * as outcomes from "../../domain/requests/outcomes.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest } from "../../domain/running/errors.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { IncomingRequest } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
@@ -82,7 +82,7 @@ export async function replyOutcome(
   keyId?: string,
 ): Promise<Reply> {
   const requestId = params?.requestId ?? "";
-  if (!requestIdPattern.test(requestId)) throw new ServiceError("invalid_request", requestIdRule);
+  if (!requestIdPattern.test(requestId)) throw invalidRequest(requestIdRule);
   const outcome = await outcomes.findOutcome(context, requestId, keyId);
   return { status: 200, body: outcomes.outcomeJson(outcome) };
 }

@@ -6,7 +6,7 @@ import {
   resolveMoments,
   rowNotFound,
 } from "../../domain/ledger/moments.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest } from "../../domain/running/errors.ts";
 import { differencesBetween, inventoryAt } from "../../domain/snapshots/snapshots.ts";
 import { instantPattern } from "../../domain/values/times.ts";
 import { satisfiesIfNoneMatch } from "../messages/headers.ts";
@@ -168,7 +168,7 @@ async function reply(
 
 function readMoment({ request }: Call): Moment {
   const moment = parseMoment(request.params?.moment ?? "");
-  if (!moment) throw new ServiceError("invalid_request", momentInvalid);
+  if (!moment) throw invalidRequest(momentInvalid);
   return moment;
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest, ServiceError } from "../../domain/running/errors.ts";
 import {
   bodyRequired,
   bodyTooLarge,
@@ -96,15 +96,15 @@ async function readText(request: Request, operation: Reading, isRequired: boolea
     bytes = await readBytes(request, rule.bytesMax);
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    throw new ServiceError("invalid_request", incompleteBody);
+    throw invalidRequest(incompleteBody);
   }
   await untilTurnEnds();
   assertAccepted(signal);
-  if (isRequired && bytes.length === 0) throw new ServiceError("invalid_request", bodyRequired);
+  if (isRequired && bytes.length === 0) throw invalidRequest(bodyRequired);
   try {
     return decoder.decode(bytes);
   } catch {
-    throw new ServiceError("invalid_request", invalidUtf8);
+    throw invalidRequest(invalidUtf8);
   }
 }
 
@@ -123,7 +123,7 @@ export async function* readChunks(
     await untilAccepted(request);
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    throw new ServiceError("invalid_request", incompleteBody);
+    throw invalidRequest(incompleteBody);
   }
 }
 
@@ -193,5 +193,5 @@ function untilTurnEnds(): Promise<void> {
 }
 
 function assertAccepted({ aborted }: AbortSignal): void {
-  if (aborted) throw new ServiceError("invalid_request", connectionClosed);
+  if (aborted) throw invalidRequest(connectionClosed);
 }
