@@ -350,7 +350,7 @@ const bunEdges = [
   "src/store/",
   "src/http/server/server.ts",
   "src/http/server/metrics-server.ts",
-  "src/http/docs/pages.ts",
+  "src/http/docs/reference-pages.ts",
   "src/http/docs/prose.ts",
 ];
 

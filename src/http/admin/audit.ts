@@ -2,15 +2,15 @@ import { type AuditRow, auditActions, listAudit as listPage } from "../../domain
 import { roleOf } from "../../domain/keys/keys.ts";
 import { rowsExaminedMax } from "../../domain/ledger/store.ts";
 import { inOrder } from "../../domain/values/json.ts";
+import { jsonList } from "../api/contract/contract.ts";
 import {
   exampleKeyId,
   exampleOperatorId,
   exampleRequestId,
   exampleTime,
 } from "../api/contract/examples.ts";
-import { jsonList } from "../api/contract/operation.ts";
 import * as schema from "../api/contract/schema.ts";
-import { pageReply } from "../api/pages.ts";
+import { pageReply } from "../api/page-reply.ts";
 import {
   choiceParameter,
   integerParameter,
@@ -20,7 +20,7 @@ import {
   readParameter,
   seqBounds,
 } from "../api/parameters.ts";
-import type { AdminDeclaration } from "./operation.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 
 const exampleRow = {
   seq: 17,

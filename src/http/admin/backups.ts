@@ -3,11 +3,11 @@ import { auditEntry } from "../../domain/audit/audit.ts";
 import type { ReplicaView } from "../../domain/operations/replica.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
+import { json } from "../api/contract/contract.ts";
 import { exampleTime } from "../api/contract/examples.ts";
-import { json } from "../api/contract/operation.ts";
 import * as schema from "../api/contract/schema.ts";
 import { keepOpen } from "../pipeline/keep-open.ts";
-import { type AdminDeclaration, actorOf } from "./operation.ts";
+import { type AdminDeclaration, actorOf } from "./admin-declaration.ts";
 
 const exampleFile = {
   name: "production-20261116T080000Z.petstore",
@@ -34,7 +34,7 @@ const exampleBackups = {
 
 const fileFields: Record<string, schema.Schema> = {
   name: schema.text("The name of the file in the folder."),
-  bytes: schema.count("The size of the file."),
+  bytes: schema.number("The size of the file."),
   createdAt: schema.time("When the backup was started."),
 };
 
@@ -60,7 +60,7 @@ export const backupSchemas: Readonly<Record<string, schema.Schema>> = {
         type: ["number", "null"],
         description: "The time between two scheduled backups, in seconds. Null without a schedule.",
       },
-      keep: schema.count("How many backups the service keeps."),
+      keep: schema.number("How many backups the service keeps."),
       last: schema.nullable(
         "MaintenanceRuns",
         "The last runs of the backup. Null if there were none.",

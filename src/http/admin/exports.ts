@@ -6,8 +6,8 @@ import { type Content, exportText, orderContent, petContent } from "../../files/
 import { delimiterNames, type Format, formats, importFormats } from "../../files/formats.ts";
 import { exampleOrder } from "../api/contract/examples.ts";
 import { choiceParameter, type QueryParameter, queryOf, readParameter } from "../api/parameters.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 import { exampleFullPet } from "./contract/stock-schemas.ts";
-import type { AdminDeclaration } from "./operation.ts";
 
 const formatParameter = choiceParameter("format", formats, "The format of the file.", "csv");
 export const importFormatParameter = choiceParameter(

@@ -19,7 +19,7 @@ import {
 } from "../../domain/catalogue/imports.ts";
 import { invalidRequest, ServiceError } from "../../domain/running/errors.ts";
 import { headerMapRule, ignored, parseHeaderMap } from "../../files/table.ts";
-import { json } from "../api/contract/operation.ts";
+import { json } from "../api/contract/contract.ts";
 import * as schema from "../api/contract/schema.ts";
 import {
   flagParameter,
@@ -34,8 +34,8 @@ import { readChunks } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import { keepOpen } from "../pipeline/keep-open.ts";
 import type { Call } from "../pipeline/operation.ts";
+import { type AdminDeclaration, actorOf } from "./admin-declaration.ts";
 import { delimiterParameter, importFormatParameter, readFormat } from "./exports.ts";
-import { type AdminDeclaration, actorOf } from "./operation.ts";
 
 const exampleProblem = {
   line: 3,
@@ -89,7 +89,7 @@ export const importSchemas: Readonly<Record<string, schema.Schema>> = {
   ImportProblems: schema.responseObject(
     "What is wrong with the file.",
     {
-      total: schema.count("How many problems there are."),
+      total: schema.number("How many problems there are."),
       rows: {
         ...schema.listOf(
           "ImportProblem",
@@ -114,7 +114,7 @@ export const importSchemas: Readonly<Record<string, schema.Schema>> = {
   ImportDifferences: schema.responseObject(
     "What the import would change.",
     {
-      total: schema.count("How many differences there are. 0 unless this was a dry run."),
+      total: schema.number("How many differences there are. 0 unless this was a dry run."),
       rows: {
         ...schema.listOf(
           "ImportDifference",
@@ -139,9 +139,9 @@ export const importSchemas: Readonly<Record<string, schema.Schema>> = {
     "The result of an import, or of its dry run.",
     {
       dryRun: schema.flag("True if nothing was changed."),
-      created: schema.count("How many pets or orders are new."),
-      changed: schema.count("How many existing ones change."),
-      unchanged: schema.count("How many existing ones stay the same."),
+      created: schema.number("How many pets or orders are new."),
+      changed: schema.number("How many existing ones change."),
+      unchanged: schema.number("How many existing ones stay the same."),
       problems: schema.named("ImportProblems", "If there is a problem, no row is imported."),
       differences: schema.named("ImportDifferences", "Only a dry run lists differences."),
       columns: schema.listOf("ImportColumn", "Only a dry run of CSV or a workbook lists columns."),

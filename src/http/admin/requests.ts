@@ -1,10 +1,10 @@
 import { refusedRowJson } from "../../domain/requests/outcomes.ts";
 import { withoutKey } from "../../domain/requests/store.ts";
 import { errorCodes } from "../../domain/running/errors.ts";
+import { jsonList } from "../api/contract/contract.ts";
 import { exampleKeyId, exampleRequestId } from "../api/contract/examples.ts";
-import { jsonList } from "../api/contract/operation.ts";
 import { responseObject, type Schema, seq, text, textOrNull } from "../api/contract/schema.ts";
-import { pageReply } from "../api/pages.ts";
+import { pageReply } from "../api/page-reply.ts";
 import { choiceParameter, patternParameter, queryOf, readParameter } from "../api/parameters.ts";
 import {
   getRequest as apiRequest,
@@ -12,8 +12,8 @@ import {
   exampleError,
   replyOutcome,
 } from "../api/requests.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 import { before, limit, rowsPerPage } from "./audit.ts";
-import type { AdminDeclaration } from "./operation.ts";
 
 const named = { seq: 17, requestId: exampleRequestId, keyId: exampleKeyId, keyName: "Till 3" };
 

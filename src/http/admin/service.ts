@@ -6,12 +6,12 @@ import { lowStockRule } from "../../domain/sales/sales.ts";
 import { minutesCounted } from "../../domain/usage/change-counts.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import type { Webhook } from "../../domain/webhooks/webhook.ts";
+import { json } from "../api/contract/contract.ts";
 import { exampleTime } from "../api/contract/examples.ts";
-import { json } from "../api/contract/operation.ts";
 import * as schema from "../api/contract/schema.ts";
 import { headOf } from "../api/history.ts";
 import { stockTotals } from "../list/totals.ts";
-import type { AdminDeclaration } from "./operation.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 
 const exampleService = {
   version: "0.16.0",
@@ -41,8 +41,8 @@ export const serviceSchemas: Readonly<Record<string, schema.Schema>> = {
   StockTotal: schema.responseObject(
     "The entries with one status.",
     {
-      entries: schema.count("The number of entries."),
-      quantity: schema.count("The sum of their quantities. At most 2^53 − 1."),
+      entries: schema.number("The number of entries."),
+      quantity: schema.number("The sum of their quantities. At most 2^53 − 1."),
     },
     exampleService.stock.available,
   ),
@@ -59,10 +59,10 @@ export const serviceSchemas: Readonly<Record<string, schema.Schema>> = {
   WebhookCounts: schema.responseObject(
     "The number of webhooks in each state.",
     {
-      active: schema.count("Webhooks that deliver."),
-      paused: schema.count("Webhooks that are paused."),
-      disabled: schema.count("Webhooks that are disabled, because the receiver returned 410."),
-      failing: schema.count("Active webhooks whose last attempt failed."),
+      active: schema.number("Webhooks that deliver."),
+      paused: schema.number("Webhooks that are paused."),
+      disabled: schema.number("Webhooks that are disabled, because the receiver returned 410."),
+      failing: schema.number("Active webhooks whose last attempt failed."),
     },
     exampleService.webhooks,
   ),
@@ -70,7 +70,7 @@ export const serviceSchemas: Readonly<Record<string, schema.Schema>> = {
     "The last backup that succeeded.",
     {
       lastAt: schema.time("When it ended."),
-      ageSeconds: schema.count("The time since then, in seconds."),
+      ageSeconds: schema.number("The time since then, in seconds."),
     },
     exampleService.backup,
   ),
@@ -92,7 +92,7 @@ export const serviceSchemas: Readonly<Record<string, schema.Schema>> = {
       version: schema.text("The version of the service."),
       environment: schema.choice(environments, "The environment of the service."),
       engine: schema.choice(["SQLite", "PostgreSQL"], "The database engine."),
-      schema: schema.count("The version of the store's schema."),
+      schema: schema.number("The version of the store's schema."),
       startedAt: schema.time("When this instance was started."),
       now: schema.time("The current time of the service."),
       ledger: schema.named("LedgerHead", "The end of the ledger."),
@@ -100,10 +100,10 @@ export const serviceSchemas: Readonly<Record<string, schema.Schema>> = {
       lowStockAt: schema.orNull(
         schema.quantity("The default threshold, set by `--low-stock-at`, or null."),
       ),
-      lowEntries: schema.count(`The number of entries that are low. ${lowStockRule}`),
+      lowEntries: schema.number(`The number of entries that are low. ${lowStockRule}`),
       changesPerMinute: {
         type: "array",
-        items: schema.count("Changes in one minute."),
+        items: schema.number("Changes in one minute."),
         minItems: minutesCounted,
         maxItems: minutesCounted,
         description:

@@ -2,14 +2,14 @@ import { environments, roleOf, roles } from "../../domain/keys/keys.ts";
 import { endSession as end, startSession as start } from "../../domain/keys/sessions.ts";
 import { invalidRequest } from "../../domain/running/errors.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
+import { json } from "../api/contract/contract.ts";
 import { exampleOperatorId } from "../api/contract/examples.ts";
-import { json } from "../api/contract/operation.ts";
 import * as schema from "../api/contract/schema.ts";
 import { signInWithKey } from "../messages/error-messages.ts";
 import { keyIn } from "../pipeline/authentication.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { type AdminDeclaration, actorOf } from "./operation.ts";
+import { type AdminDeclaration, actorOf } from "./admin-declaration.ts";
 import { rejectForeignSignIn } from "./same-origin.ts";
 import { sessionCookie, sessionTokenIn } from "./session-cookie.ts";
 

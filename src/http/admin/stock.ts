@@ -17,8 +17,8 @@ import {
   statusRule,
 } from "../api/change-list.ts";
 import { exampleShortage, versionedJson } from "../api/changes.ts";
-import { json } from "../api/contract/operation.ts";
-import { mergePatchBody } from "../api/operation.ts";
+import { json } from "../api/contract/contract.ts";
+import { mergePatchBody } from "../api/declaration.ts";
 import {
   idempotencyKeyParameter,
   identifyRequest,
@@ -30,10 +30,10 @@ import { compressed, preferredEncoding } from "../messages/encodings.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 import { exampleConflict, versionConflict } from "./conflicts.ts";
 import { exampleStock } from "./contract/stock-schemas.ts";
 import { bodyMessages, readFields } from "./fields.ts";
-import type { AdminDeclaration } from "./operation.ts";
 import { petNameFields } from "./pets.ts";
 
 /** Entries that are read and written in one turn of the event loop: a few milliseconds of work. */

@@ -1,13 +1,13 @@
 import { countedMax, stocktakeMsMax } from "../../domain/catalogue/stocktakes.ts";
 import { formatCursor } from "../../domain/ledger/cursors.ts";
 import { readId } from "../api/change-list.ts";
+import { json } from "../api/contract/contract.ts";
 import { exampleTime } from "../api/contract/examples.ts";
-import { json } from "../api/contract/operation.ts";
 import * as schema from "../api/contract/schema.ts";
 import { jsonTypes } from "../messages/requests.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 import { exampleStock } from "./contract/stock-schemas.ts";
 import { bodyMessages, fieldReader, readFields } from "./fields.ts";
-import type { AdminDeclaration } from "./operation.ts";
 
 const exampleStocktake = { keyName: "Ada", pets: [7, 8] };
 

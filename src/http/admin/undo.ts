@@ -7,12 +7,12 @@ import { ledgerRowJson, seqMax, type Unit } from "../../domain/ledger/ledger.ts"
 import { InvalidField, invalidRequest, ServiceError } from "../../domain/running/errors.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
 import { isReason, reasonRule } from "../../domain/values/texts.ts";
+import { json, type Parameter } from "../api/contract/contract.ts";
 import { exampleRequestId, exampleRow } from "../api/contract/examples.ts";
-import { json, type Parameter } from "../api/contract/operation.ts";
 import * as schema from "../api/contract/schema.ts";
+import { jsonBody } from "../api/declaration.ts";
 import { cause, key, since } from "../api/feed.ts";
 import { until } from "../api/history.ts";
-import { jsonBody } from "../api/operation.ts";
 import {
   integerParameter,
   patternParameter,
@@ -24,11 +24,11 @@ import {
 import type { Context } from "../pipeline/context.ts";
 import { keepOpen } from "../pipeline/keep-open.ts";
 import type { Call } from "../pipeline/operation.ts";
+import { type AdminDeclaration, actorOf } from "./admin-declaration.ts";
 import { conflictMessage, exampleConflict } from "./conflicts.ts";
 import { exampleUndo } from "./contract/stock-schemas.ts";
 import { bodyMessages, flagField, readOptionalFields, textField } from "./fields.ts";
 import { commandRunning, dryRun, notRun } from "./imports.ts";
-import { type AdminDeclaration, actorOf } from "./operation.ts";
 
 const rowNumberRule = `Path parameter 'seq' must be an integer from 1 to ${seqMax}.`;
 
@@ -167,10 +167,10 @@ export const undoSchemas: Readonly<Record<string, schema.Schema>> = {
     "What was undone, or what a dry run found.",
     {
       asOf: schema.seq("The last change that was looked at. Send it with the undo."),
-      rows: schema.count("How many changes were found."),
-      undone: schema.count("How many pets get a new row in the ledger."),
-      changed: schema.count("How many pets were changed since, and are undone only with `force`."),
-      leftOut: schema.count("How many pets cannot be undone."),
+      rows: schema.number("How many changes were found."),
+      undone: schema.number("How many pets get a new row in the ledger."),
+      changed: schema.number("How many pets were changed since, and are undone only with `force`."),
+      leftOut: schema.number("How many pets cannot be undone."),
       pets: schema.listOf(
         "UndonePet",
         `The first ${petsListedMax} pets. Those that are changed or left out come first.`,

@@ -6,11 +6,11 @@ import {
   type UsageSeries,
   withoutKey,
 } from "../../domain/usage/usage-history.ts";
-import { json } from "../api/contract/operation.ts";
+import { json } from "../api/contract/contract.ts";
 import { choiceParameter, queryOf, readParameter } from "../api/parameters.ts";
 import type { Call } from "../pipeline/operation.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 import { keyIdParameter, keyNotFound, notFound, readKeyId } from "./keys.ts";
-import type { AdminDeclaration } from "./operation.ts";
 
 const usual: Step = "minute";
 

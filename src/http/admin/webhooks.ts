@@ -13,12 +13,13 @@ import {
 } from "../../domain/webhooks/lifecycle.ts";
 import { refusals } from "../../domain/webhooks/requested-messages.ts";
 import { attemptJson, webhookJson } from "../../domain/webhooks/webhook-json.ts";
-import { type Contract, json, jsonList } from "../api/contract/operation.ts";
-import { jsonBody } from "../api/operation.ts";
+import { type Contract, json, jsonList } from "../api/contract/contract.ts";
+import { jsonBody } from "../api/declaration.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import { keepOpen } from "../pipeline/keep-open.ts";
 import type { Call } from "../pipeline/operation.ts";
+import { type AdminDeclaration, byOperator } from "./admin-declaration.ts";
 import { exampleId, exampleMessageId, webhookNames } from "./contract/webhook-schemas.ts";
 import {
   fieldReader,
@@ -32,7 +33,6 @@ import {
   textListField,
   withoutNulls,
 } from "./fields.ts";
-import { type AdminDeclaration, byOperator } from "./operation.ts";
 
 const webhookId = {
   name: "webhookId",

@@ -21,11 +21,11 @@ import {
   parseChanges,
   petIdFieldRule,
 } from "./change-list.ts";
+import { json } from "./contract/contract.ts";
 import { exampleShortLine } from "./contract/errors.ts";
 import { exampleChanged, exampleChanges, exampleVersionedItem } from "./contract/examples.ts";
-import { json } from "./contract/operation.ts";
 import * as schema from "./contract/schema.ts";
-import type { Declaration } from "./operation.ts";
+import type { Declaration } from "./declaration.ts";
 import { idempotencyKeyParameter, identifyRequest, replayedHeaders } from "./parameters.ts";
 
 export const changeFields = {

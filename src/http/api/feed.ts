@@ -14,8 +14,8 @@ import type { Reply } from "../messages/reply.ts";
 import type { IncomingRequest } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
+import type { EventStream, Parameter } from "./contract/contract.ts";
 import { exampleRow } from "./contract/examples.ts";
-import type { EventStream, Parameter } from "./contract/operation.ts";
 import { reference, type Schema, seq, text } from "./contract/schema.ts";
 import {
   choiceParameter,

@@ -5,10 +5,11 @@ import { rowsExaminedMax } from "../../domain/ledger/store.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
+import { json, jsonList } from "./contract/contract.ts";
 import { errors } from "./contract/errors.ts";
 import { exampleHead, exampleRow } from "./contract/examples.ts";
-import { json, jsonList } from "./contract/operation.ts";
 import * as schema from "./contract/schema.ts";
+import type { Declaration } from "./declaration.ts";
 import {
   cause,
   feed,
@@ -20,8 +21,7 @@ import {
   since,
   wantsFeed,
 } from "./feed.ts";
-import type { Declaration } from "./operation.ts";
-import { pageReply } from "./pages.ts";
+import { pageReply } from "./page-reply.ts";
 import {
   instantParameter,
   integerParameter,

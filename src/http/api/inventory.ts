@@ -22,10 +22,10 @@ import type { Reply } from "../messages/reply.ts";
 import { readJsonText } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
+import { json, jsonList, type Parameter } from "./contract/contract.ts";
 import { exampleItem, exampleItems, exampleUpdate } from "./contract/examples.ts";
-import { json, jsonList, type Parameter } from "./contract/operation.ts";
 import { int64, petStatus, quantity, responseObject, type Schema } from "./contract/schema.ts";
-import { type Declaration, mergePatchBody } from "./operation.ts";
+import { type Declaration, mergePatchBody } from "./declaration.ts";
 import {
   idempotencyKeyParameter,
   identifyRequest,

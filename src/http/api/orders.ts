@@ -6,11 +6,11 @@ import {
 } from "../../domain/catalogue/orders.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
+import { jsonList } from "./contract/contract.ts";
 import { exampleOrder } from "./contract/examples.ts";
-import { jsonList } from "./contract/operation.ts";
 import * as schema from "./contract/schema.ts";
-import type { Declaration } from "./operation.ts";
-import { pageReply } from "./pages.ts";
+import type { Declaration } from "./declaration.ts";
+import { pageReply } from "./page-reply.ts";
 import { integerParameter, queryOf, queryParameter, readParameter } from "./parameters.ts";
 
 export const orderSchemas: Readonly<Record<string, schema.Schema>> = {

@@ -11,7 +11,7 @@ import { invalidJson } from "../messages/error-messages.ts";
 import type { IncomingRequest } from "../messages/requests.ts";
 import { rejectRepeatedFields } from "../messages/unknown-names.ts";
 import type { Call } from "../pipeline/operation.ts";
-import type { Parameter } from "./contract/operation.ts";
+import type { Parameter } from "./contract/contract.ts";
 import { boundedInteger, int64 } from "./contract/schema.ts";
 
 const petIdRule =

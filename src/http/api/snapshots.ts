@@ -14,10 +14,10 @@ import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { encodeDifferences, encodeEntries, jsonArray } from "../snapshots/json.ts";
+import { jsonList, type Parameter } from "./contract/contract.ts";
 import { exampleDifference, exampleItems } from "./contract/examples.ts";
-import { jsonList, type Parameter } from "./contract/operation.ts";
 import { int64, nullable, responseObject, type Schema } from "./contract/schema.ts";
-import type { Declaration } from "./operation.ts";
+import type { Declaration } from "./declaration.ts";
 import { queryOf, queryParameter, readParameter } from "./parameters.ts";
 
 export const snapshotSchemas: Readonly<Record<string, Schema>> = {

@@ -114,14 +114,17 @@ export const exampleNewKey = { name: "Warehouse", plan: "business" };
 export const keySchemas: Readonly<Record<string, schema.Schema>> = {
   KeyLimits: schema.responseObject(
     "How many requests a key can send.",
-    { perMinute: schema.count("Requests per minute."), perDay: schema.count("Requests per day.") },
+    {
+      perMinute: schema.number("Requests per minute."),
+      perDay: schema.number("Requests per day."),
+    },
     exampleKey.limits,
   ),
   KeyUse: schema.responseObject(
     "How much of a limit is used.",
     {
-      used: schema.count("Requests that were counted."),
-      limit: schema.count("The limit. After a change to a smaller plan, `used` can be larger."),
+      used: schema.number("Requests that were counted."),
+      limit: schema.number("The limit. After a change to a smaller plan, `used` can be larger."),
       resetsAt: schema.time("When the count starts again."),
     },
     exampleUse,

@@ -61,7 +61,7 @@ const oneAmount = {
   // The linter wants to see the fields.
   not: { properties: { quantity: {}, delta: {} }, required: ["quantity", "delta"] },
 };
-const counts = (description: string): schema.Schema => ({
+const numbers = (description: string): schema.Schema => ({
   type: "array",
   items: schema.boundedInteger(0, quantityMax),
   description,
@@ -70,8 +70,8 @@ const counts = (description: string): schema.Schema => ({
 const usageFields: Readonly<Record<string, schema.Schema>> = {
   step: schema.choice(["minute", "day"], "The length of a point. Minutes and days are in UTC."),
   from: schema.time("When the first point starts."),
-  admitted: counts("The admitted requests at each point. The last point is the current one."),
-  refused: counts(
+  admitted: numbers("The admitted requests at each point. The last point is the current one."),
+  refused: numbers(
     "The requests at each point that were refused because of the rate limit or a ban.",
   ),
 };
@@ -105,7 +105,7 @@ export const stockSchemas: Readonly<Record<string, schema.Schema>> = {
   SalesList: schema.responseObject(
     "What was sold of all pets.",
     {
-      days: schema.count("The number of days: today and those before it, in UTC."),
+      days: schema.number("The number of days: today and those before it, in UTC."),
       pets: schema.listOf("SoldPet", "Each pet that was sold, by ascending `petId`."),
     },
     exampleSales,
@@ -175,7 +175,7 @@ export const stockSchemas: Readonly<Record<string, schema.Schema>> = {
     "The requests of all keys over time.",
     {
       ...usageFields,
-      withoutKey: counts(
+      withoutKey: numbers(
         "The requests at each point without a valid key. The other lists do not include them.",
       ),
     },

@@ -65,8 +65,8 @@ const fields = {
   createdAt: schema.time("When it was created."),
   filter: schema.named("WebhookFilter", "Which changes it receives."),
   cursor: schema.seq("The last ledger row that was delivered, or that the filter excluded."),
-  behind: schema.count("How many ledger rows come after the cursor."),
-  failures: schema.count("Attempts that failed since the last success."),
+  behind: schema.number("How many ledger rows come after the cursor."),
+  failures: schema.number("Attempts that failed since the last success."),
   failingSince: schema.timeOrNull("When the first of these attempts failed."),
   nextAttemptAt: schema.timeOrNull("When the next attempt is made. Null if none is scheduled."),
   oldSecretUntil: schema.timeOrNull(
@@ -102,7 +102,7 @@ export const webhookSchemas: Readonly<Record<string, schema.Schema>> = {
       messageId: schema.text("The ID of the message."),
       firstSeq: schema.seq("The first change in the message, or 0 for a test message."),
       lastSeq: schema.seq("The last change in the message, or 0 for a test message."),
-      changes: schema.count("How many changes the message has. A test message has none."),
+      changes: schema.number("How many changes the message has. A test message has none."),
       durationMs: { type: "number", description: "How long the attempt took, in milliseconds." },
       status: schema.orNull(
         schema.integer(100, 999, "The HTTP status. Null if no response arrived."),

@@ -8,9 +8,9 @@ import { statusOf } from "../../messages/errors.ts";
 import { type KnownNames, repeatedField, unknownName } from "../../messages/unknown-names.ts";
 import type { Operation } from "../../pipeline/operation.ts";
 import { feedType } from "../feed.ts";
+import type { Contract, Example, Messages, OtherContent, Parameter, Success } from "./contract.ts";
 import type { DescribedCode, ErrorDescription } from "./errors.ts";
 import { type Header, type HeaderId, headerName, headers } from "./headers.ts";
-import type { Contract, Example, Messages, OtherContent, Parameter, Success } from "./operation.ts";
 import { reference, type Schema } from "./schema.ts";
 
 export interface ServerEntry {

@@ -1,5 +1,6 @@
-import type { ApiOperation as Operation } from "../operation.ts";
+import type { ApiOperation as Operation } from "../declaration.ts";
 import { schemas } from "../operations.ts";
+import { commonErrors } from "./contract.ts";
 import {
   type Description,
   type DocumentOptions,
@@ -8,7 +9,6 @@ import {
 } from "./description.ts";
 import { errors } from "./errors.ts";
 import { commonHeaders } from "./headers.ts";
-import { commonErrors } from "./operation.ts";
 import { overview } from "./overview.ts";
 import { withSharedParts } from "./shared-parts.ts";
 import { webhookSchemas, webhooks } from "./webhooks.ts";

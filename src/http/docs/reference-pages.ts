@@ -5,7 +5,7 @@ import tokens from "../../kit/tokens.css" with { type: "text" };
 import { describeApi } from "../api/contract/document.ts";
 import { asOpenApi30 } from "../api/contract/openapi-3-0.ts";
 import { withSharedParts } from "../api/contract/shared-parts.ts";
-import type { ApiOperation as Operation } from "../api/operation.ts";
+import type { ApiOperation as Operation } from "../api/declaration.ts";
 import type { PublicOrigin } from "../messages/public-origin.ts";
 import { createFile, onFirstRequest } from "../pages/files.ts";
 import { type Page, type Pages, pageHeaders } from "../pages/pages.ts";
