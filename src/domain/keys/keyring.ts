@@ -21,8 +21,8 @@ export interface Keyring {
   /** Returns the caller, or undefined if the secret is not valid. A cached secret costs no query. */
   identify(secret: string): MaybePromise<Caller | undefined>;
   /**
-   * Returns the last known caller for a secret, even if it is no longer valid. Only for the headers of a response to a
-   * request that could not be authenticated because the store is unavailable.
+   * Returns the last known caller for a secret, even if it is no longer valid. Only for the headers of a
+   * response to a request that could not be authenticated because the store is unavailable.
    */
   lastKnown(secret: string): Caller | undefined;
   /** Clears the cache. Call after any key or session is added, changed or ended. */

@@ -45,8 +45,8 @@ interface SentChange {
 }
 
 /**
- * Returns the changes in the body of a batch, and whether it is a dry run. An error names the index of the change, from 0. Only
- * operators change a status or apply a count: for others, these are unknown fields.
+ * Returns the changes in the body of a batch, and whether it is a dry run. An error names the index of the
+ * change, from 0. Only operators change a status or apply a count: for others, these are unknown fields.
  */
 export function parseChanges(text: string, isOperator = false) {
   const { starts, isDryRun } = partsOfBatch(text);
