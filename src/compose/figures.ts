@@ -70,19 +70,11 @@ export function addEngineMetrics(registry: Registry, figures: EngineFigures): ()
 
 /** Undefined if the folder is gone. */
 async function freeBytesAt(folder: string): Promise<number | undefined> {
-  try {
-    const { bavail, bsize } = await statfs(folder);
-    return bavail * bsize;
-  } catch {
-    return undefined;
-  }
+  const found = await statfs(folder).catch(() => undefined);
+  return found && found.bavail * found.bsize;
 }
 
 /** 0 if there is no such file. */
 async function sizeOf(path: string): Promise<number> {
-  try {
-    return (await stat(path)).size;
-  } catch {
-    return 0;
-  }
+  return (await stat(path).catch(() => undefined))?.size ?? 0;
 }

@@ -18,6 +18,7 @@ import {
   patternParameter,
   queryOf,
   readParameter,
+  readParameters,
   seqBounds,
 } from "../api/parameters.ts";
 import type { AdminDeclaration } from "./admin-declaration.ts";
@@ -99,12 +100,7 @@ const listAudit: AdminDeclaration = {
   async handle({ store }, call) {
     const query = queryOf(call.request);
     const size = readParameter(query, limit) ?? rowsPerPage.initial;
-    const filter = {
-      before: readParameter(query, before),
-      action: readParameter(query, action),
-      keyId: readParameter(query, keyId),
-      target: readParameter(query, target),
-    };
+    const filter = readParameters(query, { before, action, keyId, target });
     const { rows, nextBefore } = await listPage(store, filter, size);
     const isOwner = roleOf(call.caller) === "owner";
     const described = rows.map((row) => describeRow(row, isOwner));

@@ -6,6 +6,7 @@ import { isoOrNull } from "../../domain/values/times.ts";
 import { json } from "../api/contract/contract.ts";
 import { exampleTime } from "../api/contract/examples.ts";
 import * as schema from "../api/contract/schema.ts";
+import { ok } from "../messages/reply.ts";
 import { keepOpen } from "../pipeline/keep-open.ts";
 import { type AdminDeclaration, actorOf } from "./admin-declaration.ts";
 
@@ -110,7 +111,7 @@ const listBackups: AdminDeclaration = {
       replica: runsOf(admin.backups.replica?.runs()),
       files: files.map(({ createdAt, ...file }) => ({ ...file, createdAt: isoOrNull(createdAt) })),
     };
-    return { status: 200, body: JSON.stringify(body) };
+    return ok(body);
   },
 };
 

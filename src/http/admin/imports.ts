@@ -29,7 +29,7 @@ import {
   singleValue,
 } from "../api/parameters.ts";
 import { bodyTooLarge, compressedBody, incompleteBody } from "../messages/error-messages.ts";
-import type { Reply } from "../messages/reply.ts";
+import { ok, type Reply } from "../messages/reply.ts";
 import { readChunks } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import { keepOpen } from "../pipeline/keep-open.ts";
@@ -194,7 +194,7 @@ async function importFile(
   // While the file arrives, a silent client is cut off as usual.
   const waitForImport = () => void open.use(keepOpen(context, call));
   const outcome = await imports.run(run, bytes, waitForImport, request.signal);
-  return { status: 200, body: JSON.stringify(importOf(run, outcome)) };
+  return ok(importOf(run, outcome));
 }
 
 function readRun(what: ImportRun["what"], columns: object, call: Call): ImportRun {

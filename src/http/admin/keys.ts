@@ -17,7 +17,7 @@ import { type Contract, json, jsonList, type Parameter } from "../api/contract/c
 import { exampleKeyId } from "../api/contract/examples.ts";
 import { jsonBody, mergePatchBody } from "../api/declaration.ts";
 import { flagParameter, keyIdPattern, queryOf, readParameter } from "../api/parameters.ts";
-import type { Reply } from "../messages/reply.ts";
+import { ok, type Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { type AdminDeclaration, byOperator } from "./admin-declaration.ts";
@@ -74,7 +74,7 @@ const listKeys: AdminDeclaration = {
   async handle({ store, clock, admin }) {
     const now = clock.now();
     const statuses = await lifecycle.listKeyStatuses(store, now, admin.findUsage);
-    return { status: 200, body: JSON.stringify(statuses.map((one) => describeKey(one, now))) };
+    return ok(statuses.map((one) => describeKey(one, now)));
   },
 };
 
@@ -130,9 +130,7 @@ const getKey: AdminDeclaration = {
     success: { 200: json("The key.", "Key") },
     messages: notFound,
   },
-  async handle(context, call) {
-    return keyReply(context, 200, readKeyId(call));
-  },
+  handle: (context, call) => keyReply(context, 200, readKeyId(call)),
 };
 
 /** A request without any known field changes nothing. */

@@ -117,9 +117,7 @@ const getPet: AdminDeclaration = {
     success: { 200: json("The pet.", "PetDetails") },
     messages: notFound,
   },
-  async handle(context, call) {
-    return petReply(context, readPetId(call.request));
-  },
+  handle: (context, call) => petReply(context, readPetId(call.request)),
 };
 
 /** A request without any known field changes nothing. */

@@ -5,7 +5,13 @@ import { jsonList } from "../api/contract/contract.ts";
 import { exampleKeyId, exampleRequestId } from "../api/contract/examples.ts";
 import { responseObject, type Schema, seq, text, textOrNull } from "../api/contract/schema.ts";
 import { pageReply } from "../api/page-reply.ts";
-import { choiceParameter, patternParameter, queryOf, readParameter } from "../api/parameters.ts";
+import {
+  choiceParameter,
+  patternParameter,
+  queryOf,
+  readParameter,
+  readParameters,
+} from "../api/parameters.ts";
 import {
   getRequest as apiRequest,
   errorFields,
@@ -53,11 +59,7 @@ const listRequests: AdminDeclaration = {
   async handle({ store }, call) {
     const query = queryOf(call.request);
     const size = readParameter(query, limit) ?? rowsPerPage.initial;
-    const filter = {
-      before: readParameter(query, before),
-      keyId: readParameter(query, key),
-      code: readParameter(query, code),
-    };
+    const filter = readParameters(query, { before, keyId: key, code });
     // One more than requested shows whether there is a next page.
     const found = await store.requests.listRequests(filter, size + 1);
     const rows = found.slice(0, size);

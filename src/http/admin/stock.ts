@@ -105,10 +105,7 @@ async function streamed(
   json: AsyncIterable<Uint8Array>,
 ): Promise<Reply> {
   const encoding = preferredEncoding(request.headers.get("accept-encoding"));
-  const headers = {
-    Vary: "Accept-Encoding",
-    ...(encoding === undefined ? {} : { "Content-Encoding": encoding }),
-  };
+  const headers = { Vary: "Accept-Encoding", ...(encoding && { "Content-Encoding": encoding }) };
   const body = await snapshots.open({ request, caller }, async () =>
     encoding === undefined ? json : compressed(json, encoding),
   );
@@ -160,13 +157,8 @@ const updateStock: AdminDeclaration = {
     const path = operation.path.replace("{petId}", String(petId));
     const key = request.headers.get("idempotency-key");
     const idempotency = identifyRequest(call, key, path, canonicalText([change]));
-    const write = {
-      requestId,
-      signal: request.signal,
-      trace,
-      cause: "console",
-      idempotency,
-    } as const;
+    const { signal } = request;
+    const write = { requestId, signal, trace, cause: "console", idempotency } as const;
     const outcome = await changeStock(context, caller, change, write);
     if (outcome.kind === "stored") {
       const reply = { status: 200, body: versionedJson(outcome.entries[0]!) };

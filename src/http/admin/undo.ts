@@ -19,6 +19,7 @@ import {
   queryOf,
   queryParameter,
   readParameter,
+  readParameters,
   seqBounds,
 } from "../api/parameters.ts";
 import type { Context } from "../pipeline/context.ts";
@@ -180,8 +181,17 @@ export const undoSchemas: Readonly<Record<string, schema.Schema>> = {
   ),
 };
 
-const filters = [requestParameter, sessionParameter, petParameter, since, until, key, cause];
-const filterNames = filters.map(({ name }) => `'${name}'`).join(", ");
+const filters = {
+  requestId: requestParameter,
+  session: sessionParameter,
+  petId: petParameter,
+  from: since,
+  to: until,
+  keyId: key,
+  cause,
+};
+const filterList = Object.values(filters);
+const filterNames = filterList.map(({ name }) => `'${name}'`).join(", ");
 const filterRequired = `One of the query parameters ${filterNames} is required.`;
 
 const undoChanges: AdminDeclaration = {
@@ -196,7 +206,7 @@ const undoChanges: AdminDeclaration = {
 From the quantity of each pet, the sum of these changes is subtracted. Where nothing else has changed the pet since, this gives the earlier quantity and status. Pets that were changed since are left out, unless \`force\` is true: their later changes are kept. Pets whose changes were undone are left out, so a request that is sent twice does not undo twice.
 
 Send a dry run first. Then send the same with its \`asOf\`, so that nothing is undone that was stored in the meantime. Each instance runs one import or undo of several changes at a time, besides those of assistants.`,
-    parameters: [...filters, dryRun, asOf],
+    parameters: [...filterList, dryRun, asOf],
     body: json("The reason, and whether to include pets that were changed since.", "Undo", {
       isOptional: true,
     }),
@@ -210,20 +220,13 @@ Send a dry run first. Then send the same with its \`asOf\`, so that nothing is u
   async handle(context, call) {
     const { request } = call;
     const query = queryOf(request);
-    const selection = {
-      requestId: readParameter(query, requestParameter),
-      session: readParameter(query, sessionParameter),
-      petId: readParameter(query, petParameter),
-      from: readParameter(query, since),
-      to: readParameter(query, until),
-      keyId: readParameter(query, key),
-      cause: readParameter(query, cause),
-    };
+    const selection = readParameters(query, filters);
     if (Object.values(selection).every((one) => one === undefined)) {
       throw invalidRequest(filterRequired);
     }
     const run = {
-      ...{ ...selection, ...(await readOptions(call)) },
+      ...selection,
+      ...(await readOptions(call)),
       isDryRun: readParameter(query, dryRun) ?? false,
       asOf: readParameter(query, asOf),
     };

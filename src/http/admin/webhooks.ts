@@ -15,7 +15,7 @@ import { refusals } from "../../domain/webhooks/requested-messages.ts";
 import { attemptJson, webhookJson } from "../../domain/webhooks/webhook-json.ts";
 import { type Contract, json, jsonList } from "../api/contract/contract.ts";
 import { jsonBody } from "../api/declaration.ts";
-import type { Reply } from "../messages/reply.ts";
+import { ok, type Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import { keepOpen } from "../pipeline/keep-open.ts";
 import type { Call } from "../pipeline/operation.ts";
@@ -67,9 +67,7 @@ const listWebhooks: AdminDeclaration = {
     description: "Returns all webhooks. A store has at most 100.",
     success: { 200: jsonList("The webhooks.", "Webhook") },
   },
-  async handle({ store }) {
-    return ok((await list(store)).map(webhookOf));
-  },
+  handle: async ({ store }) => ok((await list(store)).map(webhookOf)),
 };
 
 const createWebhook: AdminDeclaration = {
@@ -143,11 +141,11 @@ const removeWebhook: AdminDeclaration = {
 };
 
 /** An operation that pauses or resumes a webhook. */
-function switching(path: string, set: typeof pause, contract: Contract): AdminDeclaration {
+function switching(path: string, set: typeof pause, ...texts: [string, string]): AdminDeclaration {
   return {
     method: "POST",
     path: `/webhooks/{webhookId}${path}`,
-    contract,
+    contract: change(...texts),
     async handle({ store, clock }, call) {
       await set(store, idOf(call), byOperator(call, clock));
       return current(store, call);
@@ -155,17 +153,19 @@ function switching(path: string, set: typeof pause, contract: Contract): AdminDe
   };
 }
 
-const pauseContract = change(
+const pauseWebhook = switching(
+  "/pause",
+  pause,
   "Pause a webhook",
   "Stops the deliveries. An attempt that is under way is completed. A webhook that is already paused or disabled does not change.",
 );
-const pauseWebhook = switching("/pause", pause, pauseContract);
 
-const resumeContract = change(
+const resumeWebhook = switching(
+  "/resume",
+  resume,
   "Resume a webhook",
   "Continues after the last change that was delivered. If the webhook is failing, the next attempt is made at once.",
 );
-const resumeWebhook = switching("/resume", resume, resumeContract);
 
 const replayWebhook: AdminDeclaration = {
   method: "POST",
@@ -284,10 +284,6 @@ const petsField = fieldReader(petsRule, (value) => {
 
 function webhookOf(status: Pick<WebhookStatus, "webhook" | "behind">) {
   return inOrder({ ...webhookJson(status), cursor: status.webhook.cursor.seq }, webhookNames);
-}
-
-function ok(body: unknown): Reply {
-  return { status: 200, body: JSON.stringify(body) };
 }
 
 export const webhookOperations = {

@@ -32,17 +32,11 @@ export const changesRequired = `The body must be a JSON object with the field 'c
 
 export const dryRunRule = "Field 'dryRun' must be true or false.";
 
+const fields = ["petId", "quantity", "delta", "expectedVersion", "reason"] as const;
+const operatorFields = [...fields, "status", "countedAt", "countedTime"] as const;
+
 /** A change as it was sent. Undefined means not given. */
-interface SentChange {
-  petId?: unknown;
-  quantity?: unknown;
-  delta?: unknown;
-  expectedVersion?: unknown;
-  reason?: unknown;
-  status?: unknown;
-  countedAt?: unknown;
-  countedTime?: unknown;
-}
+type SentChange = Readonly<Partial<Record<(typeof operatorFields)[number], unknown>>>;
 
 /**
  * Returns the changes in the body of a batch, and whether it is a dry run. An error names the index of the
@@ -51,7 +45,7 @@ interface SentChange {
 export function parseChanges(text: string, isOperator = false) {
   const { starts, isDryRun } = partsOfBatch(text);
   if (starts.length === 0 || starts.length > changesMax) throw invalidRequest(changesRequired);
-  const names = isOperator ? [...fields, "status", "countedAt", "countedTime"] : fields;
+  const names = isOperator ? operatorFields : fields;
   const changes = starts.map((start, index) =>
     toChange(readFields(text, start, index, names), index),
   );
@@ -75,8 +69,6 @@ function partsOfBatch(text: string) {
   const starts = text[list] === "[" ? elementsAt(text, list, changesMax + 1) : [];
   return { starts, isDryRun: dryRun === "true" };
 }
-
-const fields: readonly string[] = ["petId", "quantity", "delta", "expectedVersion", "reason"];
 
 function readFields(
   text: string,

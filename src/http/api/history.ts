@@ -2,7 +2,7 @@ import * as history from "../../domain/history/history.ts";
 import { genesisHash } from "../../domain/ledger/chain.ts";
 import { ledgerRowJson, type NamedRow, type Tip } from "../../domain/ledger/ledger.ts";
 import { rowsExaminedMax } from "../../domain/ledger/store.ts";
-import type { Reply } from "../messages/reply.ts";
+import { ok, type Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { json, jsonList } from "./contract/contract.ts";
@@ -28,6 +28,7 @@ import {
   petIdParameter,
   queryOf,
   readParameter,
+  readParameters,
   readPetId,
   seqBounds,
 } from "./parameters.ts";
@@ -131,11 +132,8 @@ function page(description: string, value: readonly unknown[]) {
 
 function readRange(query: URLSearchParams) {
   return {
+    ...readParameters(query, { after, before, since, until }),
     limit: readParameter(query, limit) ?? rowsPerPage.initial,
-    after: readParameter(query, after),
-    before: readParameter(query, before),
-    since: readParameter(query, since),
-    until: readParameter(query, until),
   };
 }
 
@@ -192,10 +190,10 @@ ${feedDescription}`,
 
 async function pageOfChanges(context: Context, call: Call): Promise<Reply> {
   const query = queryOf(call.request);
+  const filter = readParameters(query, { cause, keyId: key });
   const { rows, nextAfter } = await history.listChanges(context, {
     ...readRange(query),
-    cause: readParameter(query, cause),
-    keyId: readParameter(query, key),
+    ...filter,
   });
   const { headers, ...reply } = pageReply(call, query, rowsJson(rows), "after", nextAfter);
   return { ...reply, headers: { ...headers, Vary: "Accept" } };
@@ -249,9 +247,7 @@ Every row has a hash, made from its content and the hash of the row before it. S
       }),
     },
   },
-  async handle({ store }) {
-    return { status: 200, body: JSON.stringify(headOf(await store.history.readTip())) };
-  },
+  handle: async ({ store }) => ok(headOf(await store.history.readTip())),
 };
 
 /** An empty ledger has no time. */

@@ -69,6 +69,14 @@ export function readParameter<T>(
   return value;
 }
 
+type Parameters = Readonly<Record<string, QueryParameter<unknown>>>;
+
+/** The values of several parameters, by the names that the caller gives them. */
+export function readParameters<P extends Parameters>(query: URLSearchParams, parameters: P) {
+  const values = Object.entries(parameters).map(([name, one]) => [name, readParameter(query, one)]);
+  return Object.fromEntries(values) as { [Name in keyof P]: ReturnType<P[Name]["parse"]> };
+}
+
 export function singleValue(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
   if (values.length > 1) throw invalidRequest(`Query parameter '${name}' must not be repeated.`);

@@ -23,14 +23,12 @@ const originPlaceholder = "http://address.invalid";
 /** Serves the API description as JSON and as a page. Neither requires a key. */
 export function referencePages(operations: readonly Operation[], options: ReferenceOptions): Pages {
   const describe = () =>
-    describeApi(operations, {
-      servers: [
-        {
-          url: originPlaceholder + options.basePath,
-          description: options.environment === "production" ? "Production" : "Staging",
-        },
-      ],
-    });
+    describeApi(operations, [
+      {
+        url: originPlaceholder + options.basePath,
+        description: options.environment === "production" ? "Production" : "Staging",
+      },
+    ]);
   const page = onFirstRequest(() =>
     withOrigin(referencePage(describe()), { "Content-Type": "text/html; charset=utf-8" }),
   );

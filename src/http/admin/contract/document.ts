@@ -97,7 +97,7 @@ export function describeAdminApi(operations: readonly AdminOperation[]) {
       ],
     },
     operations,
-    { servers: [{ url: adminBasePath, description: "This service." }] },
+    [{ url: adminBasePath, description: "This service." }],
   );
   return withSharedParts(described);
 }

@@ -19,10 +19,6 @@ export interface ServerEntry {
   readonly variables?: Readonly<Record<string, { default: string; description: string }>>;
 }
 
-export interface DocumentOptions {
-  readonly servers: readonly ServerEntry[];
-}
-
 /** What a document says besides its operations. */
 export interface Description {
   readonly title: string;
@@ -53,7 +49,7 @@ export interface DocumentedOperation extends Operation {
 export function describeOperations(
   description: Description,
   operations: readonly DocumentedOperation[],
-  options: DocumentOptions,
+  servers: readonly ServerEntry[],
 ) {
   const byPath = Map.groupBy(operations, (operation) => operation.path);
   const paths: Record<string, Record<string, DescribedOperation>> = {};
@@ -78,7 +74,7 @@ export function describeOperations(
       contact: { name: "The operator of this service" },
       license: { name: "Apache 2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
     },
-    servers: options.servers,
+    servers,
     security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
     tags,
     ...(onceHeaders && {

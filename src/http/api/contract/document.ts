@@ -1,12 +1,7 @@
 import type { ApiOperation as Operation } from "../declaration.ts";
 import { schemas } from "../operations.ts";
 import { commonErrors } from "./contract.ts";
-import {
-  type Description,
-  type DocumentOptions,
-  describeOperations,
-  type ServerEntry,
-} from "./description.ts";
+import { type Description, describeOperations, type ServerEntry } from "./description.ts";
 import { errors } from "./errors.ts";
 import { commonHeaders } from "./headers.ts";
 import { overview } from "./overview.ts";
@@ -40,8 +35,8 @@ const description: Description = {
 };
 
 /** Generates the API description from the table of operations. */
-export function describeApi(operations: readonly Operation[], options: DocumentOptions) {
-  return describeOperations(description, operations, options);
+export function describeApi(operations: readonly Operation[], servers: readonly ServerEntry[]) {
+  return describeOperations(description, operations, servers);
 }
 
 export type ApiDocument = ReturnType<typeof describeOperations>;
@@ -59,5 +54,5 @@ export function committedDocument(operations: readonly Operation[]) {
     },
   });
   const servers = [server("base_url", 8080, "Production"), server("staging_url", 8081, "Staging")];
-  return withSharedParts(describeApi(operations, { servers }));
+  return withSharedParts(describeApi(operations, servers));
 }
