@@ -1,16 +1,6 @@
 import { InvalidField, ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
 import { inOrder, JsonNumber } from "../../domain/values/json.ts";
-import {
-  createWebhook as create,
-  deleteWebhook,
-  getWebhookStatus,
-  listWebhooks as list,
-  pauseWebhook as pause,
-  replayWebhook as replay,
-  resumeWebhook as resume,
-  rotateSecret,
-  type WebhookStatus,
-} from "../../domain/webhooks/lifecycle.ts";
+import * as lifecycle from "../../domain/webhooks/lifecycle.ts";
 import { refusals } from "../../domain/webhooks/requested-messages.ts";
 import { attemptJson, webhookJson } from "../../domain/webhooks/webhook-json.ts";
 import { type Contract, json, jsonList } from "../api/contract/contract.ts";
@@ -67,7 +57,7 @@ const listWebhooks: AdminDeclaration = {
     description: "Returns all webhooks. A store has at most 100.",
     success: { 200: jsonList("The webhooks.", "Webhook") },
   },
-  handle: async ({ store }) => ok((await list(store)).map(webhookOf)),
+  handle: async ({ store }) => ok((await lifecycle.listWebhooks(store)).map(webhookOf)),
 };
 
 const createWebhook: AdminDeclaration = {
@@ -97,13 +87,13 @@ const createWebhook: AdminDeclaration = {
       becomesLow: flagField(fields, "becomesLow"),
       from: integerField(fields, "from"),
     };
-    const { webhook, secret, isResolved } = await create(
+    const { webhook, secret, isResolved } = await lifecycle.createWebhook(
       store,
       admin.webhookUrls,
       terms,
       byOperator(call, clock),
     );
-    const created = webhookOf(await getWebhookStatus(store, webhook.id));
+    const created = webhookOf(await lifecycle.getWebhookStatus(store, webhook.id));
     return { status: 201, body: JSON.stringify({ ...created, secret, isResolved }) };
   },
 };
@@ -119,7 +109,7 @@ const getWebhook: AdminDeclaration = {
     messages: notFound,
   },
   async handle({ store }, call) {
-    const status = await getWebhookStatus(store, idOf(call));
+    const status = await lifecycle.getWebhookStatus(store, idOf(call));
     return ok({ ...webhookOf(status), attempts: status.attempts.map(attemptJson) });
   },
 };
@@ -135,13 +125,17 @@ const removeWebhook: AdminDeclaration = {
     messages: notFound,
   },
   async handle({ store, clock }, call) {
-    await deleteWebhook(store, idOf(call), byOperator(call, clock));
+    await lifecycle.deleteWebhook(store, idOf(call), byOperator(call, clock));
     return { status: 204, body: null };
   },
 };
 
 /** An operation that pauses or resumes a webhook. */
-function switching(path: string, set: typeof pause, ...texts: [string, string]): AdminDeclaration {
+function switching(
+  path: string,
+  set: typeof lifecycle.pauseWebhook,
+  ...texts: [string, string]
+): AdminDeclaration {
   return {
     method: "POST",
     path: `/webhooks/{webhookId}${path}`,
@@ -155,14 +149,14 @@ function switching(path: string, set: typeof pause, ...texts: [string, string]):
 
 const pauseWebhook = switching(
   "/pause",
-  pause,
+  lifecycle.pauseWebhook,
   "Pause a webhook",
   "Stops the deliveries. An attempt that is under way is completed. A webhook that is already paused or disabled does not change.",
 );
 
 const resumeWebhook = switching(
   "/resume",
-  resume,
+  lifecycle.resumeWebhook,
   "Resume a webhook",
   "Continues after the last change that was delivered. If the webhook is failing, the next attempt is made at once.",
 );
@@ -188,7 +182,7 @@ const replayWebhook: AdminDeclaration = {
   async handle({ store, clock }, call) {
     const from = integerField(await readFields(call), "from");
     if (from === undefined) throw new InvalidField("from", "is required");
-    await replay(store, idOf(call), from, byOperator(call, clock));
+    await lifecycle.replayWebhook(store, idOf(call), from, byOperator(call, clock));
     return current(store, call);
   },
 };
@@ -211,8 +205,13 @@ const rotateWebhookSecret: AdminDeclaration = {
   },
   async handle({ store, clock }, call) {
     const overlapMs = readOverlapMs(await readOptionalFields(call));
-    const { secret } = await rotateSecret(store, idOf(call), byOperator(call, clock), overlapMs);
-    return ok({ ...webhookOf(await getWebhookStatus(store, idOf(call))), secret });
+    const { secret } = await lifecycle.rotateSecret(
+      store,
+      idOf(call),
+      byOperator(call, clock),
+      overlapMs,
+    );
+    return ok({ ...webhookOf(await lifecycle.getWebhookStatus(store, idOf(call))), secret });
   },
 };
 
@@ -270,7 +269,7 @@ function idOf({ request }: Call): string {
 }
 
 async function current(store: Context["store"], call: Call): Promise<Reply> {
-  return ok(webhookOf(await getWebhookStatus(store, idOf(call))));
+  return ok(webhookOf(await lifecycle.getWebhookStatus(store, idOf(call))));
 }
 
 /** Ids of pets are integers in JSON, and may be strings for clients that cannot write 64 bits. */
@@ -282,7 +281,7 @@ const petsField = fieldReader(petsRule, (value) => {
   return ids.every(isId) ? ids.map(String) : undefined;
 });
 
-function webhookOf(status: Pick<WebhookStatus, "webhook" | "behind">) {
+function webhookOf(status: Pick<lifecycle.WebhookStatus, "webhook" | "behind">) {
   return inOrder({ ...webhookJson(status), cursor: status.webhook.cursor.seq }, webhookNames);
 }
 
