@@ -65,7 +65,7 @@ export function createLog({ format, level, secrets = [] }: LogOptions): ServiceL
   return Object.assign(log, {
     requestLines,
     flush: () => writer.flush(flushMs),
-    droppedLines: () => writer.dropped,
+    droppedLines: writer.dropped,
   });
 }
 

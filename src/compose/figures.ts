@@ -26,16 +26,16 @@ export function addServiceMetrics(
   seq: () => number,
 ): void {
   const { committer, follower, feed, list } = context;
-  registry.read(metrics.refusalsDropped, () => context.requests.dropped);
+  registry.read(metrics.refusalsDropped, context.requests.dropped);
   registry.read(metrics.waitingChanges, () => committer.waiting);
   registry.gauge(metrics.waitingChangesMax).value = config.writesWaitingMax;
   registry.read(metrics.ledgerSeq, seq);
   registry.read(metrics.entries, () => list.versions.size);
   registry.read(metrics.followerDistance, () => Math.max(0, seq() - follower.applied.seq));
   registry.read(metrics.followerLoads, () => follower.loads);
-  registry.read(metrics.streamsOpen, () => feed.streamsOpen);
-  registry.read(metrics.streamsCutOff, () => feed.streamsCutOff);
-  registry.read(metrics.spansDropped, () => traces?.spansDropped ?? 0);
+  registry.read(metrics.streamsOpen, feed.streamsOpen);
+  registry.read(metrics.streamsCutOff, feed.streamsCutOff);
+  registry.read(metrics.spansDropped, () => traces?.spansDropped() ?? 0);
   registry.read(metrics.certificateExpiry, () => certificate && certificate.expiresAt / 1_000);
   registry.read(metrics.backupsAhead, context.admin.backups.countAhead);
   const { replica } = context.admin.backups;

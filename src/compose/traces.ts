@@ -9,7 +9,7 @@ export interface Traces {
   readonly beginTrace: NonNullable<Observers["beginTrace"]>;
   readonly requestEnded: Observer;
   /** Spans that were never sent. */
-  readonly spansDropped: number;
+  spansDropped(): number;
 }
 
 /** Loads the code for traces only if there is a collector to send them to. */
@@ -54,8 +54,6 @@ export async function openTraces(
       const { trace, operation = "" } = request;
       if (trace) tracer.end(trace, { ...request, route: routes.get(operation) });
     },
-    get spansDropped() {
-      return exporter.dropped;
-    },
+    spansDropped: exporter.dropped,
   };
 }

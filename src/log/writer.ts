@@ -12,7 +12,7 @@ export interface LogWriter {
   /** Resolves when everything is written or dropped, but after `withinMs` at the latest. */
   flush(withinMs: number): Promise<void>;
   /** Lines that were never written. */
-  readonly dropped: number;
+  dropped(): number;
 }
 
 export interface LogWriterOptions {
@@ -117,9 +117,7 @@ export function createLogWriter({ fd, waitingMax, onDropped }: LogWriterOptions)
       await promise;
       clearTimeout(late);
     },
-    get dropped() {
-      return dropped;
-    },
+    dropped: () => dropped,
   };
 }
 

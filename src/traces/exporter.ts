@@ -27,7 +27,7 @@ export interface ExporterOptions {
 export interface Exporter {
   add(spans: readonly Span[]): void;
   /** Spans that were never sent: there was no room, or the collector rejected them. */
-  readonly dropped: number;
+  dropped(): number;
   /** Sends what waits, if the collector takes it in time. */
   stop(): Promise<void>;
 }
@@ -91,9 +91,7 @@ export function startExporter({ url, headers, resource, bounds, log }: ExporterO
       for (const span of spans) queue.push(span);
       if (queue.length >= bounds.batchMax && !condition.isFailing) alarm.wake();
     },
-    get dropped() {
-      return dropped;
-    },
+    dropped: () => dropped,
     async stop() {
       isStopped = true;
       const late = setTimeout(() => stopping.abort(), bounds.stopMs);

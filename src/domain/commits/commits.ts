@@ -84,7 +84,7 @@ export function createCommitter(
   /** Queues the units that were submitted together, so that they join one group. */
   function admit(): void {
     queue.admit();
-    if (transactions.areLate) rejectWaiting();
+    if (transactions.areLate()) rejectWaiting();
     else sendGroups();
   }
 
@@ -138,7 +138,7 @@ export function createCommitter(
 
   return {
     submit(unit, signal, trace) {
-      if (transactions.areLate) return Promise.reject(unavailable("timeout"));
+      if (transactions.areLate()) return Promise.reject(unavailable("timeout"));
       const reason = queue.reasonToReject(unit);
       if (reason) return Promise.reject(unavailable(reason));
       return new Promise((resolve, reject) => {
@@ -148,7 +148,7 @@ export function createCommitter(
       });
     },
     get isTooSlow() {
-      return transactions.areLate || transactions.areTooSlow;
+      return transactions.areLate() || transactions.areTooSlow();
     },
     get waiting() {
       return queue.waiting;
@@ -265,12 +265,8 @@ function createTransactions(parts: TransactionParts) {
 
   return {
     commit,
-    get areLate() {
-      return late > 0;
-    },
-    get areTooSlow() {
-      return areTooSlow();
-    },
+    areLate: () => late > 0,
+    areTooSlow,
   };
 }
 

@@ -23,7 +23,7 @@ export interface RequestRecorder {
   record(keyId: string | null, code: ErrorCode, describe: () => JustRefused): void;
   /** A request that this process has not stored yet. */
   findUnsaved(requestId: string): RefusedRequest | undefined;
-  readonly dropped: number;
+  dropped(): number;
   save(): Promise<void>;
   /** Stops the timer, and saves everything if the store can be written. */
   stop(): Promise<void>;
@@ -106,9 +106,7 @@ export function createRequestRecorder(
       unsaved.push({ requestId, keyId, afterSeq, digest, error: { at, ...error } });
     },
     findUnsaved: (requestId) => unsaved.find((one) => one.requestId === requestId),
-    get dropped() {
-      return dropped;
-    },
+    dropped: () => dropped,
     save,
     async stop() {
       stopSaving();

@@ -52,7 +52,7 @@ export function startDeliveries(options: DeliveryOptions): Deliveries {
     signal,
     save,
     saveSoon() {
-      if (monotonicMs() - saves.lastSavedAt >= saveEveryMs) void save();
+      if (monotonicMs() - saves.lastSavedAt() >= saveEveryMs) void save();
     },
     claimAgain() {
       isClaimDue = true;
@@ -164,8 +164,6 @@ function createSaves(
       queuedSave ??= inTurn(saveAll);
       return queuedSave;
     },
-    get lastSavedAt() {
-      return lastSavedAt;
-    },
+    lastSavedAt: () => lastSavedAt,
   };
 }

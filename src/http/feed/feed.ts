@@ -15,9 +15,9 @@ export interface Feed {
   open(request: StreamRequest): Promise<ReadableStream<Uint8Array> | undefined>;
   /** Ends all streams at once. Their clients reconnect to another instance, or after the restart. */
   close(): void;
-  readonly streamsOpen: number;
+  streamsOpen(): number;
   /** Streams whose client stalled. */
-  readonly streamsCutOff: number;
+  streamsCutOff(): number;
 }
 
 export interface FeedBounds {
@@ -58,10 +58,10 @@ export function createFeed(options: FeedOptions): Feed {
     wake();
     for (const stream of streams) {
       const now = monotonicMs();
-      if (stream.isStalled && now - stream.writtenAt > bounds.stallMs) {
+      if (stream.isStalled() && now - stream.writtenAt() > bounds.stallMs) {
         stream.cutOff();
         streamsCutOff += 1;
-      } else if (stream.isWritable && now - stream.writtenAt >= bounds.heartbeatMs) {
+      } else if (stream.isWritable() && now - stream.writtenAt() >= bounds.heartbeatMs) {
         stream.sendHeartbeat();
       }
       if (pacer.spend(monotonicMs() - now)) await pacer.turn();
@@ -126,12 +126,8 @@ export function createFeed(options: FeedOptions): Feed {
       for (const stop of stopChecks) stop();
       for (const stream of streams) stream.end();
     },
-    get streamsOpen() {
-      return streams.size;
-    },
-    get streamsCutOff() {
-      return streamsCutOff;
-    },
+    streamsOpen: () => streams.size,
+    streamsCutOff: () => streamsCutOff,
   };
 }
 

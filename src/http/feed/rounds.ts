@@ -97,7 +97,7 @@ export function createRounds(
     for (const stream of [...streams]) {
       let turnBytes = 0;
       while (turnBytes < turnBytesMax && isBehind(stream) && !reading.has(stream)) {
-        const isFar = tail.seq - stream.position.seq > pageRows;
+        const isFar = tail.seq - stream.position().seq > pageRows;
         if (isFar && reading.size >= readsMax) break;
         const bytes = sendNext(stream);
         if (isFar && bytes instanceof Promise) {
@@ -167,7 +167,7 @@ function createNextEvents(streams: ReadonlySet<FeedStream>, tail: LedgerTail) {
 
   function send(stream: FeedStream, chunk: FeedChunk | undefined): number | undefined {
     // While the chunk was read, the stream may have ended or become outdated.
-    const isWanted = chunk?.afterSeq === stream.position.seq && stream.isWritable;
+    const isWanted = chunk?.afterSeq === stream.position().seq && stream.isWritable();
     if (!chunk || !isWanted || outdated.has(stream)) return undefined;
     stream.sendChanges(chunk);
     return chunk.bytes.length;
@@ -175,21 +175,21 @@ function createNextEvents(streams: ReadonlySet<FeedStream>, tail: LedgerTail) {
 
   return {
     isBehind: (stream: FeedStream): boolean =>
-      stream.isWritable && (outdated.has(stream) || stream.position.seq < tail.seq),
+      stream.isWritable() && (outdated.has(stream) || stream.position().seq < tail.seq),
     /** Returns the number of bytes sent, or undefined if there is nothing to send. */
     sendNext(stream: FeedStream): MaybePromise<number | undefined> {
       if (outdated.delete(stream)) {
         stream.sendReset(tail.positionAt(tail.seq));
         return 0;
       }
-      const chunk = chunks.after(stream.position.seq, stream.request.filter);
+      const chunk = chunks.after(stream.position().seq, stream.request.filter);
       return chunk instanceof Promise
         ? chunk.then((read) => send(stream, read))
         : send(stream, chunk);
     },
     historyChanged(): void {
       chunks.clear();
-      for (const stream of streams) if (!tail.includes(stream.position)) outdated.add(stream);
+      for (const stream of streams) if (!tail.includes(stream.position())) outdated.add(stream);
     },
   };
 }

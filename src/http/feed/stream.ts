@@ -24,13 +24,13 @@ export interface FeedStream {
   readonly request: StreamRequest;
   readonly body: ReadableStream<Uint8Array>;
   /** The last row that was sent, or that the filter excluded. */
-  readonly position: Position;
+  position(): Position;
   /** When something was last written. */
-  readonly writtenAt: number;
+  writtenAt(): number;
   /** True while the client has not taken what was written. */
-  readonly isStalled: boolean;
+  isStalled(): boolean;
   /** True if the response has begun, and its client takes what is written. */
-  readonly isWritable: boolean;
+  isWritable(): boolean;
   sendChanges(chunk: FeedChunk): void;
   sendHeartbeat(): void;
   /** Continues at another position, because the client has seen another history. */
@@ -109,18 +109,10 @@ export function createFeedStream(options: FeedStreamOptions): FeedStream {
   return {
     request,
     body,
-    get position() {
-      return position;
-    },
-    get writtenAt() {
-      return writtenAt;
-    },
-    get isStalled() {
-      return isStalled;
-    },
-    get isWritable() {
-      return controller !== undefined && !isEnded && !signal.aborted && !isStalled;
-    },
+    position: () => position,
+    writtenAt: () => writtenAt,
+    isStalled: () => isStalled,
+    isWritable: () => controller !== undefined && !isEnded && !signal.aborted && !isStalled,
     sendChanges({ position: after, bytes }) {
       position = after;
       if (bytes.length > 0) write(bytes);

@@ -149,27 +149,19 @@ function createRuns({ chunkEntries, onSuperseded }: InventoryListOptions) {
     endPass,
     undoPass,
     clear,
-    get all(): readonly Run[] {
-      return runs;
-    },
+    all: (): readonly Run[] => runs,
     add: (run: Run) => runs.push(run),
     /** The number of runs with changes that are not written yet. */
-    get waiting() {
-      return waitingRuns;
-    },
-    get isShort() {
-      return waitingRuns <= sliceChunksMax && waitingChanges <= sliceChangesMax;
-    },
-    get isFull() {
-      return isCrowded || waitingChanges > waitingMax;
-    },
+    waiting: () => waitingRuns,
+    isShort: () => waitingRuns <= sliceChunksMax && waitingChanges <= sliceChangesMax,
+    isFull: () => isCrowded || waitingChanges > waitingMax,
   };
 }
 
 export function createInventoryList(options: InventoryListOptions): InventoryList {
   const { chunkEntries } = options;
   const runs = createRuns(options);
-  let current = versionOf("", runs.all);
+  let current = versionOf("", runs.all());
 
   /** Writes one slice. Returns false when no chunk is left. */
   function writeSlice(pass: Pass): boolean {
@@ -180,7 +172,7 @@ export function createInventoryList(options: InventoryListOptions): InventoryLis
       if (changes && changes.size > changesLeft && changesLeft < sliceChangesMax) break;
       pass.at -= 1;
       if (!changes) continue;
-      pass.written[pass.at] = split(rewrite(runs.all[pass.at]!.chunk, changes), chunkEntries);
+      pass.written[pass.at] = split(rewrite(runs.all()[pass.at]!.chunk, changes), chunkEntries);
       changesLeft -= changes.size;
       chunksLeft -= 1;
     }
@@ -188,8 +180,8 @@ export function createInventoryList(options: InventoryListOptions): InventoryLis
   }
 
   function write(): MaybePromise<void> {
-    if (runs.waiting === 0) return;
-    const { isShort } = runs;
+    if (runs.waiting() === 0) return;
+    const isShort = runs.isShort();
     const pass = runs.beginPass();
     if (!isShort) return writeInSlices(pass);
     try {
@@ -218,20 +210,20 @@ export function createInventoryList(options: InventoryListOptions): InventoryLis
         const slice = entries.slice(from, from + chunkEntries);
         const ids = slice.map(({ petId }) => petId);
         const chunk = encode(ids, slice);
-        runs.add(toRun(runs.all.length === 0 ? asFirst(chunk) : chunk));
+        runs.add(toRun(runs.all().length === 0 ? asFirst(chunk) : chunk));
       }
     },
     apply: runs.apply,
     get size() {
-      return runs.all.reduce((sum, { chunk }) => sum + chunk.ids.length, 0);
+      return runs.all().reduce((sum, { chunk }) => sum + chunk.ids.length, 0);
     },
     get isFull() {
-      return runs.isFull;
+      return runs.isFull();
     },
     write,
     publish({ epoch, seq }) {
       const show = () => {
-        current = versionOf(`${epoch}-${seq}`, runs.all);
+        current = versionOf(`${epoch}-${seq}`, runs.all());
       };
       const writing = write();
       return writing ? writing.then(show) : show();
