@@ -7,7 +7,7 @@ import { openImports } from "./compose/imports.ts";
 import { listen, openTls, warnOfPlainHttp } from "./compose/listen.ts";
 import { openMetrics } from "./compose/metrics.ts";
 import type { ServiceOptions } from "./compose/options.ts";
-import { isReady, shareLooks } from "./compose/readiness.ts";
+import { isReady } from "./compose/readiness.ts";
 import { openShop } from "./compose/shop.ts";
 import { openObservers, serveSurfaces } from "./compose/surfaces.ts";
 import { authenticate, createTables, type Table } from "./compose/tables.ts";
@@ -16,6 +16,7 @@ import { createHeadWatcher } from "./domain/ledger/head.ts";
 import { keepIdempotencyKeys } from "./domain/ledger/idempotency-keeping.ts";
 import { followTail } from "./domain/ledger/tail.ts";
 import { createRequestRecorder } from "./domain/requests/recorder.ts";
+import { shared } from "./domain/running/background.ts";
 import type { Log } from "./domain/running/events.ts";
 import { followSales } from "./domain/sales/sales.ts";
 import { announceKeyChanges } from "./domain/shop/key-announcements.ts";
@@ -85,7 +86,8 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   opened.defer(requests.stop);
   const stop = new AbortController();
   const stopping = stop.signal;
-  const look = shareLooks(() => isReady(engine, context));
+  // Many requests that ask at once cause one look at the store.
+  const look = shared(() => isReady(engine, context));
   const isServing = async () => !stopping.aborted && keys.isPrepared && (await look());
   const [imports, backups] = [openImports(options), openBackups(options, store)];
   opened.defer(imports.stop);

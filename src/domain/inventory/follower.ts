@@ -1,7 +1,7 @@
 import type { Position } from "../ledger/epochs.ts";
 import type { StockRow } from "../ledger/ledger.ts";
 import type { Head, InventoryReader } from "../ledger/store.ts";
-import type { MaybePromise } from "../running/clock.ts";
+import { andThen, type MaybePromise } from "../running/clock.ts";
 import { type ServiceError, unavailable } from "../running/errors.ts";
 import type { Log } from "../running/events.ts";
 import { createReplay, LedgerGap, nowhere, type Replay, type Replica } from "./replay.ts";
@@ -68,12 +68,7 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
 
   function show(): MaybePromise<void> {
     const position = replay.applied;
-    const showing = replica.publish(position);
-    if (!showing) {
-      shown = position;
-      return;
-    }
-    return showing.then(() => {
+    return andThen(replica.publish(position), () => {
       shown = position;
     });
   }

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Clock, MaybePromise } from "../running/clock.ts";
+import { andThen, type Clock, type MaybePromise } from "../running/clock.ts";
 import {
   type Caller,
   callerOf,
@@ -110,10 +110,7 @@ function createCallerCache(
       if (hit) return clock.now() < hit.expiresAt ? hit : undefined;
       if (!isWellFormed(secret)) return undefined;
       const readIn = generation;
-      const found = find(digest);
-      return found instanceof Promise
-        ? found.then((later) => remember(digest, later, readIn))
-        : remember(digest, found, readIn);
+      return andThen(find(digest), (found) => remember(digest, found, readIn));
     },
     lastKnown(secret) {
       const digest = digestOf(secret);

@@ -1,5 +1,5 @@
 import { every, inBackground, isUnavailable } from "../running/background.ts";
-import type { MaybePromise } from "../running/clock.ts";
+import { andThen, type MaybePromise } from "../running/clock.ts";
 import type { Log } from "../running/events.ts";
 import type { StockRow } from "./ledger.ts";
 import type { Head, InventoryStore } from "./store.ts";
@@ -89,10 +89,7 @@ export function createHeadWatcher(
 
   function readHead(): MaybePromise<Head> {
     const read = ++readsBegun;
-    const reading = store.readHead();
-    return reading instanceof Promise
-      ? reading.then((head) => arrived(head, read))
-      : arrived(reading, read);
+    return andThen(store.readHead(), (head) => arrived(head, read));
   }
 
   /** Announces a head, unless a read that began later has already returned. */

@@ -1,5 +1,5 @@
 import { every, whileAvailable } from "../running/background.ts";
-import type { MaybePromise } from "../running/clock.ts";
+import { andThen, type MaybePromise } from "../running/clock.ts";
 import { unavailable } from "../running/errors.ts";
 import type { Log } from "../running/events.ts";
 import type { Cursor } from "./cursors.ts";
@@ -158,9 +158,7 @@ export async function followTail(
     rowsAfter(after) {
       if (known.isUncertain || after >= known.head.seq) return [];
       const rows = pages.after(after, known.head);
-      return rows instanceof Promise
-        ? rows.then((found) => (known.isUncertain ? [] : found))
-        : rows;
+      return andThen(rows, (found) => (known.isUncertain ? [] : found));
     },
     subscribe(subscriber) {
       subscribers.push(subscriber);

@@ -1,5 +1,11 @@
 import type { KeyStore } from "../keys/store.ts";
-import { every, isUnavailable, monotonicMs, whileAvailable } from "../running/background.ts";
+import {
+  every,
+  inTurn,
+  isUnavailable,
+  monotonicMs,
+  whileAvailable,
+} from "../running/background.ts";
 import type { Clock } from "../running/clock.ts";
 import type { ErrorCode } from "../running/errors.ts";
 import type { Log } from "../running/events.ts";
@@ -57,12 +63,7 @@ export function createRequestRecorder(
   const counts = new Map<string, number>();
   const marks = [{ ms: monotonicMs(), seq: lastSeq() }];
   let dropped = 0;
-  let saving = Promise.resolve();
-
-  function save(): Promise<void> {
-    saving = saving.catch(() => {}).then(saveNow);
-    return saving;
-  }
+  const save = inTurn(saveNow);
 
   async function saveNow(): Promise<void> {
     marks.push({ ms: monotonicMs(), seq: lastSeq() });

@@ -74,6 +74,26 @@ export function every(
   };
 }
 
+/** Returns a function that runs work after its earlier runs have ended, whether they failed or not. */
+export function inTurn(work: () => Promise<void>): () => Promise<void> {
+  let last = Promise.resolve();
+  return () => {
+    last = last.catch(() => {}).then(work);
+    return last;
+  };
+}
+
+/** Lets everybody who asks while work runs share its result. */
+export function shared<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
 /** Lets one loop wait for a time, or until somebody wakes it. */
 export interface Alarm {
   /** Ends the wait. If nobody waits, the next wait ends at once. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { LedgerParts } from "../ledger/store.ts";
-import { every, whileAvailable } from "../running/background.ts";
+import { every, shared, whileAvailable } from "../running/background.ts";
 import type { Log } from "../running/events.ts";
 import { packPart } from "./parts.ts";
 import { inventoryAt } from "./snapshots.ts";
@@ -44,7 +44,6 @@ export function startCheckpoints({ store, log, rowsMin }: CheckpointOptions): Ch
   const { inventory, checkpoints } = store;
   const writer = randomUUID();
   const stopping = new AbortController();
-  let running: Promise<void> | undefined;
 
   async function addDue(): Promise<void> {
     while (!stopping.signal.aborted) {
@@ -74,20 +73,15 @@ export function startCheckpoints({ store, log, rowsMin }: CheckpointOptions): Ch
     return checkpoints.complete(writer, position, entries);
   }
 
-  function run(): Promise<void> {
-    running ??= addDue().finally(() => {
-      running = undefined;
-    });
-    return running;
-  }
-
+  const run = shared(addDue);
   const stopTimer = every(everyMs, "adding checkpoints", log, whileAvailable(run));
   return {
     run,
     async stop() {
       stopTimer();
       stopping.abort();
-      await running?.catch(() => {});
+      // What runs ends soon, and nothing begins any more.
+      await run().catch(() => {});
     },
   };
 }

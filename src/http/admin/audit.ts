@@ -101,10 +101,10 @@ const listAudit: AdminDeclaration = {
     const query = queryOf(call.request);
     const size = readParameter(query, limit) ?? rowsPerPage.initial;
     const filter = readParameters(query, { before, action, keyId, target });
-    const { rows, nextBefore } = await listPage(store, filter, size);
+    const { rows, next } = await listPage(store, filter, size);
     const isOwner = roleOf(call.caller) === "owner";
     const described = rows.map((row) => describeRow(row, isOwner));
-    return pageReply(call, query, JSON.stringify(described), "before", nextBefore);
+    return pageReply(call, query, JSON.stringify(described), "before", next);
   },
 };
 

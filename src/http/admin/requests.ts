@@ -1,3 +1,4 @@
+import { pageOf } from "../../domain/ledger/store.ts";
 import { refusedRowJson } from "../../domain/requests/outcomes.ts";
 import { withoutKey } from "../../domain/requests/store.ts";
 import { errorCodes } from "../../domain/running/errors.ts";
@@ -60,10 +61,7 @@ const listRequests: AdminDeclaration = {
     const query = queryOf(call.request);
     const size = readParameter(query, limit) ?? rowsPerPage.initial;
     const filter = readParameters(query, { before, keyId: key, code });
-    // One more than requested shows whether there is a next page.
-    const found = await store.requests.listRequests(filter, size + 1);
-    const rows = found.slice(0, size);
-    const next = found.length > size ? rows.at(-1)!.seq : undefined;
+    const { rows, next } = pageOf(await store.requests.listRequests(filter, size + 1), size);
     return pageReply(call, query, `[${rows.map(refusedRowJson).join()}]`, "before", next);
   },
 };

@@ -191,11 +191,11 @@ ${feedDescription}`,
 async function pageOfChanges(context: Context, call: Call): Promise<Reply> {
   const query = queryOf(call.request);
   const filter = readParameters(query, { cause, keyId: key });
-  const { rows, nextAfter } = await history.listChanges(context, {
+  const { rows, next } = await history.listChanges(context, {
     ...readRange(query),
     ...filter,
   });
-  const { headers, ...reply } = pageReply(call, query, rowsJson(rows), "after", nextAfter);
+  const { headers, ...reply } = pageReply(call, query, rowsJson(rows), "after", next);
   return { ...reply, headers: { ...headers, Vary: "Accept" } };
 }
 
@@ -216,11 +216,11 @@ The first page includes every change that was confirmed before you sent the requ
   async handle(context, call) {
     const petId = readPetId(call.request);
     const query = queryOf(call.request);
-    const { rows, nextBefore } = await history.listHistory(context, petId, {
+    const { rows, next } = await history.listHistory(context, petId, {
       ...readRange(query),
       signal: call.request.signal,
     });
-    return pageReply(call, query, rowsJson(rows), "before", nextBefore);
+    return pageReply(call, query, rowsJson(rows), "before", next);
   },
 };
 

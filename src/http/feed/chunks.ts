@@ -1,7 +1,7 @@
 import type { Position } from "../../domain/ledger/epochs.ts";
 import type { Cause, NamedRow } from "../../domain/ledger/ledger.ts";
 import type { LedgerTail } from "../../domain/ledger/tail.ts";
-import type { MaybePromise } from "../../domain/running/clock.ts";
+import { andThen, type MaybePromise } from "../../domain/running/clock.ts";
 import { changeEvent } from "./events.ts";
 
 /** Which changes a stream sends. Undefined fields match every change. */
@@ -80,8 +80,7 @@ export function createFeedChunks(tail: LedgerTail): FeedChunks {
         keep(name, chunk);
         return chunk;
       };
-      const rows = tail.rowsAfter(seq);
-      return rows instanceof Promise ? rows.then(chunkOf) : chunkOf(rows);
+      return andThen(tail.rowsAfter(seq), chunkOf);
     },
     clear() {
       clears += 1;

@@ -1,6 +1,6 @@
 import { type LedgerTail, pageRows } from "../../domain/ledger/tail.ts";
 import { inBackground, whileAvailable, yieldToEventLoop } from "../../domain/running/background.ts";
-import type { MaybePromise } from "../../domain/running/clock.ts";
+import { andThen, type MaybePromise } from "../../domain/running/clock.ts";
 import type { Log } from "../../domain/running/events.ts";
 import { createPacer, type Pacer, type Pauses } from "../../domain/running/pacer.ts";
 import { createFeedChunks, type FeedChunk } from "./chunks.ts";
@@ -183,9 +183,7 @@ function createNextEvents(streams: ReadonlySet<FeedStream>, tail: LedgerTail) {
         return 0;
       }
       const chunk = chunks.after(stream.position().seq, stream.request.filter);
-      return chunk instanceof Promise
-        ? chunk.then((read) => send(stream, read))
-        : send(stream, chunk);
+      return andThen(chunk, (read) => send(stream, read));
     },
     historyChanged(): void {
       chunks.clear();

@@ -1,7 +1,7 @@
 import type { Replica } from "../../domain/inventory/replay.ts";
 import type { Stock } from "../../domain/ledger/inventory.ts";
 import { yieldToEventLoop } from "../../domain/running/background.ts";
-import type { MaybePromise } from "../../domain/running/clock.ts";
+import { andThen, type MaybePromise } from "../../domain/running/clock.ts";
 import {
   asFirst,
   type Changes,
@@ -222,11 +222,9 @@ export function createInventoryList(options: InventoryListOptions): InventoryLis
     },
     write,
     publish({ epoch, seq }) {
-      const show = () => {
+      return andThen(write(), () => {
         current = versionOf(`${epoch}-${seq}`, runs.all());
-      };
-      const writing = write();
-      return writing ? writing.then(show) : show();
+      });
     },
     current: () => current,
   };
