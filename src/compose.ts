@@ -115,7 +115,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
     pages: {
       ...referencePages(api.operations, { ...config, basePath: api.basePath }),
       ...adminPages(admin.operations),
-      ...consolePages({ ...config, onMissing: () => log("console missing") }),
+      ...consolePages(config.environment, () => log("console missing")),
     },
     // Separate from the limiter of the API: reading its documentation must not use up requests.
     pageLimiter: createAddressLimiter(clock, config.addressPerMinute, config.addressesMax),

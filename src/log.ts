@@ -45,11 +45,7 @@ export function createLog({ format, level, secrets = [] }: LogOptions): ServiceL
   const lineOf = createLineWriter(chosen, hasColour(process.stderr), createScrubber(secrets));
   const least = logLevels.indexOf(level);
   const isLogged = (event: EventName) => logLevels.indexOf(events[event].level) >= least;
-  const writer = createLogWriter({
-    fd: 2,
-    waitingMax,
-    onDropped: (lines) => log("log lines dropped", { lines }),
-  });
+  const writer = createLogWriter(2, waitingMax, (lines) => log("log lines dropped", { lines }));
 
   function log(event: EventName, details: Readonly<Record<string, unknown>> = {}): void {
     if (isLogged(event)) writer.add(lineOf(event, details), 0);

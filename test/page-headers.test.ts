@@ -12,11 +12,11 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const options = { environment: "production", basePath: "/v1", onMissing: () => {} } as const;
+const options = { environment: "production", basePath: "/v1" } as const;
 const documents = Object.keys(adminPages([]));
 const reference = Object.keys(referencePages([], options));
 /** Without the 404 of files that do not exist. */
-const consoleFiles = Object.keys(consolePages(options)).filter(
+const consoleFiles = Object.keys(consolePages(options.environment, () => {})).filter(
   (path) => path !== "/console/assets/*",
 );
 

@@ -40,7 +40,7 @@ describe.each([surfaceEngine])("a service on %s", (engine) => {
     };
     const bounds = { groupMax: 10, queueMax: 40, timeoutMs: 2_000, grouping: oneAtATime };
     const committer = createCommitter(slow, bounds, elapsedMs, () => {});
-    const list = createInventoryList({ chunkEntries: 100, onSuperseded: () => {} });
+    const list = createInventoryList(100, () => {});
     const follower = createFollower(inventory, list, () => {});
     const parts = { store: service.store, committer, follower };
     return {

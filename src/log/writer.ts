@@ -15,14 +15,6 @@ export interface LogWriter {
   dropped(): number;
 }
 
-export interface LogWriterOptions {
-  readonly fd: number;
-  /** Characters that wait to be written. */
-  readonly waitingMax: number;
-  /** Called with the number of lines that were dropped, once lines can be written again. */
-  onDropped(lines: number): void;
-}
-
 /** Lines of this length together are written at once. Larger writes cost less per line. */
 const gatherCharacters = 128 * 1024;
 
@@ -35,9 +27,14 @@ const reportEveryMs = 10_000;
 /**
  * A writer with one write at a time, on a thread of the runtime: a pipe that nobody reads does not
  * stop the service. Lines that arrive meanwhile wait. What the descriptor refuses, such as lines to a
- * full disk, is dropped.
+ * full disk, is dropped. `waitingMax` is the number of characters that may wait. `onDropped` is called with
+ * the number of dropped lines, once lines can be written again.
  */
-export function createLogWriter({ fd, waitingMax, onDropped }: LogWriterOptions): LogWriter {
+export function createLogWriter(
+  fd: number,
+  waitingMax: number,
+  onDropped: (lines: number) => void,
+): LogWriter {
   let waiting = "";
   let isScheduled = false;
   let isWriting = false;

@@ -28,13 +28,9 @@ function open(path: string, flags: string | number): number {
 
 function createWriter(fd: number, waitingMax = 1_000_000) {
   const reported: number[] = [];
-  const writer: LogWriter = createLogWriter({
-    fd,
-    waitingMax,
-    onDropped(lines) {
-      reported.push(lines);
-      writer.add(`dropped ${lines}\n`, 0);
-    },
+  const writer: LogWriter = createLogWriter(fd, waitingMax, (lines) => {
+    reported.push(lines);
+    writer.add(`dropped ${lines}\n`, 0);
   });
   return { writer, reported };
 }

@@ -35,11 +35,8 @@ export interface ListVersion {
   blob: Blob | undefined;
 }
 
-export interface InventoryListOptions {
-  readonly chunkEntries: number;
-  /** Called with the chunks that were replaced. */
-  onSuperseded(chunks: readonly Chunk[]): void;
-}
+/** Called with the chunks that were replaced. */
+type OnSuperseded = (chunks: readonly Chunk[]) => void;
 
 /** The most that one turn of the event loop writes: a few milliseconds of work. */
 const sliceChunksMax = 16;
@@ -66,7 +63,7 @@ interface Pass {
 }
 
 /** The chunks of the list, and the changes that they do not contain yet. */
-function createRuns({ chunkEntries, onSuperseded }: InventoryListOptions) {
+function createRuns(chunkEntries: number, onSuperseded: OnSuperseded) {
   let runs: Run[] = [];
   let waitingChanges = 0;
   let waitingRuns = 0;
@@ -158,9 +155,11 @@ function createRuns({ chunkEntries, onSuperseded }: InventoryListOptions) {
   };
 }
 
-export function createInventoryList(options: InventoryListOptions): InventoryList {
-  const { chunkEntries } = options;
-  const runs = createRuns(options);
+export function createInventoryList(
+  chunkEntries: number,
+  onSuperseded: OnSuperseded,
+): InventoryList {
+  const runs = createRuns(chunkEntries, onSuperseded);
   let current = versionOf("", runs.all());
 
   /** Writes one slice. Returns false when no chunk is left. */

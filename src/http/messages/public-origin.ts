@@ -9,20 +9,16 @@ export interface PublicOrigin {
   hostOf(request: Request): string | null;
 }
 
-export interface PublicOriginOptions {
-  readonly trustedProxies: readonly Network[];
-  /** Whether this service itself accepts only TLS. */
-  readonly isTls: boolean;
-  /** The address at the other end of the connection. */
-  socketAddressOf(request: Request): string | undefined;
-}
-
 /**
  * Reads X-Forwarded-Proto and X-Forwarded-Host if a trusted proxy sent the request. Anybody else could
- * have made them up.
+ * have made them up. `isTls` says whether this service itself accepts only TLS. `socketAddressOf` returns
+ * the address at the other end of the connection.
  */
-export function createPublicOrigin(options: PublicOriginOptions): PublicOrigin {
-  const { trustedProxies, isTls, socketAddressOf } = options;
+export function createPublicOrigin(
+  trustedProxies: readonly Network[],
+  isTls: boolean,
+  socketAddressOf: (request: Request) => string | undefined,
+): PublicOrigin {
   const isTrusted = createTrust(trustedProxies);
   const forwarded = (request: Request, name: string): string | undefined => {
     const value = request.headers.get(name);

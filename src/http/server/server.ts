@@ -73,11 +73,8 @@ export async function startServer(
   };
   const addressOf = (request: Request): string =>
     readAddress(socketAddressOf(request) ?? "unknown", request.headers);
-  const origin = createPublicOrigin({
-    trustedProxies: options.trustedProxies,
-    isTls: certificate !== undefined,
-    socketAddressOf,
-  });
+  const isTls = certificate !== undefined;
+  const origin = createPublicOrigin(options.trustedProxies, isTls, socketAddressOf);
   const connections: Connections = {
     addressOf,
     setIdleTimeout: (request, seconds) => server.timeout(request, seconds),
