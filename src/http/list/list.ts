@@ -162,8 +162,7 @@ export function createInventoryList(
   const runs = createRuns(chunkEntries, onSuperseded);
   let current = versionOf("", runs.all());
 
-  /** Writes one slice. Returns false when no chunk is left. */
-  function writeSlice(pass: Pass): boolean {
+  function writeChunks(pass: Pass): boolean {
     let chunksLeft = sliceChunksMax;
     let changesLeft = sliceChangesMax;
     while (pass.at > 0 && chunksLeft > 0) {
@@ -178,27 +177,27 @@ export function createInventoryList(
     return pass.at > 0;
   }
 
+  /** Writes one slice. Returns false when no chunk is left. If it fails, the changes are put back. */
+  function writeSlice(pass: Pass): boolean {
+    try {
+      return writeChunks(pass);
+    } catch (error) {
+      runs.undoPass(pass);
+      throw error;
+    }
+  }
+
   function write(): MaybePromise<void> {
     if (runs.waiting() === 0) return;
     const isShort = runs.isShort();
     const pass = runs.beginPass();
     if (!isShort) return writeInSlices(pass);
-    try {
-      while (writeSlice(pass));
-    } catch (error) {
-      runs.undoPass(pass);
-      throw error;
-    }
+    while (writeSlice(pass));
     runs.endPass(pass);
   }
 
   async function writeInSlices(pass: Pass): Promise<void> {
-    try {
-      while (writeSlice(pass)) await yieldToEventLoop();
-    } catch (error) {
-      runs.undoPass(pass);
-      throw error;
-    }
+    while (writeSlice(pass)) await yieldToEventLoop();
     runs.endPass(pass);
   }
 
