@@ -162,25 +162,10 @@ export function createInventoryList(
   const runs = createRuns(chunkEntries, onSuperseded);
   let current = versionOf("", runs.all());
 
-  function writeChunks(pass: Pass): boolean {
-    let chunksLeft = sliceChunksMax;
-    let changesLeft = sliceChangesMax;
-    while (pass.at > 0 && chunksLeft > 0) {
-      const changes = pass.changes[pass.at - 1];
-      if (changes && changes.size > changesLeft && changesLeft < sliceChangesMax) break;
-      pass.at -= 1;
-      if (!changes) continue;
-      pass.written[pass.at] = split(rewrite(runs.all()[pass.at]!.chunk, changes), chunkEntries);
-      changesLeft -= changes.size;
-      chunksLeft -= 1;
-    }
-    return pass.at > 0;
-  }
-
-  /** Writes one slice. Returns false when no chunk is left. If it fails, the changes are put back. */
+  /** Writes one slice. If it fails, the changes are put back. */
   function writeSlice(pass: Pass): boolean {
     try {
-      return writeChunks(pass);
+      return writeChunks(pass, runs.all(), chunkEntries);
     } catch (error) {
       runs.undoPass(pass);
       throw error;
@@ -226,6 +211,22 @@ export function createInventoryList(
     },
     current: () => current,
   };
+}
+
+/** Writes the next chunks of a pass. Returns false when none is left. */
+function writeChunks(pass: Pass, runs: readonly Run[], chunkEntries: number): boolean {
+  let chunksLeft = sliceChunksMax;
+  let changesLeft = sliceChangesMax;
+  while (pass.at > 0 && chunksLeft > 0) {
+    const changes = pass.changes[pass.at - 1];
+    if (changes && changes.size > changesLeft && changesLeft < sliceChangesMax) break;
+    pass.at -= 1;
+    if (!changes) continue;
+    pass.written[pass.at] = split(rewrite(runs[pass.at]!.chunk, changes), chunkEntries);
+    changesLeft -= changes.size;
+    chunksLeft -= 1;
+  }
+  return pass.at > 0;
 }
 
 function toRun(chunk: Chunk): Run {
