@@ -88,7 +88,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   const stopping = stop.signal;
   // Many requests that ask at once cause one look at the store.
   const look = shared(() => isReady(engine, context));
-  const isServing = async () => !stopping.aborted && keys.isPrepared && (await look());
+  const isServing = async () => !stopping.aborted && keys.isPrepared() && (await look());
   const [imports, backups] = [openImports(options), openBackups(options, store)];
   opened.defer(imports.stop);
   opened.defer(backups.stop);

@@ -6,17 +6,6 @@ import { packPart } from "./parts.ts";
 import { inventoryAt } from "./snapshots.ts";
 import type { Checkpoint, CheckpointStore } from "./store.ts";
 
-/**
- * Adds checkpoints in the background. The inventory of any moment is then the last checkpoint
- * before it and the rows in between, however long the ledger is.
- */
-export interface CheckpointTask {
-  /** Adds every checkpoint that is due. Does nothing while another process adds them. */
-  run(): Promise<void>;
-  /** Stops after the step that is running. */
-  stop(): Promise<void>;
-}
-
 export interface CheckpointOptions {
   readonly store: Pick<LedgerParts, "inventory"> & { readonly checkpoints: CheckpointStore };
   readonly log: Log;
@@ -40,7 +29,11 @@ export function nextCheckpointSeq(last: Checkpoint | undefined, rowsMin: number)
   return seq + Math.max(rowsMin, Math.ceil(entries / 2));
 }
 
-export function startCheckpoints({ store, log, rowsMin }: CheckpointOptions): CheckpointTask {
+/**
+ * Adds checkpoints in the background. The inventory of any moment is then the last checkpoint
+ * before it and the rows in between, however long the ledger is.
+ */
+export function startCheckpoints({ store, log, rowsMin }: CheckpointOptions) {
   const { inventory, checkpoints } = store;
   const writer = randomUUID();
   const stopping = new AbortController();
@@ -76,8 +69,10 @@ export function startCheckpoints({ store, log, rowsMin }: CheckpointOptions): Ch
   const run = shared(addDue);
   const stopTimer = every(everyMs, "adding checkpoints", log, whileAvailable(run));
   return {
+    /** Adds every checkpoint that is due. Does nothing while another process adds them. */
     run,
-    async stop() {
+    /** Stops after the step that is running. */
+    async stop(): Promise<void> {
       stopTimer();
       stopping.abort();
       // What runs ends soon, and nothing begins any more.

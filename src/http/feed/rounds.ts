@@ -6,14 +6,6 @@ import { createPacer, type Pacer, type Pauses } from "../../domain/running/pacer
 import { createFeedChunks, type FeedChunk } from "./chunks.ts";
 import type { FeedStream } from "./stream.ts";
 
-/** Sends changes to all streams, in rounds. */
-export interface Rounds {
-  /** Sends what there is to send. Call when rows were added or a client is ready for more. */
-  wake(): void;
-  /** Finds the streams whose position is not in the history of the store. Each gets a reset. */
-  historyChanged(): void;
-}
-
 /**
  * While the service has little else to do, the feed may take most of its time. While it is busy, the feed
  * takes 6 % of its time, and sends events later and in larger groups.
@@ -39,13 +31,13 @@ const readsMax = 16;
 /** How soon the feed looks whether they have ended. */
 const readingMs = 1;
 
-/** `streams` are in the order of their turns. */
+/** Sends changes to all streams, in rounds. `streams` are in the order of their turns. */
 export function createRounds(
   streams: Set<FeedStream>,
   tail: LedgerTail,
   monotonicMs: () => number,
   log: Log,
-): Rounds {
+) {
   const { isBehind, sendNext, historyChanged } = createNextEvents(streams, tail);
   const pacer = createPacer(monotonicMs, () => tail.seq, feedPauses);
   const { count, pause } = countWork(pacer, monotonicMs);
@@ -80,7 +72,10 @@ export function createRounds(
   /** If the store cannot be read, the next check tries again. */
   const start = inBackground("sending changes to streams", log, whileAvailable(sendAll));
 
-  /** Costs nothing without streams: it is called after every commit. */
+  /**
+   * Sends what there is to send. Call when rows were added or a client is ready for more. Costs nothing
+   * without streams: it is called after every commit.
+   */
   function wake(): void {
     hasNews = true;
     if (!isSending && streams.size > 0) start();
@@ -131,7 +126,8 @@ export function createRounds(
 
   return {
     wake,
-    historyChanged() {
+    /** Finds the streams whose position is not in the history of the store. Each gets a reset. */
+    historyChanged(): void {
       historyChanged();
       wake();
     },
