@@ -48,12 +48,12 @@ export async function inventoryAt(
   if (start > seq) {
     await readRows(source.inventory.undoFrom, reading, start, seq, (rows) => {
       for (const { petId, before, previous } of rows) changes.add(petId, before, previous ?? 0);
-      return changes.isFull ? changes.compact() : undefined;
+      return changes.isFull() ? changes.compact() : undefined;
     });
   } else {
     await readRows(source.inventory.stockAfter, reading, start, seq, (rows) => {
       for (const row of rows) changes.add(row.petId, row.after, row.seq);
-      return changes.isFull ? changes.compact() : undefined;
+      return changes.isFull() ? changes.compact() : undefined;
     });
   }
   const parts = checkpoint ? partsOf(source, checkpoint, epoch) : noParts();
