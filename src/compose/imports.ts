@@ -15,11 +15,6 @@ import { spool } from "../files/spool.ts";
 import { failureOf, runCommand, withoutProgram } from "./child.ts";
 import type { ServiceOptions } from "./options.ts";
 
-export interface Imports extends ImportRunner {
-  /** Ends an import that is being made. Resolves when nothing uses the store any more. */
-  stop(): Promise<void>;
-}
-
 type Maker = "operator" | "assistant";
 
 /** An import that takes longer is ended. */
@@ -34,7 +29,10 @@ const outputCharactersMax = 8_000_000;
  * read the request itself, a service that is killed would leave it with a part of the file, which is
  * a valid file, too.
  */
-export function openImports({ config, program }: ServiceOptions): Imports {
+export function openImports({
+  config,
+  program,
+}: ServiceOptions): ImportRunner & { stop(): Promise<void> } {
   const variables = childVariables(config);
   const stopping = new AbortController();
   /** What is being made, for operators and for assistants: one cannot keep the other out. */
@@ -89,6 +87,7 @@ export function openImports({ config, program }: ServiceOptions): Imports {
       alone(run.isByAssistant ? "assistant" : "operator", () =>
         runToEnd(undoWordsOf(run), given, readUndone),
       ),
+    /** Ends an import that is being made. Resolves when nothing uses the store any more. */
     async stop() {
       stopping.abort();
       await Promise.allSettled(running.values());

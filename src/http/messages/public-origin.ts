@@ -2,12 +2,7 @@ import type { Network } from "../../domain/values/networks.ts";
 import { createTrust } from "./client-address.ts";
 
 /** Where the client of a request reaches the service: directly, or at a proxy in front of it. */
-export interface PublicOrigin {
-  /** Whether the client is known to use TLS. */
-  isSecure(request: Request): boolean;
-  /** The host, with its port, that the client uses; null if the request has none. */
-  hostOf(request: Request): string | null;
-}
+export type PublicOrigin = ReturnType<typeof createPublicOrigin>;
 
 /**
  * Reads X-Forwarded-Proto and X-Forwarded-Host if a trusted proxy sent the request. Anybody else could
@@ -18,7 +13,7 @@ export function createPublicOrigin(
   trustedProxies: readonly Network[],
   isTls: boolean,
   socketAddressOf: (request: Request) => string | undefined,
-): PublicOrigin {
+) {
   const isTrusted = createTrust(trustedProxies);
   const forwarded = (request: Request, name: string): string | undefined => {
     const value = request.headers.get(name);
@@ -26,12 +21,15 @@ export function createPublicOrigin(
     return isTrusted(socketAddressOf(request) ?? "") ? value.trim() : undefined;
   };
   return {
-    isSecure(request) {
+    /** Whether the client is known to use TLS. */
+    isSecure(request: Request): boolean {
       if (isTls) return true;
       // Each proxy of a chain may have added its own. The client uses TLS if all say so.
       const protocols = forwarded(request, "x-forwarded-proto")?.split(",");
       return protocols?.every((one) => one.trim().toLowerCase() === "https") ?? false;
     },
-    hostOf: (request) => forwarded(request, "x-forwarded-host") ?? request.headers.get("host"),
+    /** The host, with its port, that the client uses; null if the request has none. */
+    hostOf: (request: Request) =>
+      forwarded(request, "x-forwarded-host") ?? request.headers.get("host"),
   };
 }
