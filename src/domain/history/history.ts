@@ -1,10 +1,11 @@
 import { petNotFound } from "../ledger/inventory.ts";
-import { type Cause, type NamedRow, seqMax } from "../ledger/ledger.ts";
+import { type NamedRow, seqMax } from "../ledger/ledger.ts";
 import {
   type HistoryReader,
   type LedgerParts,
   type Page,
   pageOf,
+  type RowFilter,
   rowsExaminedMax,
 } from "../ledger/store.ts";
 import { yieldToEventLoop } from "../running/background.ts";
@@ -31,15 +32,10 @@ interface Range {
   readonly limit: number;
 }
 
-export interface ChangesRequest extends Range {
-  readonly cause?: Cause | undefined;
-  readonly keyId?: string | undefined;
-}
-
 /** One page of the ledger, the oldest row first. Without a cause or key it is full, except the last. */
 export async function listChanges(
   { store: { history } }: { readonly store: Pick<LedgerParts, "history"> },
-  request: ChangesRequest,
+  request: Range & Pick<RowFilter, "cause" | "keyId">,
 ): Promise<Page<NamedRow>> {
   const { since, until, cause, keyId, limit } = request;
   const isFiltered = cause !== undefined || keyId !== undefined;
@@ -65,22 +61,20 @@ async function boundsOf(
   };
 }
 
-export interface HistoryRequest extends Range {
-  /** Aborted when nobody waits for the page any more. */
-  readonly signal?: AbortSignal | undefined;
-}
-
 /**
  * Rows that are read in one turn of the event loop. The rows of a pet are spread over the whole
  * ledger, so each may need a read from the disk.
  */
 const rowsAtOnce = 250;
 
-/** One page of a pet's changes, the newest first. Throws `not_found` for an unknown pet. */
+/**
+ * One page of a pet's changes, the newest first. Throws `not_found` for an unknown pet. The signal is aborted
+ * when nobody waits for the page any more.
+ */
 export async function listHistory(
   { store }: { readonly store: PastParts },
   petId: bigint,
-  request: HistoryRequest,
+  request: Range & { readonly signal?: AbortSignal | undefined },
 ): Promise<Page<NamedRow>> {
   const { history } = store;
   const { limit, signal } = request;

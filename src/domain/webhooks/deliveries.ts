@@ -73,7 +73,7 @@ export function startDeliveries(options: DeliveryOptions) {
   async function saveDue(): Promise<void> {
     if (isClaimDue) await saves.inTurn(claim);
     const now = monotonicMs();
-    if ([...running.values()].some(({ saveAt }) => saveAt <= now)) await saves.save();
+    if ([...running.values()].some(({ saveAt }) => saveAt() <= now)) await saves.save();
   }
 
   async function announceRows(): Promise<void> {

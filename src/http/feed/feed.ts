@@ -6,19 +6,7 @@ import { createPacer } from "../../domain/running/pacer.ts";
 import { createRounds, feedPauses } from "./rounds.ts";
 import { createFeedStream, type FeedStream, type StreamRequest } from "./stream.ts";
 
-/** Sends changes to open streams as they are committed. */
-export interface Feed {
-  /**
-   * Opens a stream. Returns undefined if the key has as many open streams as it may have. Throws
-   * `unavailable` if the service has `streamsMax`, or is stopping.
-   */
-  open(request: StreamRequest): Promise<ReadableStream<Uint8Array> | undefined>;
-  /** Ends all streams at once. Their clients reconnect to another instance, or after the restart. */
-  close(): void;
-  streamsOpen(): number;
-  /** Streams whose client stalled. */
-  streamsCutOff(): number;
-}
+export type Feed = ReturnType<typeof createFeed>;
 
 export interface FeedBounds {
   readonly streamsPerKeyMax: number;
@@ -41,7 +29,8 @@ export interface FeedOptions {
 
 const checkEveryMsMax = 1_000;
 
-export function createFeed(options: FeedOptions): Feed {
+/** Sends changes to open streams as they are committed. */
+export function createFeed(options: FeedOptions) {
   const { tail, bounds, monotonicMs, log } = options;
   const pacer = createPacer(monotonicMs, () => tail.seq, feedPauses);
   const streams = new Set<FeedStream>();
@@ -107,7 +96,11 @@ export function createFeed(options: FeedOptions): Feed {
   ];
 
   return {
-    async open(request) {
+    /**
+     * Opens a stream. Returns undefined if the key has as many open streams as it may have. Throws
+     * `unavailable` if the service has `streamsMax`, or is stopping.
+     */
+    async open(request: StreamRequest): Promise<ReadableStream<Uint8Array> | undefined> {
       if (isClosed) throw unavailable("stopping");
       const own = opened.get(request.keyId) ?? 0;
       const { streamsPerKeyMax, streamsPerOperatorMax } = bounds;
@@ -121,12 +114,14 @@ export function createFeed(options: FeedOptions): Feed {
         throw error;
       }
     },
-    close() {
+    /** Ends all streams at once. Their clients reconnect to another instance, or after the restart. */
+    close(): void {
       isClosed = true;
       for (const stop of stopChecks) stop();
       for (const stream of streams) stream.end();
     },
     streamsOpen: () => streams.size,
+    /** Streams whose client stalled. */
     streamsCutOff: () => streamsCutOff,
   };
 }
