@@ -27,7 +27,7 @@ export function addServiceMetrics(
 ): void {
   const { committer, follower, feed, list } = context;
   registry.read(metrics.refusalsDropped, context.requests.dropped);
-  registry.read(metrics.waitingChanges, () => committer.waiting);
+  registry.read(metrics.waitingChanges, committer.waiting);
   registry.gauge(metrics.waitingChangesMax).value = config.writesWaitingMax;
   registry.read(metrics.ledgerSeq, seq);
   registry.read(metrics.entries, () => list.versions.size);

@@ -12,7 +12,7 @@ export async function isReady(
   try {
     // First, because it may show that the other connections lead to a server that was replaced.
     await store.inventory.readHead();
-    if (!(await connect()) || !store.inventory.canWrite() || committer.isTooSlow) return false;
+    if (!(await connect()) || !store.inventory.canWrite() || committer.isTooSlow()) return false;
     const late = sleep(followerPatienceMs, undefined, { ref: false });
     await Promise.race([follower.catchUp(), late]);
     return true;

@@ -19,6 +19,7 @@ export const longFunctions: Readonly<Record<string, readonly string[]>> = {
     "src/http/list/list.ts createRuns",
     "src/http/list/readers.ts createReaders",
     "src/http/snapshots/responses.ts createSnapshotResponses",
+    "src/http/tls/front.ts startTlsFront",
     "src/limits/local.ts createLocalLimiter",
     "src/limits/reserves.ts createReserves",
     "src/limits/shared.ts createSharedLimiter",
