@@ -94,26 +94,23 @@ export function shared<T>(work: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Lets one loop wait for a time, or until somebody wakes it. */
-export interface Alarm {
-  /** Ends the wait. If nobody waits, the next wait ends at once. */
-  wake(): void;
-  /** Does not keep the process alive. `Infinity` waits until `wake`. */
-  wait(delayMs: number): Promise<void>;
-}
+export type Alarm = ReturnType<typeof createAlarm>;
 
 /** A timer with a longer delay would fire at once. */
 const timerDelayMaxMs = 2 ** 31 - 1;
 
-export function createAlarm(): Alarm {
+/** Lets one loop wait for a time, or until somebody wakes it. */
+export function createAlarm() {
   let isSet = false;
   let wakeUp: (() => void) | undefined;
   return {
-    wake() {
+    /** Ends the wait. If nobody waits, the next wait ends at once. */
+    wake(): void {
       isSet = true;
       wakeUp?.();
     },
-    async wait(delayMs) {
+    /** Does not keep the process alive. `Infinity` waits until `wake`. */
+    async wait(delayMs: number): Promise<void> {
       if (!isSet && delayMs > 0) {
         const { promise, resolve } = Promise.withResolvers<void>();
         wakeUp = resolve;
@@ -146,16 +143,7 @@ function resumeOne(): void {
   if (waiting.length > 0) setImmediate(resumeOne);
 }
 
-/**
- * Something that works or fails. It logs one event when it starts to fail, counts the failures, and
- * logs one event with their number and the duration when it works again.
- */
-export interface Condition {
-  /** `details` is called only for the first failure. */
-  failed(details: () => Record<string, unknown>): void;
-  succeeded(): void;
-  readonly isFailing: boolean;
-}
+export type Condition = ReturnType<typeof createCondition>;
 
 export interface ConditionOptions {
   readonly began: EventName;
@@ -174,20 +162,25 @@ export interface ConditionOptions {
 /** The time of a clock that never jumps. */
 export const monotonicMs = () => performance.now();
 
-export function createCondition(log: Log, options: ConditionOptions): Condition {
+/**
+ * Something that works or fails. It logs one event when it starts to fail, counts the failures, and
+ * logs one event with their number and the duration when it works again.
+ */
+export function createCondition(log: Log, options: ConditionOptions) {
   const { began, ended, subject, quietMs = 0, monotonicMs: nowMs = monotonicMs } = options;
   let failures = 0;
   let beganAt = 0;
   let lastAt = 0;
   return {
-    failed(details) {
+    /** `details` is called only for the first failure. */
+    failed(details: () => Record<string, unknown>): void {
       lastAt = nowMs();
       failures += 1;
       if (failures > 1) return;
       beganAt = lastAt;
       log(began, { ...subject, ...details() });
     },
-    succeeded() {
+    succeeded(): void {
       if (failures === 0) return;
       const now = nowMs();
       if (now - lastAt < quietMs) return;
