@@ -126,3 +126,8 @@ export function parseInteger(name: string, text: string, min: number): number {
   const rule = `must be an integer from ${min} to ${Number.MAX_SAFE_INTEGER}`;
   throw invalidRequest(`${name} ${rule}, not '${text}'`);
 }
+
+/** The same for a flag that need not be given. */
+export function parseOptional(name: string, text: string | undefined, min: number) {
+  return text === undefined ? undefined : parseInteger(name, text, min);
+}

@@ -3,7 +3,7 @@ import type { NamedRow } from "../domain/ledger/ledger.ts";
 import type { Page } from "../domain/ledger/store.ts";
 import type { Store } from "../domain/store.ts";
 import { jsonLines } from "./command.ts";
-import { parseInteger, parsePetId } from "./flags.ts";
+import { parseInteger, parseOptional, parsePetId } from "./flags.ts";
 import { followLedger, untilSignal } from "./follow.ts";
 import { historyListing, ledgerListing } from "./ledger-rows.ts";
 import { storeCommand } from "./store-command.ts";
@@ -28,8 +28,7 @@ export const historyCommand = storeCommand({
   async run({ flags, operands: [pet], store }) {
     const petId = parsePetId("PET", pet);
     const limit = parseInteger("--limit", flags.limit ?? historyRowsDefault, 1);
-    const before =
-      flags.before === undefined ? undefined : parseInteger("--before", flags.before, 1);
+    const before = parseOptional("--before", flags.before, 1);
     await printRows(historyPages(store, petId, before, limit), historyListing, flags.json);
   },
 });

@@ -5,6 +5,7 @@ import type { OrderRecord } from "../domain/catalogue/orders.ts";
 import type { PetRecord } from "../domain/catalogue/pets.ts";
 import { issueKey, issueOperatorKey } from "../domain/keys/lifecycle.ts";
 import type { Store } from "../domain/store.ts";
+import { once } from "../domain/values/once.ts";
 
 export const samplePlan = "business";
 
@@ -29,10 +30,6 @@ export async function fillEmptyStore(store: Store, config: Config): Promise<Firs
   const operatorTerms = { name: "first operator" };
   const operator = await issueOperatorKey(store, environment, operatorTerms, byCommand(now));
   return { api: api.text, operator: operator.text };
-}
-
-async function* once<T>(value: T): AsyncGenerator<T> {
-  yield value;
 }
 
 const pets = [

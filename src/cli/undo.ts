@@ -8,7 +8,7 @@ import { exactInteger } from "../domain/values/json.ts";
 import { systemClock } from "../engines.ts";
 import { print, printError } from "../output.ts";
 import { type FlagValues, json } from "./command.ts";
-import { parseInteger, parsePetId, parseTime } from "./flags.ts";
+import { parseInteger, parseOptional, parsePetId, parseTime } from "./flags.ts";
 import { actorOf, attributionFlags } from "./imports/attribution.ts";
 import { counted } from "./paragraphs.ts";
 import { storeCommand } from "./store-command.ts";
@@ -104,7 +104,7 @@ async function runTogether(
       },
       {
         ...{ isDryRun, force, reason },
-        asOf: asOf === undefined ? undefined : parseInteger("--as-of", asOf, 0),
+        asOf: parseOptional("--as-of", asOf, 0),
         actor: await actorOf(store.keys, flags, systemClock.now(), flags.session),
       },
     );

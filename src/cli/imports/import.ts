@@ -30,7 +30,7 @@ import { print, printError } from "../../output.ts";
 import { findStore, openOrCreateStore, withEmptyStore, withStorePath } from "../../stores.ts";
 import { command, creatingSettings, json, type UnlistedCommand } from "../command.ts";
 import { formatFlag, formatOf, nameOf, readBytes } from "../files.ts";
-import { parseInteger } from "../flags.ts";
+import { parseOptional } from "../flags.ts";
 import { beginChange } from "../interruption.ts";
 import { createProgress } from "../progress.ts";
 import { isSpecial } from "../replacement.ts";
@@ -97,10 +97,7 @@ function importCommand<T>(
     async run({ flags, operands: [file], settings }) {
       const config = readConfig(settings);
       const format = formatOf(file, flags.format, importFormats);
-      const differencesMax =
-        flags.differences === undefined
-          ? undefined
-          : parseInteger("--differences", flags.differences, 0);
+      const differencesMax = parseOptional("--differences", flags.differences, 0);
       const reason = reasonOf(file, flags.name);
       const problems = createProblems();
       const delimiter = parseDelimiter(flags.delimiter);

@@ -214,7 +214,9 @@ async function loadStatus(
       usedToday: largest(
         counts.map(({ dayStart, dayCount }) => (now - dayStart < dayMs ? dayCount : 0)),
       ),
-      secrets: (secrets.get(key.id) ?? []).filter((secret) => isUsable(key, secret, now)),
+      secrets: (secrets.get(key.id) ?? []).filter(
+        ({ expiresAt }) => callerOf(key, { digest: "", expiresAt }, now) !== undefined,
+      ),
       bannedUntil,
     };
   };
@@ -229,10 +231,6 @@ function endOfBan(
   const isNewer = known !== undefined && known.banStartedAt > (stored?.startedAt ?? 0);
   if (isNewer) return known.bannedUntil > now ? known.bannedUntil : null;
   return stored && isInForce(stored, now) ? stored.until : null;
-}
-
-function isUsable(key: Key, { expiresAt }: SecretTimes, now: number): boolean {
-  return callerOf(key, { digest: "", expiresAt }, now) !== undefined;
 }
 
 /** A key that is banned and also revoked or expired is refused as such. */

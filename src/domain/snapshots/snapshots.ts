@@ -3,6 +3,7 @@ import type { InventoryReader } from "../ledger/store.ts";
 import { yieldToEventLoop } from "../running/background.ts";
 import type { MaybePromise } from "../running/clock.ts";
 import { unavailable } from "../running/errors.ts";
+import { once } from "../values/once.ts";
 import { createStockChanges } from "./changes.ts";
 import type { EntryColumns } from "./columns.ts";
 import { compareInventories, type DifferenceColumns } from "./differences.ts";
@@ -102,7 +103,7 @@ export async function differencesBetween(
   );
   const ends = await Promise.all([before.sorted(), after.sorted()]);
   const [one, other] = first === from ? ends : ends.toReversed();
-  return compareInventories(inOneSlice(one!), inOneSlice(other!));
+  return compareInventories(once(one!), once(other!));
 }
 
 interface Reading {
@@ -170,10 +171,6 @@ function unpack(data: Uint8Array): EntryColumns {
 /** Rows and parts that were read before and after a failover do not belong together. */
 function assertCurrent({ inventory }: SnapshotSource, epoch: string): void {
   if (inventory.isOutdated(epoch)) throw unavailable("unreachable");
-}
-
-async function* inOneSlice(entries: EntryColumns): AsyncGenerator<EntryColumns> {
-  yield entries;
 }
 
 async function* noParts(): AsyncGenerator<EntryColumns> {}

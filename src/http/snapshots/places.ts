@@ -47,6 +47,7 @@ export function createPlaces(placesMax: number, waitingMax: number) {
     if (signal.aborted) throw unavailable("tooManyRequests");
     const { promise, resolve } = Promise.withResolvers<void>();
     const one = { visitor, enter: resolve };
+    const keyOf = (waiting: Waiting) => waiting.visitor.keyId;
     queues[name] = inTurns([...queues[name], one], keyOf, () => 1, 1);
     signal.addEventListener("abort", () => resolve());
     await promise;
@@ -72,10 +73,6 @@ export function createPlaces(placesMax: number, waitingMax: number) {
       };
     },
   };
-}
-
-function keyOf({ visitor }: Waiting): string {
-  return visitor.keyId;
 }
 
 function countOf(visitors: readonly Visitor[], keyId: string): number {
