@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { commitOf, looksLikeVersion } from "./releases.ts";
+import { commitOf, looksLikeVersion } from "../scripts/releases.ts";
 import {
   type ScenarioName,
   type Section,

@@ -1,7 +1,7 @@
 // Builds the console, src/console, into dist/console. With --if-needed, only if a source is newer.
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { ConsoleManifest } from "../src/http/console/pages.ts";
+import type { ConsoleManifest } from "../src/http/console/console-pages.ts";
 
 const root = join(import.meta.dir, "..");
 const folder = join(root, "dist/console");

@@ -7,7 +7,7 @@ import { openImports } from "./compose/imports.ts";
 import { listen, openTls, warnOfPlainHttp } from "./compose/listen.ts";
 import { openMetrics } from "./compose/metrics.ts";
 import type { ServiceOptions } from "./compose/options.ts";
-import { isReady, shareLooks } from "./compose/readiness.ts";
+import { isReady } from "./compose/readiness.ts";
 import { openShop } from "./compose/shop.ts";
 import { openObservers, serveSurfaces } from "./compose/surfaces.ts";
 import { authenticate, createTables, type Table } from "./compose/tables.ts";
@@ -16,6 +16,7 @@ import { createHeadWatcher } from "./domain/ledger/head.ts";
 import { keepIdempotencyKeys } from "./domain/ledger/idempotency-keeping.ts";
 import { followTail } from "./domain/ledger/tail.ts";
 import { createRequestRecorder } from "./domain/requests/recorder.ts";
+import { shared } from "./domain/running/background.ts";
 import type { Log } from "./domain/running/events.ts";
 import { followSales } from "./domain/sales/sales.ts";
 import { announceKeyChanges } from "./domain/shop/key-announcements.ts";
@@ -23,8 +24,8 @@ import { startCheckpoints } from "./domain/snapshots/checkpoints.ts";
 import type { Store } from "./domain/store.ts";
 import { createUsageRecorder } from "./domain/usage/usage-recorder.ts";
 import { adminPages } from "./http/admin/contract/document.ts";
-import { consolePages } from "./http/console/pages.ts";
-import { referencePages } from "./http/docs/pages.ts";
+import { consolePages } from "./http/console/console-pages.ts";
+import { referencePages } from "./http/docs/reference-pages.ts";
 import type { Context } from "./http/pipeline/context.ts";
 import { fullIdOf } from "./http/pipeline/surface.ts";
 import { type Served, startServer } from "./http/server/server.ts";
@@ -85,8 +86,9 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   opened.defer(requests.stop);
   const stop = new AbortController();
   const stopping = stop.signal;
-  const look = shareLooks(() => isReady(engine, context));
-  const isServing = async () => !stopping.aborted && keys.isPrepared && (await look());
+  // Many requests that ask at once cause one look at the store.
+  const look = shared(() => isReady(engine, context));
+  const isServing = async () => !stopping.aborted && keys.isPrepared() && (await look());
   const [imports, backups] = [openImports(options), openBackups(options, store)];
   opened.defer(imports.stop);
   opened.defer(backups.stop);
@@ -113,7 +115,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
     pages: {
       ...referencePages(api.operations, { ...config, basePath: api.basePath }),
       ...adminPages(admin.operations),
-      ...consolePages({ ...config, onMissing: () => log("console missing") }),
+      ...consolePages(config.environment, () => log("console missing")),
     },
     // Separate from the limiter of the API: reading its documentation must not use up requests.
     pageLimiter: createAddressLimiter(clock, config.addressPerMinute, config.addressesMax),

@@ -1,7 +1,7 @@
-import { type Flags, type ReadSettings, readSettings, type Variables } from "./config/reading.ts";
+import { type Flags, readSettings, type Variables } from "./config/reading.ts";
 import { type BanRules, dayMs } from "./domain/limits/limits.ts";
 import type { ObjectAccess } from "./domain/operations/backups.ts";
-import { ServiceError } from "./domain/running/errors.ts";
+import { invalidRequest } from "./domain/running/errors.ts";
 import { printWarning } from "./output.ts";
 import { type SettingValues, settings } from "./settings.ts";
 
@@ -101,7 +101,7 @@ export function readConfig(
   const [first, ...others] = problems;
   if (first !== undefined) {
     const more = others.length > 0 ? ` (${others.length} more: see petstore config)` : "";
-    throw new ServiceError("invalid_request", first + more);
+    throw invalidRequest(first + more);
   }
   for (const warning of warnings) if (!warned.has(warning)) printWarning(warning);
   for (const warning of warnings) warned.add(warning);
@@ -130,14 +130,11 @@ function readObjectAccess(variables: Variables): ObjectAccess {
   });
 }
 
-/** Settings with their origins and everything that is wrong. */
-export interface ExplainedConfig extends ReadSettings {
-  /** Undefined if something is wrong. */
-  readonly config: Config | undefined;
-}
-
-/** Reads the settings like `readConfig`, for commands that show what was read. */
-export function explainConfig(flags: Flags, variables: Variables = process.env): ExplainedConfig {
+/**
+ * Reads the settings like `readConfig`, with their origins and everything that is wrong, for commands that
+ * show what was read. If something is wrong, there is no `config`.
+ */
+export function explainConfig(flags: Flags, variables: Variables = process.env) {
   const read = readSettings(flags, variables, settings.databaseUrl.flag);
   const config = read.problems.length > 0 ? undefined : toConfig(read.values, variables, flags);
   return { ...read, config };

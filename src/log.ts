@@ -1,10 +1,4 @@
-import {
-  type EventName,
-  events,
-  type Log,
-  type LogLevel,
-  logLevels,
-} from "./domain/running/events.ts";
+import { type EventName, events, type LogLevel, logLevels } from "./domain/running/events.ts";
 import { createLineWriter, type LineFormat } from "./log/lines.ts";
 import { createLogWriter } from "./log/writer.ts";
 import { createScrubber, hasColour } from "./output.ts";
@@ -18,17 +12,7 @@ export interface LogOptions {
 }
 
 /** The log of this process, on standard error. */
-export interface ServiceLog extends Log {
-  /** For the lines of requests, which contain no secret. They may wait a little for each other. */
-  readonly requestLines: {
-    readonly format: LineFormat;
-    addLine(line: string): void;
-    dropLine(): void;
-  };
-  flush(): Promise<void>;
-  /** Lines that could not be written, for metrics. */
-  droppedLines(): number;
-}
+export type ServiceLog = ReturnType<typeof createLog>;
 
 /** Characters that wait to be written. */
 const waitingMax = 2 * 1024 * 1024;
@@ -39,22 +23,19 @@ const gatherMs = 100;
 /** The longest time that the end of the process waits for the last lines. */
 const flushMs = 1_000;
 
-export function createLog({ format, level, secrets = [] }: LogOptions): ServiceLog {
+export function createLog({ format, level, secrets = [] }: LogOptions) {
   const isTerminal = process.stderr.isTTY === true;
   const chosen = format === "auto" ? (isTerminal ? "text" : "json") : format;
   const lineOf = createLineWriter(chosen, hasColour(process.stderr), createScrubber(secrets));
   const least = logLevels.indexOf(level);
   const isLogged = (event: EventName) => logLevels.indexOf(events[event].level) >= least;
-  const writer = createLogWriter({
-    fd: 2,
-    waitingMax,
-    onDropped: (lines) => log("log lines dropped", { lines }),
-  });
+  const writer = createLogWriter(2, waitingMax, (lines) => log("log lines dropped", { lines }));
 
   function log(event: EventName, details: Readonly<Record<string, unknown>> = {}): void {
     if (isLogged(event)) writer.add(lineOf(event, details), 0);
   }
 
+  /** For the lines of requests, which contain no secret. They may wait a little for each other. */
   const requestLines = {
     format: chosen,
     addLine(line: string) {
@@ -65,7 +46,8 @@ export function createLog({ format, level, secrets = [] }: LogOptions): ServiceL
   return Object.assign(log, {
     requestLines,
     flush: () => writer.flush(flushMs),
-    droppedLines: () => writer.dropped,
+    /** Lines that could not be written, for metrics. */
+    droppedLines: writer.dropped,
   });
 }
 

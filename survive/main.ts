@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { checkoutOf } from "../bench/release-checkout.ts";
+import { checkoutOf } from "../scripts/release-checkout.ts";
 import { packageVersion } from "../src/version.ts";
 import { type Part, type PartName, partNames, wrongs } from "./part.ts";
 import { type PartRun, runPart, type Tally } from "./run.ts";

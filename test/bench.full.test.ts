@@ -17,10 +17,10 @@ import { writeBlock } from "../bench/docs.ts";
 import type { Measured } from "../bench/generator.ts";
 import { Listeners, readLastSeq } from "../bench/listeners.ts";
 import { readOptions } from "../bench/options.ts";
-import { commitOf, releases } from "../bench/releases.ts";
 import { runScripts } from "../bench/run-scripts.ts";
 import { SharedStream } from "../bench/shared-stream.ts";
 import { scriptsFor } from "../bench/work.ts";
+import { commitOf, releases } from "../scripts/releases.ts";
 import { startTestService } from "./support/service.ts";
 
 const root = join(import.meta.dir, "..");

@@ -103,14 +103,14 @@ describe("a key may have as many changes waiting as it leaves free:", () => {
     await expect(committer.submit(unitOf(1, "b4", "b"))).rejects.toMatchObject(tooManyOwn);
     submit(1, "c1", "d1", "e1");
     await expect(committer.submit(unitOf(1, "f1", "f"))).rejects.toMatchObject(tooMany);
-    expect(committer.waiting).toBe(12);
+    expect(committer.waiting()).toBe(12);
     await end();
   });
 
   test("a batch that fills the queue is accepted from a key that has nothing waiting", async () => {
     const { committer, submit, next, end } = await busyCommitter({ ...bounds, queueMax: 12 });
     submit(12, "a1");
-    expect(committer.waiting).toBe(12);
+    expect(committer.waiting()).toBe(12);
     await turns(2);
     expect(await next()).toEqual(["a1"]);
     await end();

@@ -67,7 +67,7 @@ test("a group waits for callers that do not return, but not for ever", async () 
   store.transactions[2]!.end();
   await next;
   await committer.idle();
-  expect(committer.waiting).toBe(0);
+  expect(committer.waiting()).toBe(0);
 });
 
 test("units that gather after a failed transaction are stored, and it is idle only after that", async () => {
@@ -97,7 +97,7 @@ test("units that gather after a failed transaction are stored, and it is idle on
   await Promise.all([behind, gathering, isIdle]);
   expect(outcomes.slice(3)).toEqual(["behind stored", "gathering stored", "idle"]);
   expect(store.transactions[1]!.ids).toEqual(["behind", "gathering"]);
-  expect(committer.waiting).toBe(0);
+  expect(committer.waiting()).toBe(0);
 });
 
 test("more units than it gathers are sent at once", async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { adminPages } from "../src/http/admin/contract/document.ts";
-import { consolePages } from "../src/http/console/pages.ts";
-import { referencePages } from "../src/http/docs/pages.ts";
+import { consolePages } from "../src/http/console/console-pages.ts";
+import { referencePages } from "../src/http/docs/reference-pages.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
 /** What browsers are told about every page, and about every file that a page loads. */
@@ -12,11 +12,11 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const options = { environment: "production", basePath: "/v1", onMissing: () => {} } as const;
+const options = { environment: "production", basePath: "/v1" } as const;
 const documents = Object.keys(adminPages([]));
 const reference = Object.keys(referencePages([], options));
 /** Without the 404 of files that do not exist. */
-const consoleFiles = Object.keys(consolePages(options)).filter(
+const consoleFiles = Object.keys(consolePages(options.environment, () => {})).filter(
   (path) => path !== "/console/assets/*",
 );
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { isReady, shareLooks } from "../src/compose/readiness.ts";
+import { isReady } from "../src/compose/readiness.ts";
 import { createCommitter } from "../src/domain/commits/commits.ts";
 import { createFollower } from "../src/domain/inventory/follower.ts";
+import { shared } from "../src/domain/running/background.ts";
 import { unavailable } from "../src/domain/running/errors.ts";
 import { createInventoryList } from "../src/http/list/list.ts";
 import { createTestClock } from "./support/clock.ts";
@@ -39,7 +40,7 @@ describe.each([surfaceEngine])("a service on %s", (engine) => {
     };
     const bounds = { groupMax: 10, queueMax: 40, timeoutMs: 2_000, grouping: oneAtATime };
     const committer = createCommitter(slow, bounds, elapsedMs, () => {});
-    const list = createInventoryList({ chunkEntries: 100, onSuperseded: () => {} });
+    const list = createInventoryList(100, () => {});
     const follower = createFollower(inventory, list, () => {});
     const parts = { store: service.store, committer, follower };
     return {
@@ -117,7 +118,7 @@ describe.each([surfaceEngine])("a service on %s", (engine) => {
 
 test("requests for the readiness share a look while it runs, and the next one looks again", async () => {
   const looks: PromiseWithResolvers<boolean>[] = [];
-  const ready = shareLooks(() => {
+  const ready = shared(() => {
     looks.push(Promise.withResolvers());
     return looks.at(-1)!.promise;
   });

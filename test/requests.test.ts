@@ -280,7 +280,7 @@ describe.each([surfaceEngine])("what became of a request, on %s", (engine) => {
       }));
     for (let at = 0; at <= keptPerCode; at++) record(at, "gone");
     record(1_000, "not_found");
-    expect(recorder.dropped).toBe(1);
+    expect(recorder.dropped()).toBe(1);
     expect(await recorder.save().catch((error: Error) => error.message)).toContain("reached");
     expect(recorder.findUnsaved(`${name} 0`)).toMatchObject({ error: { code: "gone" } });
     isDown = false;
@@ -288,7 +288,7 @@ describe.each([surfaceEngine])("what became of a request, on %s", (engine) => {
     expect(recorder.findUnsaved(`${name} 0`)).toBeUndefined();
     expect(await store.requests.listRequests({ code: "gone" }, 1_000)).toHaveLength(keptPerCode);
     for (let at = 0; at < 2_000; at++) record(at, "not_found", `key_${at}`);
-    expect(recorder.dropped).toBe(1_001);
+    expect(recorder.dropped()).toBe(1_001);
     isDown = true;
     // Unlike other work in the background, the end of the service does not wait for the store.
     await recorder.stop();

@@ -1,5 +1,7 @@
 // Compares this checkout with a release or another checkout.
 import { join } from "node:path";
+import { checkoutOf } from "../../scripts/release-checkout.ts";
+import { looksLikeVersion } from "../../scripts/releases.ts";
 import type { Bench } from "../bench.ts";
 import { needsPostgres, type Scenario, selectedScenarios } from "../beside-scenarios.ts";
 import { best } from "../best.ts";
@@ -18,8 +20,6 @@ import {
   startServiceOn,
 } from "../contestants.ts";
 import { startPostgres } from "../postgres.ts";
-import { checkoutOf } from "../release-checkout.ts";
-import { looksLikeVersion } from "../releases.ts";
 
 type Services = Record<Version, Service>;
 

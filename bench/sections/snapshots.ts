@@ -74,31 +74,42 @@ async function snapshotsOn(
       checkOrder,
     ],
   ];
-  const slowest: number[] = [];
-  for (const [name, pathOf, check] of cases) {
-    const times: number[] = [];
-    const before = readCpu(service.pid);
-    for (let round = 0; round <= options.repeats; round++) {
-      const path = pathOf();
-      const { ms, body } = await read(service, path);
-      if (round === 0) check(body, path);
-      else times.push(ms);
-    }
-    times.sort((one, other) => one - other);
-    slowest.push(times[times.length >> 1]!);
-    const cpu = cpuMicrosecondsBetween(before, readCpu(service.pid));
-    // The first round is checked, not timed, but costs as much.
-    addRow(bench, `${name}, ${where}`, "service", times, cpu && cpu / (options.repeats + 1));
+  const medians: number[] = [];
+  for (const [name, ...one] of cases) {
+    const { times, cpu } = await measure(service, options.repeats, ...one);
+    medians.push(times[times.length >> 1]!);
+    addRow(bench, `${name}, ${where}`, "service", times, cpu);
   }
   const probed = await readProbe(service.pid, probeFile);
   results.addNote(
     `${where}: longest turn ${probed.turnMs.toFixed(0)} ms during snapshots and diffs, ` +
       `${probed.peakMb.toFixed(0)} MB at the peak.`,
   );
-  if (!options.quick) results.addFigure(figure, Math.max(...slowest) / 1000);
+  if (!options.quick) results.addFigure(figure, Math.max(...medians) / 1000);
   addRow(bench, `snapshot, worst moment, ${where}`, "query in the engine", [folded.ms]);
   await ledger.close();
   await service.stop();
+}
+
+/** The times of some requests, ascending, and the processor time of each. */
+async function measure(
+  service: Awaited<ReturnType<typeof startServiceOn>>,
+  repeats: number,
+  pathOf: () => string,
+  check: Check,
+) {
+  const times: number[] = [];
+  const before = readCpu(service.pid);
+  for (let round = 0; round <= repeats; round++) {
+    const path = pathOf();
+    const { ms, body } = await read(service, path);
+    if (round === 0) check(body, path);
+    else times.push(ms);
+  }
+  times.sort((one, other) => one - other);
+  const cpu = cpuMicrosecondsBetween(before, readCpu(service.pid));
+  // The first round is checked, not timed, but costs as much.
+  return { times, cpu: cpu && cpu / (repeats + 1) };
 }
 
 function near(seq: number): string {

@@ -1,7 +1,7 @@
 import { createReadStream, createWriteStream } from "node:fs";
 import { extname } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { ServiceError } from "../domain/running/errors.ts";
+import { invalidRequest, ServiceError } from "../domain/running/errors.ts";
 import { creationReasonOf, reasonOf } from "../file-errors.ts";
 import { printableLines, ReaderGone } from "../output.ts";
 import { isSpecial, replaceFile } from "./replacement.ts";
@@ -21,9 +21,9 @@ export function formatOf<F extends string>(
   const found = formats.find((format) => format === name);
   if (found) return found;
   const rule = `must be one of ${formats.join(", ")}`;
-  if (given !== undefined) throw new ServiceError("invalid_request", `--format ${rule}`);
+  if (given !== undefined) throw invalidRequest(`--format ${rule}`);
   const advice = adviceByExtension[name] ?? "or name the format with --format";
-  throw new ServiceError("invalid_request", `the extension of ${file} ${rule}; ${advice}`);
+  throw invalidRequest(`the extension of ${file} ${rule}; ${advice}`);
 }
 
 const spreadsheet = "save the sheet as .xlsx or CSV";
@@ -49,7 +49,7 @@ export async function* readBytes(file: string): AsyncGenerator<Uint8Array> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const reason = code === "ENOENT" ? "no such file" : reasonOf(error);
-    throw new ServiceError("invalid_request", `cannot read ${nameOf(file)}: ${reason}`);
+    throw invalidRequest(`cannot read ${nameOf(file)}: ${reason}`);
   }
 }
 
@@ -75,7 +75,7 @@ export async function writeText(file: string, pieces: AsyncIterable<string>): Pr
     if (file === "-" && code === "EPIPE") throw new ReaderGone();
     const reason = creationReasonOf(error);
     const target = file === "-" ? "to stdout" : file;
-    throw new ServiceError("invalid_request", `cannot write ${target}: ${reason}`);
+    throw invalidRequest(`cannot write ${target}: ${reason}`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { ServiceError } from "../domain/running/errors.ts";
+import { invalidRequest, type ServiceError } from "../domain/running/errors.ts";
 import { parseInt64 } from "../domain/values/int64.ts";
 import { findNearest } from "../domain/values/nearest.ts";
 import { parseDuration as parseDurationMs, parseInstant } from "../domain/values/times.ts";
@@ -61,7 +61,7 @@ function tokenize(command: Command, args: readonly string[]): Tokens {
     else if (!token.inlineValue && /^-./.test(value)) {
       // A forgotten value must not swallow the flag that follows.
       const rule = `needs a value; write ${rawName}=VALUE for one that starts with '-'`;
-      throw new ServiceError("invalid_request", `${rawName} ${rule}`);
+      throw invalidRequest(`${rawName} ${rule}`);
     }
     const earlier = command.flags[name]?.repeatable && flags.get(name);
     flags.set(name, earlier ? `${earlier}\n${value}` : (value ?? "on"));
@@ -73,7 +73,7 @@ function unknownFlag(command: Command, typed: string, known: readonly string[]):
   const nearest = findNearest(typed.replace(/^-+/, ""), known);
   if (nearest === undefined) return invalid(command, `unknown flag '${typed}'`);
   const advice = `did you mean --${nearest}?`;
-  return new ServiceError("invalid_request", `unknown flag '${typed}'; ${advice}`);
+  return invalidRequest(`unknown flag '${typed}'; ${advice}`);
 }
 
 function checkOperands(command: Command, operands: readonly string[]): void {
@@ -84,11 +84,11 @@ function checkOperands(command: Command, operands: readonly string[]): void {
 }
 
 function incomplete(command: Command, problem: string): ServiceError {
-  return new ServiceError("invalid_request", `${problem}; usage: ${synopsisOf(command)}`);
+  return invalidRequest(`${problem}; usage: ${synopsisOf(command)}`);
 }
 
 function invalid(command: Command, problem: string): ServiceError {
-  return new ServiceError("invalid_request", `${problem}; see petstore help ${command.name}`);
+  return invalidRequest(`${problem}; see petstore help ${command.name}`);
 }
 
 /** These functions convert the values of flags. The domain rejects NaN and names the rule. */
@@ -110,13 +110,13 @@ export function parseDuration(flag: string, text: string | undefined): number | 
   if (text === undefined) return undefined;
   const durationMs = parseDurationMs(text);
   if (durationMs !== undefined) return durationMs;
-  throw new ServiceError("invalid_request", `--${flag} must be a duration such as 30m, 24h or 7d`);
+  throw invalidRequest(`--${flag} must be a duration such as 30m, 24h or 7d`);
 }
 
 export function parsePetId(name: string, text: string): bigint {
   const petId = parseInt64(text);
   if (petId !== undefined) return petId;
-  throw new ServiceError("invalid_request", `${name} must be a 64-bit integer, not '${text}'`);
+  throw invalidRequest(`${name} must be a 64-bit integer, not '${text}'`);
 }
 
 /** Reads a number of rows, or the `seq` of a ledger row. `name` is the flag or the operand. */
@@ -124,5 +124,10 @@ export function parseInteger(name: string, text: string, min: number): number {
   const value = /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= Number.MAX_SAFE_INTEGER) return value;
   const rule = `must be an integer from ${min} to ${Number.MAX_SAFE_INTEGER}`;
-  throw new ServiceError("invalid_request", `${name} ${rule}, not '${text}'`);
+  throw invalidRequest(`${name} ${rule}, not '${text}'`);
+}
+
+/** The same for a flag that need not be given. */
+export function parseOptional(name: string, text: string | undefined, min: number) {
+  return text === undefined ? undefined : parseInteger(name, text, min);
 }

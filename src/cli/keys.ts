@@ -1,17 +1,7 @@
 import { commandLine } from "../command-lines.ts";
 import { byCommand } from "../domain/audit/audit.ts";
 import { defaultScopes, roles, scopes } from "../domain/keys/keys.ts";
-import {
-  defaultOverlapMs,
-  getKeyStatus,
-  type IssuedKey,
-  issueKey,
-  issueOperatorKey,
-  liftBan,
-  listKeyStatuses,
-  revokeKey,
-  rotateKey,
-} from "../domain/keys/lifecycle.ts";
+import * as lifecycle from "../domain/keys/lifecycle.ts";
 import { planNames, plans } from "../domain/limits/plans.ts";
 import { InvalidField } from "../domain/running/errors.ts";
 import { isoOrNull } from "../domain/values/times.ts";
@@ -77,19 +67,19 @@ export const keyCommands: readonly UnlistedCommand[] = [
         perDay: parseCount(flags["per-day"]),
         scopes: parseList(flags.scopes),
       };
-      let issued: IssuedKey;
+      let issued: lifecycle.IssuedKey;
       if (flags.operator) {
         // The role of an operator key stands for plan, limits and scopes.
         for (const [field, value] of Object.entries({ plan, ...limits })) {
           if (value !== undefined) throw new InvalidField(field, "is not allowed with --operator");
         }
         const terms = { ...common, role };
-        issued = await issueOperatorKey(store, environment, terms, byCommand(Date.now()));
+        issued = await lifecycle.issueOperatorKey(store, environment, terms, byCommand(Date.now()));
       } else {
         if (role !== undefined) throw new InvalidField("role", "is allowed only with --operator");
         if (plan === undefined) throw new InvalidField("plan", "is required without --operator");
         const terms = { ...common, plan, ...limits };
-        issued = await issueKey(store, environment, terms, byCommand(Date.now()));
+        issued = await lifecycle.issueKey(store, environment, terms, byCommand(Date.now()));
       }
       if (flags.json) print(JSON.stringify({ ...describe(issued), key: issued.text }));
       else printSecret(issued);
@@ -101,7 +91,7 @@ export const keyCommands: readonly UnlistedCommand[] = [
     examples: ["petstore keys list", "petstore keys list --json"],
     flags: { json },
     async run({ flags, config, store }) {
-      const all = await listKeyStatuses(store, Date.now());
+      const all = await lifecycle.listKeyStatuses(store, Date.now());
       if (flags.json) print(JSON.stringify(all.map(describe)));
       else if (all.length === 0)
         print(`There are no keys. Create one with ${commandLine(config, ["keys", "create"])}.`);
@@ -115,7 +105,7 @@ export const keyCommands: readonly UnlistedCommand[] = [
     operands: id,
     flags: { json },
     async run({ flags, operands: [id], store }) {
-      const status = await getKeyStatus(store, Date.now(), id);
+      const status = await lifecycle.getKeyStatus(store, Date.now(), id);
       if (flags.json) print(JSON.stringify(describe(status)));
       else for (const [name, text] of fieldsOf(status)) print(`${name.padEnd(14)} ${text}`);
     },
@@ -128,7 +118,7 @@ export const keyCommands: readonly UnlistedCommand[] = [
     flags: {
       overlap: {
         placeholder: "DURATION",
-        description: `How long the old secret stays valid, such as 30m, 24h or 7d. Default: ${defaultOverlapMs / 3_600_000}h.`,
+        description: `How long the old secret stays valid, such as 30m, 24h or 7d. Default: ${lifecycle.defaultOverlapMs / 3_600_000}h.`,
       },
       json,
     },
@@ -136,7 +126,7 @@ export const keyCommands: readonly UnlistedCommand[] = [
     async run({ flags, operands: [id], config, store }) {
       const overlapMs = parseDuration("overlap", flags.overlap);
       const by = byCommand(Date.now());
-      const rotated = await rotateKey(store, config.environment, id, by, overlapMs);
+      const rotated = await lifecycle.rotateKey(store, config.environment, id, by, overlapMs);
       const oldValidUntil = isoOrNull(rotated.oldValidUntil);
       if (flags.json) {
         print(JSON.stringify({ ...describe(rotated), key: rotated.text, oldValidUntil }));
@@ -154,7 +144,7 @@ export const keyCommands: readonly UnlistedCommand[] = [
     flags: { force: { description: "Revoke also the last valid key of an owner." }, json },
     changes: true,
     async run({ flags, operands: [id], store }) {
-      const key = await revokeKey(store, id, byCommand(Date.now()), flags.force);
+      const key = await lifecycle.revokeKey(store, id, byCommand(Date.now()), flags.force);
       if (flags.json) print(JSON.stringify(describe({ key })));
       else print(`Key ${key.id} (${key.name}) is revoked.`);
     },
@@ -167,14 +157,14 @@ export const keyCommands: readonly UnlistedCommand[] = [
     flags: { json },
     changes: true,
     async run({ flags, operands: [id], store }) {
-      const lifted = await liftBan(store, id, byCommand(Date.now()));
+      const lifted = await lifecycle.liftBan(store, id, byCommand(Date.now()));
       if (flags.json) print(JSON.stringify({ id, lifted }));
       else print(lifted ? `Key ${id} is no longer banned.` : `Key ${id} was not banned.`);
     },
   }),
 ];
 
-function printSecret({ key, text }: IssuedKey): void {
+function printSecret({ key, text }: lifecycle.IssuedKey): void {
   print(`Key ${key.id} (${key.name}, ${planOf(key)}). The key is shown only once:`);
   print(text);
 }

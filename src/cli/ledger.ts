@@ -1,13 +1,9 @@
-import {
-  type ChangesPage,
-  listChanges,
-  listHistory,
-  rowsPerPageMax,
-} from "../domain/history/history.ts";
+import { listChanges, listHistory, rowsPerPageMax } from "../domain/history/history.ts";
 import type { NamedRow } from "../domain/ledger/ledger.ts";
+import type { Page } from "../domain/ledger/store.ts";
 import type { Store } from "../domain/store.ts";
 import { jsonLines } from "./command.ts";
-import { parseInteger, parsePetId } from "./flags.ts";
+import { parseInteger, parseOptional, parsePetId } from "./flags.ts";
 import { followLedger, untilSignal } from "./follow.ts";
 import { historyListing, ledgerListing } from "./ledger-rows.ts";
 import { storeCommand } from "./store-command.ts";
@@ -32,8 +28,7 @@ export const historyCommand = storeCommand({
   async run({ flags, operands: [pet], store }) {
     const petId = parsePetId("PET", pet);
     const limit = parseInteger("--limit", flags.limit ?? historyRowsDefault, 1);
-    const before =
-      flags.before === undefined ? undefined : parseInteger("--before", flags.before, 1);
+    const before = parseOptional("--before", flags.before, 1);
     await printRows(historyPages(store, petId, before, limit), historyListing, flags.json);
   },
 });
@@ -44,15 +39,15 @@ async function* historyPages(
   before: number | undefined,
   limit: number,
 ): AsyncGenerator<readonly NamedRow[]> {
-  let next = before;
+  let from = before;
   let wanted = limit;
   do {
-    const page = { before: next, limit: Math.min(wanted, rowsPerPageMax) };
-    const { rows, nextBefore } = await listHistory({ store }, petId, page);
+    const range = { before: from, limit: Math.min(wanted, rowsPerPageMax) };
+    const { rows, next } = await listHistory({ store }, petId, range);
     yield rows;
     wanted -= rows.length;
-    next = nextBefore;
-  } while (next !== undefined && wanted > 0);
+    from = next;
+  } while (from !== undefined && wanted > 0);
 }
 
 /** Prints the ledger, the oldest row first. With --follow, prints new rows until it is stopped. */
@@ -77,8 +72,11 @@ export const ledgerCommand = storeCommand({
 async function* ledgerPages(store: Store, after: number): AsyncGenerator<readonly NamedRow[]> {
   let next: number | undefined = after;
   while (next !== undefined) {
-    const page: ChangesPage = await listChanges({ store }, { after: next, limit: rowsPerPageMax });
+    const page: Page<NamedRow> = await listChanges(
+      { store },
+      { after: next, limit: rowsPerPageMax },
+    );
     yield page.rows;
-    next = page.nextAfter;
+    next = page.next;
   }
 }

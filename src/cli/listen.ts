@@ -4,7 +4,7 @@ import { readClientVariables } from "../config.ts";
 import { parseCursor } from "../domain/ledger/cursors.ts";
 import type { Position } from "../domain/ledger/epochs.ts";
 import type { NamedRow } from "../domain/ledger/ledger.ts";
-import { ServiceError } from "../domain/running/errors.ts";
+import { invalidRequest, type ServiceError } from "../domain/running/errors.ts";
 import { randomId } from "../domain/values/base62.ts";
 import { parseNetwork } from "../domain/values/networks.ts";
 import { gatherMs } from "../domain/webhooks/deliveries.ts";
@@ -50,7 +50,7 @@ export const listenCommand = command({
     const problem =
       (apiKey === "" && "API_KEY must be an API key with the scope history:read") ||
       (!secretForm.test(secret) && "WEBHOOK_SECRET must be whsec_ and base64");
-    if (problem) throw new ServiceError("invalid_request", `the variable ${problem}`);
+    if (problem) throw invalidRequest(`the variable ${problem}`);
     const { from, "forward-to": url, "base-url": baseUrl = "http://127.0.0.1:8080/v1" } = flags;
     const after = from === undefined ? undefined : parseInteger("--from", from, 1) - 1;
     const webhooksAllowedNetworks = ["0.0.0.0/0", "::/0"].map((one) => parseNetwork(one)!);
@@ -98,7 +98,7 @@ async function* forward(
   };
   let failure: ServiceError | undefined;
   collect(watch, waiting).catch(({ message }: Error) => {
-    failure = new ServiceError("invalid_request", `cannot follow the service: ${message}`);
+    failure = invalidRequest(`cannot follow the service: ${message}`);
   });
   try {
     while (failure === undefined && !signal.aborted) {

@@ -81,19 +81,14 @@ function lineOf(
   unit: "rows" | "bytes",
   rate: number,
 ): string {
-  const amount = unit === "bytes" ? bytesText : rowsText;
+  const amount = (number: number) =>
+    unit === "bytes"
+      ? `${(number / 1e6).toFixed(1)} MB`
+      : `${Math.round(number).toLocaleString("en")} rows`;
   // The total may be an estimate, so the work may be longer.
   const share = total ? ` ${Math.min(99, Math.floor((100 * count) / total))} %,` : "";
   const speed = rate > 0 ? `, ${amount(rate)}/s` : "";
   return `${label}:${share} ${amount(count)}${speed}`;
-}
-
-function rowsText(count: number): string {
-  return `${Math.round(count).toLocaleString("en")} rows`;
-}
-
-function bytesText(count: number): string {
-  return `${(count / 1e6).toFixed(1)} MB`;
 }
 
 /**

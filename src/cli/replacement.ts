@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { lstatSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { ServiceError } from "../domain/running/errors.ts";
+import { invalidRequest, ServiceError } from "../domain/running/errors.ts";
 import { creationReasonOf } from "../file-errors.ts";
 import { flushFolder } from "../folders.ts";
 import { onInterrupt } from "./interruption.ts";
@@ -23,7 +23,7 @@ export async function replaceFile<T>(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined || error instanceof ServiceError) throw error;
-    throw new ServiceError("invalid_request", `cannot write ${path}: ${creationReasonOf(error)}`);
+    throw invalidRequest(`cannot write ${path}: ${creationReasonOf(error)}`);
   }
 }
 

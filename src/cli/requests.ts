@@ -2,10 +2,11 @@ import { getKey } from "../domain/keys/lifecycle.ts";
 import { refusedRowJson } from "../domain/requests/outcomes.ts";
 import { keptInTotal, type RefusedRow, withoutKey } from "../domain/requests/store.ts";
 import { errorCodes, InvalidField } from "../domain/running/errors.ts";
+import { once } from "../domain/values/once.ts";
 import { jsonLines } from "./command.ts";
 import { follow, untilSignal } from "./follow.ts";
 import { storeCommand } from "./store-command.ts";
-import { cut, type Listing, onePage, printRows } from "./table.ts";
+import { cut, type Listing, printRows } from "./table.ts";
 
 /** Prints the requests that got an error, the newest last. With --follow, prints new ones until it is stopped. */
 export const requestsCommand = storeCommand({
@@ -36,7 +37,7 @@ export const requestsCommand = storeCommand({
       after = rows[0]?.seq ?? after;
       return rows.toReversed();
     };
-    const pages = flags.follow ? follow(readNew, untilSignal()) : onePage(await readNew());
+    const pages = flags.follow ? follow(readNew, untilSignal()) : once(await readNew());
     await printRows(pages, listing, flags.json);
   },
 });

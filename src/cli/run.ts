@@ -1,4 +1,4 @@
-import { InvalidField, ServiceError } from "../domain/running/errors.ts";
+import { InvalidField, invalidRequest, ServiceError } from "../domain/running/errors.ts";
 import { findNearest } from "../domain/values/nearest.ts";
 import { hideTyped, print } from "../output.ts";
 import { packageVersion } from "../version.ts";
@@ -70,8 +70,7 @@ function unknownCommand(args: readonly string[]): ServiceError {
   const [word, second] = args;
   if (hasGroup && (second === undefined || second.startsWith("-"))) {
     const seconds = groupOf(word).map(({ name }) => name.split(" ")[1]);
-    return new ServiceError(
-      "invalid_request",
+    return invalidRequest(
       `'${word}' needs a second word: ${seconds.join(", ")}; see petstore help ${word}`,
     );
   }
@@ -79,7 +78,7 @@ function unknownCommand(args: readonly string[]): ServiceError {
   const help = hasGroup ? `petstore help ${args[0]}` : "petstore --help";
   const nearest = nearestCommand(args);
   const advice = nearest === undefined ? `see ${help}` : `did you mean ${nearest}?`;
-  return new ServiceError("invalid_request", `unknown command '${name}'; ${advice}`);
+  return invalidRequest(`unknown command '${name}'; ${advice}`);
 }
 
 /** The command, or the first word of commands, that was probably meant. */

@@ -5,6 +5,7 @@ import type { OrderRecord } from "../domain/catalogue/orders.ts";
 import type { PetRecord } from "../domain/catalogue/pets.ts";
 import { issueKey, issueOperatorKey } from "../domain/keys/lifecycle.ts";
 import type { Store } from "../domain/store.ts";
+import { once } from "../domain/values/once.ts";
 
 export const samplePlan = "business";
 
@@ -31,47 +32,35 @@ export async function fillEmptyStore(store: Store, config: Config): Promise<Firs
   return { api: api.text, operator: operator.text };
 }
 
-async function* once<T>(value: T): AsyncGenerator<T> {
-  yield value;
-}
+const pets = [
+  ["Rex", "dogs", ["friendly", "trained"], "available", 3],
+  ["Luna", "dogs", ["puppy"], "pending", 1],
+  ["Whiskers", "cats", ["indoor"], "available", 5],
+  ["Shadow", "cats", ["shy"], "sold", 0],
+  ["Goldie", "fish", ["freshwater"], "available", 42],
+  ["Coral", "fish", ["saltwater", "rare"], "available", 7],
+  ["Thumper", "rabbits", ["lop-eared"], "available", 4],
+  ["Polly", "birds", ["talks"], "pending", 1],
+  ["Kiwi", "birds", [], "available", 9],
+  ["Sheldon", "turtles", ["slow"], "available", 2],
+] as const;
 
-export const samplePets: readonly PetRecord[] = [
-  pet(1, "Rex", "dogs", ["friendly", "trained"], "available", 3),
-  pet(2, "Luna", "dogs", ["puppy"], "pending", 1),
-  pet(3, "Whiskers", "cats", ["indoor"], "available", 5),
-  pet(4, "Shadow", "cats", ["shy"], "sold", 0),
-  pet(5, "Goldie", "fish", ["freshwater"], "available", 42),
-  pet(6, "Coral", "fish", ["saltwater", "rare"], "available", 7),
-  pet(7, "Thumper", "rabbits", ["lop-eared"], "available", 4),
-  pet(8, "Polly", "birds", ["talks"], "pending", 1),
-  pet(9, "Kiwi", "birds", [], "available", 9),
-  pet(10, "Sheldon", "turtles", ["slow"], "available", 2),
-];
+/** Their ids are 1, 2, 3 …, and so are those of the orders. */
+export const samplePets: readonly PetRecord[] = pets.map(
+  ([name, category, tags, status, quantity], at) => {
+    return { line: at + 1, petId: BigInt(at + 1), name, category, tags, status, quantity };
+  },
+);
 
-export const sampleOrders: readonly OrderRecord[] = [
-  order(1, 4, 1, Date.UTC(2026, 9, 1), "delivered"),
-  order(2, 2, 1, Date.UTC(2026, 10, 20), "approved"),
-  order(3, 5, 6, null, "placed"),
-];
+const orders = [
+  [4n, 1, Date.UTC(2026, 9, 1), "delivered"],
+  [2n, 1, Date.UTC(2026, 10, 20), "approved"],
+  [5n, 6, null, "placed"],
+] as const;
 
-function pet(
-  id: number,
-  name: string,
-  category: string,
-  tags: readonly string[],
-  status: PetRecord["status"],
-  quantity: number,
-): PetRecord {
-  return { line: id, petId: BigInt(id), name, category, tags, status, quantity };
-}
-
-function order(
-  id: number,
-  petId: number,
-  quantity: number,
-  shipDate: number | null,
-  status: OrderRecord["status"],
-): OrderRecord {
-  const complete = status === "delivered";
-  return { line: id, id: BigInt(id), petId: BigInt(petId), quantity, shipDate, status, complete };
-}
+export const sampleOrders: readonly OrderRecord[] = orders.map(
+  ([petId, quantity, shipDate, status], at) => {
+    const complete = status === "delivered";
+    return { line: at + 1, id: BigInt(at + 1), petId, quantity, shipDate, status, complete };
+  },
+);

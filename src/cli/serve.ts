@@ -13,7 +13,7 @@ import { settingNames } from "../settings.ts";
 import { otherEnvironment, schemaNumber } from "../store/schema.ts";
 import { packageVersion } from "../version.ts";
 import { command } from "./command.ts";
-import { parseInteger } from "./flags.ts";
+import { parseOptional } from "./flags.ts";
 import { createSignalCounter, isIgnored } from "./interruption.ts";
 import { type FirstKeys, fillEmptyStore, samplePlan } from "./sample.ts";
 
@@ -34,8 +34,7 @@ export const serveCommand = command({
   },
   settings: settingNames,
   run({ flags, settings }) {
-    const found = flags["accept-older"];
-    const acceptOlder = found === undefined ? found : parseInteger("--accept-older", found, 0);
+    const acceptOlder = parseOptional("--accept-older", flags["accept-older"], 0);
     return serveUntilStopped(readConfig(settings), async () => [], acceptOlder);
   },
 });

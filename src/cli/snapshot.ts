@@ -1,7 +1,7 @@
 import type { Entry, Stock } from "../domain/ledger/inventory.ts";
 import { stockJson } from "../domain/ledger/ledger.ts";
 import { type Moment, momentRule, parseMoment, resolveMoments } from "../domain/ledger/moments.ts";
-import { ServiceError } from "../domain/running/errors.ts";
+import { invalidRequest } from "../domain/running/errors.ts";
 import { entriesOf } from "../domain/snapshots/columns.ts";
 import { type DifferenceColumns, stocksAt } from "../domain/snapshots/differences.ts";
 import { differencesBetween, inventoryAt } from "../domain/snapshots/snapshots.ts";
@@ -48,7 +48,7 @@ export const diffCommand = storeCommand({
 export function readMoment(operand: string, text: string): Moment {
   const moment = parseMoment(text);
   if (moment) return moment;
-  throw new ServiceError("invalid_request", `${operand} ${momentRule}, not '${text}'`);
+  throw invalidRequest(`${operand} ${momentRule}, not '${text}'`);
 }
 
 const entryListing: Listing<Entry> = {

@@ -1,3 +1,4 @@
+import { once } from "../domain/values/once.ts";
 import { printable } from "../output.ts";
 import { writeText } from "./files.ts";
 
@@ -117,11 +118,7 @@ export function printTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
 ): Promise<void> {
-  return writeText("-", tableLines(onePage(rows), columns, widthOf));
-}
-
-export async function* onePage<Row>(rows: readonly Row[]): AsyncGenerator<readonly Row[]> {
-  yield rows;
+  return writeText("-", tableLines(once(rows), columns, widthOf));
 }
 
 function widthOf(): number | undefined {

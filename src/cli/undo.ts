@@ -2,13 +2,13 @@ import { type Undone, undoneJson, undoTogether } from "../domain/catalogue/undo-
 import { type UndoOutcome, undoRow, undoStore } from "../domain/history/undo.ts";
 import type { Stock } from "../domain/ledger/inventory.ts";
 import { type Cause, causes, ledgerRowJson, type NamedRow } from "../domain/ledger/ledger.ts";
-import { InvalidField, ServiceError } from "../domain/running/errors.ts";
+import { InvalidField, invalidRequest, ServiceError } from "../domain/running/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { exactInteger } from "../domain/values/json.ts";
 import { systemClock } from "../opening/engines.ts";
 import { print, printError } from "../output.ts";
 import { type FlagValues, json } from "./command.ts";
-import { parseInteger, parsePetId, parseTime } from "./flags.ts";
+import { parseInteger, parseOptional, parsePetId, parseTime } from "./flags.ts";
 import { actorOf, attributionFlags } from "./imports/attribution.ts";
 import { counted } from "./paragraphs.ts";
 import { storeCommand } from "./store-command.ts";
@@ -62,7 +62,7 @@ export const undoCommand = storeCommand({
     if (text === "" ? !isTogether : hasOthers) {
       const rule =
         "give either SEQ, or one of --request, --session, --pet, --key, --from, --to and --cause";
-      throw new ServiceError("invalid_request", `${rule}; see petstore help undo`);
+      throw invalidRequest(`${rule}; see petstore help undo`);
     }
     const reason = flags.reason || undefined;
     if (isTogether) return runTogether(store, flags, reason);
@@ -104,7 +104,7 @@ async function runTogether(
       },
       {
         ...{ isDryRun, force, reason },
-        asOf: asOf === undefined ? undefined : parseInteger("--as-of", asOf, 0),
+        asOf: parseOptional("--as-of", asOf, 0),
         actor: await actorOf(store.keys, flags, systemClock.now(), flags.session),
       },
     );

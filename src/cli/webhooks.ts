@@ -3,17 +3,7 @@ import { byCommand } from "../domain/audit/audit.ts";
 import { petStatuses } from "../domain/ledger/inventory.ts";
 import { causes } from "../domain/ledger/ledger.ts";
 import { lowStockRule } from "../domain/sales/sales.ts";
-import {
-  createWebhook,
-  defaultOverlapMs,
-  deleteWebhook,
-  getWebhookStatus,
-  listWebhooks,
-  pauseWebhook,
-  replayWebhook,
-  resumeWebhook,
-  rotateSecret,
-} from "../domain/webhooks/lifecycle.ts";
+import * as lifecycle from "../domain/webhooks/lifecycle.ts";
 import { createSendMessage } from "../domain/webhooks/requested-messages.ts";
 import { isConfirmed, type Webhook } from "../domain/webhooks/webhook.ts";
 import { attemptJson } from "../domain/webhooks/webhook-json.ts";
@@ -36,8 +26,12 @@ const sendingSettings: readonly SettingName[] = [
 
 /** The commands that change the state of a webhook. */
 const states = [
-  ["pause", "Stops the deliveries of a webhook. Its position is kept.", pauseWebhook],
-  ["resume", "Continues the deliveries after the last change that was delivered.", resumeWebhook],
+  ["pause", "Stops the deliveries of a webhook. Its position is kept.", lifecycle.pauseWebhook],
+  [
+    "resume",
+    "Continues the deliveries after the last change that was delivered.",
+    lifecycle.resumeWebhook,
+  ],
 ] as const;
 
 export const webhookCommands: readonly UnlistedCommand[] = [
@@ -81,7 +75,7 @@ export const webhookCommands: readonly UnlistedCommand[] = [
     changes: true,
     settings: sendingSettings,
     async run({ flags, config, store }) {
-      const { webhook, secret, isResolved } = await createWebhook(
+      const { webhook, secret, isResolved } = await lifecycle.createWebhook(
         store,
         createWebhookSender(config),
         {
@@ -109,7 +103,7 @@ export const webhookCommands: readonly UnlistedCommand[] = [
     examples: ["petstore webhooks list"],
     flags: { json },
     async run({ flags, config, store }) {
-      const all = await listWebhooks(store);
+      const all = await lifecycle.listWebhooks(store);
       if (flags.json) print(JSON.stringify(all.map(describe)));
       else if (all.length === 0) {
         print(
@@ -125,7 +119,7 @@ export const webhookCommands: readonly UnlistedCommand[] = [
     operands: id,
     flags: { json },
     async run({ flags, operands: [id], store }) {
-      const status = await getWebhookStatus(store, id);
+      const status = await lifecycle.getWebhookStatus(store, id);
       const attempts = status.attempts.map(attemptJson);
       const shown = describe(status);
       if (flags.json) {
@@ -150,14 +144,15 @@ export const webhookCommands: readonly UnlistedCommand[] = [
     flags: {
       overlap: {
         placeholder: "DURATION",
-        description: `How long messages are also signed with the old secret, such as 30m, 24h or 7d. Default: ${defaultOverlapMs / 3_600_000}h.`,
+        description: `How long messages are also signed with the old secret, such as 30m, 24h or 7d. Default: ${lifecycle.defaultOverlapMs / 3_600_000}h.`,
       },
       json,
     },
     changes: true,
     async run({ flags, operands: [id], store }) {
       const overlapMs = parseDuration("overlap", flags.overlap);
-      const { webhook, secret } = await rotateSecret(store, id, byCommand(Date.now()), overlapMs);
+      const by = byCommand(Date.now());
+      const { webhook, secret } = await lifecycle.rotateSecret(store, id, by, overlapMs);
       const fields = describe({ webhook });
       const { oldSecretUntil } = fields;
       if (flags.json) print(JSON.stringify({ ...fields, secret }));
@@ -202,7 +197,7 @@ export const webhookCommands: readonly UnlistedCommand[] = [
     changes: true,
     async run({ flags, operands: [id], config, store }) {
       const from = parseCount(flags.from) ?? Number.NaN;
-      const webhook = await replayWebhook(store, id, from, byCommand(Date.now()));
+      const webhook = await lifecycle.replayWebhook(store, id, from, byCommand(Date.now()));
       if (flags.json) print(JSON.stringify(describe({ webhook })));
       else {
         print(`Webhook ${id} (${webhook.name}) continues with change ${webhook.cursor.seq + 1}.`);
@@ -243,7 +238,7 @@ export const webhookCommands: readonly UnlistedCommand[] = [
     flags: { json },
     changes: true,
     async run({ flags, operands: [id], store }) {
-      const { name } = await deleteWebhook(store, id, byCommand(Date.now()));
+      const { name } = await lifecycle.deleteWebhook(store, id, byCommand(Date.now()));
       if (flags.json) print(JSON.stringify({ id, name }));
       else print(`Webhook ${id} (${name}) is deleted.`);
     },

@@ -18,11 +18,6 @@ import { hasOwnBackups } from "../opening/creation.ts";
 import { failureOf, runCommand, runShell, withoutProgram } from "./child.ts";
 import type { ServiceOptions } from "./options.ts";
 
-/** The backups that the service makes, for its schedule and for operators. */
-export interface ServiceBackups extends BackupView {
-  stop(): Promise<void>;
-}
-
 /** The folder may have any number of files. */
 const filesListedMax = 1_000;
 
@@ -31,12 +26,12 @@ const compareEveryMs = 600_000;
 
 /**
  * Makes backups with the command that operators use, in a process of its own: compressing takes
- * CPU time, and reading a SQLite file blocks.
+ * CPU time, and reading a SQLite file blocks. They are made for the schedule and for operators.
  */
 export function openBackups(
   { config, clock, log, program }: ServiceOptions,
   { maintenance, history }: Store,
-): ServiceBackups {
+): BackupView & { stop(): Promise<void> } {
   const { backupEveryMs: everyMs, backupKeep: keep, environment } = config;
   const place = openPlace(config.backupFolder, config);
   const folder = { place, environment };

@@ -1,6 +1,6 @@
 import type { LedgerTail } from "../domain/ledger/tail.ts";
 import { monotonicMs } from "../domain/running/background.ts";
-import { type Deliveries, startDeliveries } from "../domain/webhooks/deliveries.ts";
+import { startDeliveries } from "../domain/webhooks/deliveries.ts";
 import type { Engine } from "../opening/engines.ts";
 import { userAgent } from "../version.ts";
 import { createWebhookSender } from "../webhooks/sender.ts";
@@ -12,7 +12,7 @@ export function openDeliveries(
   { store, isShared }: Engine,
   tail: LedgerTail,
   metrics: Metrics | undefined,
-): Deliveries {
+) {
   const { timeoutMs, leaseMs, leaseLeftMinMs, renewEveryMs, renewLocallyEveryMs } = config.webhooks;
   const sender = createWebhookSender({ ...config, timeoutMs, now: clock.now });
   return startDeliveries({

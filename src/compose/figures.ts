@@ -27,16 +27,16 @@ export function addServiceMetrics(
   seq: () => number,
 ): void {
   const { committer, follower, feed, list } = context;
-  registry.read(metrics.refusalsDropped, () => context.requests.dropped);
-  registry.read(metrics.waitingChanges, () => committer.waiting);
+  registry.read(metrics.refusalsDropped, context.requests.dropped);
+  registry.read(metrics.waitingChanges, committer.waiting);
   registry.gauge(metrics.waitingChangesMax).value = config.writesWaitingMax;
   registry.read(metrics.ledgerSeq, seq);
   registry.read(metrics.entries, () => list.versions.size);
   registry.read(metrics.followerDistance, () => Math.max(0, seq() - follower.applied.seq));
   registry.read(metrics.followerLoads, () => follower.loads);
-  registry.read(metrics.streamsOpen, () => feed.streamsOpen);
-  registry.read(metrics.streamsCutOff, () => feed.streamsCutOff);
-  registry.read(metrics.spansDropped, () => traces?.spansDropped ?? 0);
+  registry.read(metrics.streamsOpen, feed.streamsOpen);
+  registry.read(metrics.streamsCutOff, feed.streamsCutOff);
+  registry.read(metrics.spansDropped, () => traces?.spansDropped() ?? 0);
   registry.read(metrics.certificateExpiry, () => certificate && certificate.expiresAt / 1_000);
   registry.gauge(metrics.backupAgeMax).value = backupAgeMsMax(config.backupEveryMs) / 1_000;
   registry.read(metrics.backupsAhead, context.admin.backups.countAhead);
@@ -72,19 +72,11 @@ export function addEngineMetrics(registry: Registry, figures: EngineFigures): ()
 
 /** Undefined if the folder is gone. */
 async function freeBytesAt(folder: string): Promise<number | undefined> {
-  try {
-    const { bavail, bsize } = await statfs(folder);
-    return bavail * bsize;
-  } catch {
-    return undefined;
-  }
+  const found = await statfs(folder).catch(() => undefined);
+  return found && found.bavail * found.bsize;
 }
 
 /** 0 if there is no such file. */
 async function sizeOf(path: string): Promise<number> {
-  try {
-    return (await stat(path)).size;
-  } catch {
-    return 0;
-  }
+  return (await stat(path).catch(() => undefined))?.size ?? 0;
 }

@@ -1,4 +1,5 @@
 import { childVariables } from "../config.ts";
+import type { Actor } from "../domain/audit/audit.ts";
 import type { FoundColumn, Imported } from "../domain/catalogue/import-preview.ts";
 import type { Problem } from "../domain/catalogue/import-problems.ts";
 import {
@@ -15,11 +16,6 @@ import { spool } from "../files/spool.ts";
 import { failureOf, runCommand, withoutProgram } from "./child.ts";
 import type { ServiceOptions } from "./options.ts";
 
-export interface Imports extends ImportRunner {
-  /** Ends an import that is being made. Resolves when nothing uses the store any more. */
-  stop(): Promise<void>;
-}
-
 type Maker = "operator" | "assistant";
 
 /** An import that takes longer is ended. */
@@ -34,7 +30,10 @@ const outputCharactersMax = 8_000_000;
  * read the request itself, a service that is killed would leave it with a part of the file, which is
  * a valid file, too.
  */
-export function openImports({ config, program }: ServiceOptions): Imports {
+export function openImports({
+  config,
+  program,
+}: ServiceOptions): ImportRunner & { stop(): Promise<void> } {
   const variables = childVariables(config);
   const stopping = new AbortController();
   /** What is being made, for operators and for assistants: one cannot keep the other out. */
@@ -89,6 +88,7 @@ export function openImports({ config, program }: ServiceOptions): Imports {
       alone(run.isByAssistant ? "assistant" : "operator", () =>
         runToEnd(undoWordsOf(run), given, readUndone),
       ),
+    /** Ends an import that is being made. Resolves when nothing uses the store any more. */
     async stop() {
       stopping.abort();
       await Promise.allSettled(running.values());
@@ -123,31 +123,28 @@ function unlessStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 function wordsOf(run: ImportRun): readonly string[] {
-  const { what, format, delimiter, map, isDryRun, name, actor } = run;
-  const { keyId, requestId } = actor;
-  return [
-    ...[what, "import", "-", "--json", `--format=${format}`, `--name=${name}`],
-    ...(delimiter === undefined ? [] : [`--delimiter=${delimiter}`]),
-    ...(map === undefined ? [] : [`--map=${map}`]),
-    ...(isDryRun ? ["--dry-run", `--differences=${differencesListedMax}`] : []),
-    ...(keyId === null ? [] : [`--as=${keyId}`]),
-    ...(requestId === null ? [] : [`--request-id=${requestId}`]),
-  ];
+  const { what, format, name, delimiter, map, isDryRun, actor } = run;
+  const given = flagsOf({ format, name, delimiter, map, ...attributionOf(actor) });
+  const trying = isDryRun ? ["--dry-run", `--differences=${differencesListedMax}`] : [];
+  return [what, "import", "-", "--json", ...given, ...trying];
 }
 
 function undoWordsOf(run: UndoRun): readonly string[] {
   const { requestId, session, petId, keyId, cause, from, to, asOf, reason } = run;
-  const { force, isDryRun, actor } = run;
-  const values = {
+  const given = flagsOf({
     ...{ request: requestId, session, pet: petId, key: keyId, cause, "as-of": asOf, reason },
-    ...{ from: timeOf(from), to: timeOf(to), as: actor.keyId, "request-id": actor.requestId },
-  };
+    ...{ from: timeOf(from), to: timeOf(to), ...attributionOf(run.actor) },
+  });
+  const force = run.force ? ["--force"] : [];
+  return ["undo", "--json", ...given, ...force, ...(run.isDryRun ? ["--dry-run"] : [])];
+}
+
+const attributionOf = ({ keyId, requestId }: Actor) => ({ as: keyId, "request-id": requestId });
+
+/** The flags that have a value. */
+function flagsOf(values: Readonly<Record<string, unknown>>): readonly string[] {
   const given = Object.entries(values).filter(([, value]) => (value ?? undefined) !== undefined);
-  return [
-    ...["undo", "--json", ...given.map(([name, value]) => `--${name}=${value}`)],
-    ...(force ? ["--force"] : []),
-    ...(isDryRun ? ["--dry-run"] : []),
-  ];
+  return given.map(([name, value]) => `--${name}=${value}`);
 }
 
 const timeOf = (ms: number | undefined) =>

@@ -44,12 +44,7 @@ export async function openMetrics(
   up.value = 0;
   registry.read(metrics.linesDropped, () => droppedLines?.() ?? 0);
   const server = await listen(host, port, () =>
-    startMetricsServer({
-      host,
-      port,
-      contentType: expositionType,
-      expose: () => expose(registry.families),
-    }),
+    startMetricsServer(host, port, expositionType, () => expose(registry.families)),
   );
   // The first time takes milliseconds, in which the process could not handle requests.
   expose(registry.families);

@@ -5,17 +5,6 @@ import type { Engine } from "../opening/engines.ts";
 /** A follower that is still catching up after this time is busy, not damaged. */
 const followerPatienceMs = 1_000;
 
-/** Lets everybody who asks while a look runs share its result, so that many requests ask the store once. */
-export function shareLooks(look: () => Promise<boolean>): () => Promise<boolean> {
-  let running: Promise<boolean> | undefined;
-  return () => {
-    running ??= look().finally(() => {
-      running = undefined;
-    });
-    return running;
-  };
-}
-
 export async function isReady(
   { connect }: Pick<Engine, "connect">,
   { store, committer, follower }: Pick<Shop, "store" | "committer" | "follower">,
@@ -23,7 +12,7 @@ export async function isReady(
   try {
     // First, because it may show that the other connections lead to a server that was replaced.
     await store.inventory.readHead();
-    if (!(await connect()) || !store.inventory.canWrite() || committer.isTooSlow) return false;
+    if (!(await connect()) || !store.inventory.canWrite() || committer.isTooSlow()) return false;
     const late = sleep(followerPatienceMs, undefined, { ref: false });
     await Promise.race([follower.catchUp(), late]);
     return true;

@@ -24,10 +24,7 @@ export async function openShop(
 ): Promise<Omit<Context, "feed" | "requests" | "admin">> {
   const { patienceMs, grouping, idempotencyReachMs } = engine;
   const readers = createReaders(config.listHeldBytesMax, monotonicMs, log);
-  const versions = createInventoryList({
-    chunkEntries: config.listChunkEntries,
-    onSuperseded: readers.supersede,
-  });
+  const versions = createInventoryList(config.listChunkEntries, readers.supersede);
   const follower = createFollower({ ...store.inventory, readHead: head.readHead }, versions, log);
   await firstCatchUp(follower, patienceMs);
   head.subscribe({ rowsCommitted: follower.committed, headMoved: follower.headMoved });

@@ -1,23 +1,18 @@
 import { monotonicMs } from "../domain/running/background.ts";
-import type { Observer, Observers } from "../http/pipeline/observe.ts";
+import type { FinishedRequest } from "../domain/running/requests.ts";
 import { fullIdOf } from "../http/pipeline/surface.ts";
 import { packageVersion } from "../version.ts";
 import type { ServiceOptions } from "./options.ts";
 import type { Table } from "./tables.ts";
 
-export interface Traces {
-  readonly beginTrace: NonNullable<Observers["beginTrace"]>;
-  readonly requestEnded: Observer;
-  /** Spans that were never sent. */
-  readonly spansDropped: number;
-}
+export type Traces = NonNullable<Awaited<ReturnType<typeof openTraces>>>;
 
 /** Loads the code for traces only if there is a collector to send them to. */
 export async function openTraces(
   { config, clock, log }: ServiceOptions,
   surfaces: readonly Table[],
   opened: AsyncDisposableStack,
-): Promise<Traces | undefined> {
+) {
   if (config.otlpEndpoint === undefined) return undefined;
   const { parseHeaders, tracesUrl } = await import("../traces/otlp.ts");
   const { startExporter } = await import("../traces/exporter.ts");
@@ -50,12 +45,11 @@ export async function openTraces(
   );
   return {
     beginTrace: tracer.begin,
-    requestEnded(request) {
+    requestEnded(request: FinishedRequest): void {
       const { trace, operation = "" } = request;
       if (trace) tracer.end(trace, { ...request, route: routes.get(operation) });
     },
-    get spansDropped() {
-      return exporter.dropped;
-    },
+    /** Spans that were never sent. */
+    spansDropped: exporter.dropped,
   };
 }

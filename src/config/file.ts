@@ -8,10 +8,7 @@ import { kindOf, type Setting } from "../settings/setting.ts";
 import { settings } from "../settings.ts";
 
 /** The text of a setting, and where it is in the file. */
-export interface FileEntry {
-  readonly text: string;
-  readonly line: number;
-}
+type FileEntry = Readonly<{ text: string; line: number }>;
 
 /** What a settings file contains. */
 export interface SettingsFile {

@@ -73,9 +73,8 @@ export function createJsonArraySplitter(found: TakeText): Splitter {
       pending = depth === 0 ? "" : boundRecord(startLine || line, pending + piece.slice(from));
     },
     end() {
-      if (ended) return;
-      if (depth === 0) throw notAnArray(line);
-      throw new BrokenText(line, "the file ends inside the JSON array");
+      if (depth > 0) throw new BrokenText(line, "the file ends inside the JSON array");
+      if (!ended) throw notAnArray(line);
     },
   };
 }

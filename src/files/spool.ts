@@ -5,20 +5,13 @@ import { join } from "node:path";
 import { ServiceError } from "../domain/running/errors.ts";
 import { isFileError, reasonOf } from "../file-errors.ts";
 
-/** Bytes that can be read several times. */
-export interface Spool extends AsyncDisposable {
-  /** The descriptor of the file. A process that inherits it reads from the first byte. */
-  readonly descriptor: number;
-  read(): AsyncGenerator<Uint8Array>;
-}
-
 const chunkBytes = 65_536;
 
 /**
- * Keeps bytes that can be read only once, such as those of a pipe, in a file. The file has no name, so
- * it is gone when this process ends, however it ends.
+ * Keeps bytes that can be read only once, such as those of a pipe, in a file, to be read several times. The
+ * file has no name, so it is gone when this process ends, however it ends.
  */
-export async function spool(bytes: AsyncIterable<Uint8Array>): Promise<Spool> {
+export async function spool(bytes: AsyncIterable<Uint8Array>) {
   const path = join(tmpdir(), `petstore-${randomUUID()}`);
   try {
     await using opened = new AsyncDisposableStack();
@@ -36,8 +29,9 @@ export async function spool(bytes: AsyncIterable<Uint8Array>): Promise<Spool> {
     }
     const kept = opened.move();
     return {
+      /** The descriptor of the file. A process that inherits it reads from the first byte. */
       descriptor: file.fd,
-      async *read() {
+      async *read(): AsyncGenerator<Uint8Array> {
         for (let at = 0; ; ) {
           const buffer = new Uint8Array(chunkBytes);
           const { bytesRead } = await file.read(buffer, 0, chunkBytes, at);

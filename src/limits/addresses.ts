@@ -6,22 +6,12 @@ import {
 } from "../domain/limits/limits.ts";
 import type { Clock } from "../domain/running/clock.ts";
 
-export interface AddressLimiter {
-  take(address: string): LimitDecision;
-  /** The current state of an address, for a response that counts nothing. */
-  peek(address: string): LimitDecision;
-}
-
 /**
  * Counts requests without a valid key, by client address and minute, in this process only. Addresses
  * beyond `addressesMax` share one count. An attacker with a million addresses therefore limits only
  * requests without a valid key, and memory stays bounded.
  */
-export function createAddressLimiter(
-  clock: Clock,
-  perMinute: number,
-  addressesMax: number,
-): AddressLimiter {
+export function createAddressLimiter(clock: Clock, perMinute: number, addressesMax: number) {
   const counts = new Map<string, number>();
   let minuteStart = 0;
 
@@ -46,7 +36,7 @@ export function createAddressLimiter(
   }
 
   return {
-    take(address) {
+    take(address: string): LimitDecision {
       const now = clock.now();
       const bucket = bucketAt(now, address);
       const used = counts.get(bucket) ?? 0;
@@ -54,7 +44,8 @@ export function createAddressLimiter(
       counts.set(bucket, used + 1);
       return decision("admitted", now, used + 1);
     },
-    peek(address) {
+    /** The current state of an address, for a response that counts nothing. */
+    peek(address: string): LimitDecision {
       const now = clock.now();
       return decision("admitted", now, counts.get(bucketAt(now, address)) ?? 0);
     },

@@ -11,7 +11,7 @@ import {
   type Usage,
 } from "../domain/limits/limits.ts";
 import type { Limits } from "../domain/limits/plans.ts";
-import { every, failureDetails, isUnavailable } from "../domain/running/background.ts";
+import { every, failureDetails, inTurn, isUnavailable } from "../domain/running/background.ts";
 import type { Clock } from "../domain/running/clock.ts";
 import type { Log } from "../domain/running/events.ts";
 import type { Ban, SavedUsage, UsageStore } from "../domain/usage/usage.ts";
@@ -40,13 +40,8 @@ export async function createLocalLimiter(options: LocalLimiterOptions): Promise<
   let unsavedBans: Ban[] = [];
   /** Set while bans are read again. Requests wait for it, so that none is rejected by a lifted ban. */
   let refreshing: Promise<void> | undefined;
-  let saving = Promise.resolve();
-
   /** Saves what has changed. What cannot be saved is kept for the next attempt. */
-  function save(): Promise<void> {
-    saving = saving.catch(() => {}).then(saveNow);
-    return saving;
-  }
+  const save = inTurn(saveNow);
 
   async function saveNow(): Promise<void> {
     while (unsavedBans.length > 0) {

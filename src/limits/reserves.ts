@@ -1,6 +1,6 @@
 import { dayMs, minuteMs, type Usage } from "../domain/limits/limits.ts";
 import type { Limits } from "../domain/limits/plans.ts";
-import { every, inBackground, whileAvailable } from "../domain/running/background.ts";
+import { every, inBackground, inTurn, whileAvailable } from "../domain/running/background.ts";
 import type { Log } from "../domain/running/events.ts";
 import type { ReturnedRequests, SharedUsageStore } from "../domain/usage/usage.ts";
 
@@ -38,7 +38,6 @@ const name = "returning reserved requests";
 /** Returns unused requests to the database. */
 function createReturns(store: Pick<SharedUsageStore, "giveBack">) {
   const returned = new Map<string, ReturnedRequests>();
-  let returning: Promise<void> = Promise.resolve();
 
   async function send(): Promise<void> {
     if (returned.size === 0) return;
@@ -62,10 +61,7 @@ function createReturns(store: Pick<SharedUsageStore, "giveBack">) {
       returned.set(keyId, { keyId, minuteStart, minuteCount, dayStart, dayCount });
     },
     /** Resolves when this statement and those before it have ended. */
-    giveBack(): Promise<void> {
-      returning = returning.catch(() => {}).then(send);
-      return returning;
-    },
+    giveBack: inTurn(send),
   };
 }
 

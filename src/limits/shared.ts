@@ -26,10 +26,7 @@ export interface SharedLimiterOptions {
   readonly log: Log;
 }
 
-interface Waiter {
-  readonly resolve: (decision: MaybePromise<LimitDecision>) => void;
-  readonly reject: (error: unknown) => void;
-}
+type Waiter = Pick<PromiseWithResolvers<LimitDecision>, "resolve" | "reject">;
 
 /** Requests of one key that wait to be counted. */
 interface WaitingRequests {

@@ -1,27 +1,6 @@
 import { write } from "node:fs";
 
-/** Writes text to a file descriptor without making the caller wait. */
-export interface LogWriter {
-  /**
-   * Adds a line. It is dropped and counted if too much is waiting. Lines that may wait for
-   * `gatherMs` share a write, which costs more than the lines it has.
-   */
-  add(line: string, gatherMs: number): void;
-  /** Counts a line that the caller has left out. */
-  drop(): void;
-  /** Resolves when everything is written or dropped, but after `withinMs` at the latest. */
-  flush(withinMs: number): Promise<void>;
-  /** Lines that were never written. */
-  readonly dropped: number;
-}
-
-export interface LogWriterOptions {
-  readonly fd: number;
-  /** Characters that wait to be written. */
-  readonly waitingMax: number;
-  /** Called with the number of lines that were dropped, once lines can be written again. */
-  onDropped(lines: number): void;
-}
+export type LogWriter = ReturnType<typeof createLogWriter>;
 
 /** Lines of this length together are written at once. Larger writes cost less per line. */
 const gatherCharacters = 128 * 1024;
@@ -33,11 +12,16 @@ const retryMs = 20;
 const reportEveryMs = 10_000;
 
 /**
- * A writer with one write at a time, on a thread of the runtime: a pipe that nobody reads does not
+ * Writes text to a file descriptor without making the caller wait. There is one write at a time, on a thread of the runtime: a pipe that nobody reads does not
  * stop the service. Lines that arrive meanwhile wait. What the descriptor refuses, such as lines to a
- * full disk, is dropped.
+ * full disk, is dropped. `waitingMax` is the number of characters that may wait. `onDropped` is called with
+ * the number of dropped lines, once lines can be written again.
  */
-export function createLogWriter({ fd, waitingMax, onDropped }: LogWriterOptions): LogWriter {
+export function createLogWriter(
+  fd: number,
+  waitingMax: number,
+  onDropped: (lines: number) => void,
+) {
   let waiting = "";
   let isScheduled = false;
   let isWriting = false;
@@ -100,16 +84,22 @@ export function createLogWriter({ fd, waitingMax, onDropped }: LogWriterOptions)
   }
 
   return {
-    add(line, gatherMs) {
+    /**
+     * Adds a line. It is dropped and counted if too much is waiting. Lines that may wait for
+     * `gatherMs` share a write, which costs more than the lines it has.
+     */
+    add(line: string, gatherMs: number): void {
       if (waiting.length + line.length > waitingMax) dropped += 1;
       else waiting += line;
       if (waiting.length < gatherCharacters) schedule(gatherMs);
       else start();
     },
-    drop() {
+    /** Counts a line that the caller has left out. */
+    drop(): void {
       dropped += 1;
     },
-    async flush(withinMs) {
+    /** Resolves when everything is written or dropped, but after `withinMs` at the latest. */
+    async flush(withinMs: number): Promise<void> {
       const { promise, resolve } = Promise.withResolvers<void>();
       flushing.push(resolve);
       start();
@@ -117,9 +107,8 @@ export function createLogWriter({ fd, waitingMax, onDropped }: LogWriterOptions)
       await promise;
       clearTimeout(late);
     },
-    get dropped() {
-      return dropped;
-    },
+    /** Lines that were never written. */
+    dropped: () => dropped,
   };
 }
 

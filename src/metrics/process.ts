@@ -29,14 +29,11 @@ export function addProcessMetrics(registry: Registry): () => Promise<void> {
   registry.gauge(metrics.startTime).value = Date.now() / 1_000 - process.uptime();
   return async () => {
     // Without /proc, there is no value.
-    openFds.value = await countDescriptors().catch(() => undefined);
+    const names = await readdir("/proc/self/fd").catch(() => undefined);
+    // The directory that is read is itself a descriptor.
+    openFds.value = names && names.length - 1;
     maxFds.value = await readDescriptorLimit().catch(() => undefined);
   };
-}
-
-/** The directory that is read is itself a descriptor. */
-async function countDescriptors(): Promise<number> {
-  return (await readdir("/proc/self/fd")).length - 1;
 }
 
 async function readDescriptorLimit(): Promise<number> {

@@ -14,16 +14,10 @@ export interface Histogram {
   observe(value: number): void;
 }
 
-/** The values of one process. Series of the same metric are exposed in the order of their creation. */
-export interface Registry {
-  /** `labels` are the values of the metric's labels, in their order. */
-  counter(metric: Metric, ...labels: readonly string[]): Counter;
-  gauge(metric: Metric, ...labels: readonly string[]): Series;
-  histogram(metric: Metric, ...labels: readonly string[]): Histogram;
-  /** A series whose value is read when it is exposed. `read` must be fast. */
-  read(metric: Metric, read: () => number | undefined, ...labels: readonly string[]): void;
-  readonly families: readonly Family[];
-}
+export type Registry = ReturnType<typeof createRegistry>;
+
+/** The values of the metric's labels, in their order. */
+type Labels = readonly string[];
 
 /** A metric with all its series. */
 export interface Family {
@@ -40,7 +34,8 @@ export interface HistogramState extends Histogram {
   readonly sum: number;
 }
 
-export function createRegistry(order: readonly Metric[]): Registry {
+/** The values of one process. Series of the same metric are exposed in the order of their creation. */
+export function createRegistry(order: readonly Metric[]) {
   const families = new Map<Metric, Map<string, Exposed>>();
 
   function add<T extends Exposed>(metric: Metric, labels: readonly string[], made: T): T {
@@ -53,17 +48,19 @@ export function createRegistry(order: readonly Metric[]): Registry {
   }
 
   return {
-    counter: (metric, ...labels) => add(metric, labels, { value: 0 }),
-    gauge: (metric, ...labels) => add(metric, labels, { value: undefined } as Series),
-    histogram: (metric, ...labels) => add(metric, labels, createHistogram(metric.bounds)),
-    read(metric, read, ...labels) {
+    counter: (metric: Metric, ...labels: Labels): Counter => add(metric, labels, { value: 0 }),
+    gauge: (metric: Metric, ...labels: Labels): Series => add(metric, labels, { value: undefined }),
+    histogram: (metric: Metric, ...labels: Labels): Histogram =>
+      add(metric, labels, createHistogram(metric.bounds)),
+    /** A series whose value is read when it is exposed. `read` must be fast. */
+    read(metric: Metric, read: () => number | undefined, ...labels: Labels): void {
       add(metric, labels, {
         get value() {
           return read();
         },
       });
     },
-    get families() {
+    get families(): readonly Family[] {
       return order.flatMap((metric) => {
         const series = families.get(metric);
         return series ? [{ metric, series }] : [];

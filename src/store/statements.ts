@@ -2,8 +2,8 @@ import { int64Max } from "../domain/values/int64.ts";
 import { firstIdAfter, type Row, type Value } from "./rows.ts";
 
 /**
- * A method of a store in statements that both engines know. It yields each statement and gets the rows,
- * which SQLite returns at once and PostgreSQL later.
+ * A store method written once for both engines: a generator that yields SQL and receives rows, which
+ * SQLite returns at once and PostgreSQL later.
  */
 export type Script<T> = Generator<Statement, T, readonly Row[]>;
 

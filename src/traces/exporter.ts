@@ -24,19 +24,11 @@ export interface ExporterOptions {
   readonly log: Log;
 }
 
-export interface Exporter {
-  add(spans: readonly Span[]): void;
-  /** Spans that were never sent: there was no room, or the collector rejected them. */
-  readonly dropped: number;
-  /** Sends what waits, if the collector takes it in time. */
-  stop(): Promise<void>;
-}
-
 /** The collector asks to send the same spans later. Other statuses mean that it never takes them. */
 const retried = [429, 502, 503, 504];
 
 /** Sends spans in batches over HTTP, one request at a time. Adding a span never waits. */
-export function startExporter({ url, headers, resource, bounds, log }: ExporterOptions): Exporter {
+export function startExporter({ url, headers, resource, bounds, log }: ExporterOptions) {
   const alarm = createAlarm();
   const stopping = new AbortController();
   const condition = createTaskCondition(log, { task: "sending traces" });
@@ -83,7 +75,7 @@ export function startExporter({ url, headers, resource, bounds, log }: ExporterO
   const running = run();
 
   return {
-    add(spans) {
+    add(spans: readonly Span[]): void {
       if (queue.length + spans.length > bounds.queueMax) {
         dropped += spans.length;
         return;
@@ -91,10 +83,10 @@ export function startExporter({ url, headers, resource, bounds, log }: ExporterO
       for (const span of spans) queue.push(span);
       if (queue.length >= bounds.batchMax && !condition.isFailing) alarm.wake();
     },
-    get dropped() {
-      return dropped;
-    },
-    async stop() {
+    /** Spans that were never sent: there was no room, or the collector rejected them. */
+    dropped: () => dropped,
+    /** Sends what waits, if the collector takes it in time. */
+    async stop(): Promise<void> {
       isStopped = true;
       const late = setTimeout(() => stopping.abort(), bounds.stopMs);
       alarm.wake();

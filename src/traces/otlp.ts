@@ -1,4 +1,4 @@
-import { ServiceError } from "../domain/running/errors.ts";
+import { invalidRequest } from "../domain/running/errors.ts";
 import type { Span } from "./tracer.ts";
 
 /** The path for traces is appended to the path of the endpoint, as OpenTelemetry prescribes. */
@@ -20,7 +20,7 @@ export function parseHeaders(text: string): Readonly<Record<string, string>> {
   } catch {
     // The message must not show a value: it is usually a secret.
     const message = "--otlp-headers must be name=value, separated by commas";
-    throw new ServiceError("invalid_request", message);
+    throw invalidRequest(message);
   }
 }
 

@@ -28,13 +28,6 @@ interface TracedRequest extends Pick<FinishedRequest, Traced> {
   readonly route: string | undefined;
 }
 
-export interface Tracer {
-  /** Returns undefined for a request that is not sampled. */
-  begin(headers: Pick<Headers, "get">): Trace | undefined;
-  /** Takes a trace from `begin`. */
-  end(trace: Trace, request: TracedRequest): void;
-}
-
 interface Part {
   readonly name: string;
   readonly startedMs: number;
@@ -62,10 +55,11 @@ export interface TracerOptions {
 const stateLengthMax = 512;
 
 /** Collects the spans of each sampled request. A valid `traceparent` decides whether it is sampled. */
-export function createTracer(options: TracerOptions): Tracer {
+export function createTracer(options: TracerOptions) {
   const { ratio, random, now, monotonicMs, finished } = options;
   return {
-    begin(headers) {
+    /** Returns undefined for a request that is not sampled. */
+    begin(headers: Pick<Headers, "get">): Trace | undefined {
       const parent = parseTraceParent(headers.get("traceparent"));
       if (!(parent ? parent.isSampled : random() < ratio)) return undefined;
       const parts: Part[] = [];
@@ -79,7 +73,8 @@ export function createTracer(options: TracerOptions): Tracer {
       };
       return trace;
     },
-    end(trace, request) {
+    /** Takes a trace from `begin`. */
+    end(trace: Trace, request: TracedRequest): void {
       // Once per request: the two clocks drift apart.
       finished(spansOf(trace as RequestTrace, request, now() - monotonicMs()));
     },

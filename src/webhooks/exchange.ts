@@ -8,13 +8,7 @@ import { isSameAddress } from "./addresses.ts";
 import { AttemptFailure, headTooLong } from "./failures.ts";
 import type { ReceiverUrl } from "./urls.ts";
 
-export interface ReceiverResponse {
-  readonly status: number;
-  /** The header Retry-After, as it was sent. */
-  readonly retryAfter: string | undefined;
-  /** The beginning of the body, at most `answerBytesMax` bytes. */
-  readonly text: string;
-}
+type ReceiverResponse = Awaited<ReturnType<typeof readResponse>>;
 
 export interface ExchangeOptions {
   /** Certificates of authorities, in PEM, instead of those that the runtime knows. */
@@ -130,7 +124,7 @@ function responseTo(sent: ClientRequest): Promise<ReceiverResponse> {
  * Reads the beginning of a body. The status counts even if the body never ends, is malformed or is cut
  * off, because the receiver has decided by then.
  */
-async function readResponse(response: IncomingMessage): Promise<ReceiverResponse> {
+async function readResponse(response: IncomingMessage) {
   const parts: Buffer[] = [];
   let bytes = 0;
   try {

@@ -3,17 +3,7 @@ import { InvalidField } from "../domain/running/errors.ts";
 import { urlCharactersMax } from "../domain/webhooks/terms.ts";
 
 /** Where a webhook sends its requests. */
-export interface ReceiverUrl {
-  readonly isSecure: boolean;
-  /** A DNS name in lower case, or an address without brackets. */
-  readonly host: string;
-  readonly isLiteral: boolean;
-  readonly port: number;
-  /** The value of the header Host. */
-  readonly authority: string;
-  /** Path and query. */
-  readonly target: string;
-}
+export type ReceiverUrl = ReturnType<typeof parseReceiverUrl>;
 
 /**
  * Parses the URL of a receiver. Throws InvalidField `url`.
@@ -22,7 +12,7 @@ export interface ReceiverUrl {
  * `2130706433`, `0177.0.0.1`, `127.0.0.1.`, full-width digits and percent-encoded hosts as
  * 127.0.0.1, and `\` as `/`. A host that it would rewrite is refused, apart from capitals in a name.
  */
-export function parseReceiverUrl(text: string, allowInsecure: boolean): ReceiverUrl {
+export function parseReceiverUrl(text: string, allowInsecure: boolean) {
   if (text.length > urlCharactersMax) {
     throw invalid(`must have at most ${urlCharactersMax} characters`);
   }
@@ -46,10 +36,13 @@ export function parseReceiverUrl(text: string, allowInsecure: boolean): Receiver
   const name = url.hostname.replace(/^\[|\]$/g, "");
   return {
     isSecure,
+    /** A DNS name in lower case, or an address without brackets. */
     host: name,
     isLiteral: isIP(name) !== 0,
     port: Number(url.port) || (isSecure ? 443 : 80),
+    /** The value of the header Host. */
     authority: url.host,
+    /** Path and query. */
     target: url.pathname + url.search,
   };
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AdminOperation } from "../../src/http/admin/operation.ts";
+import type { AdminOperation } from "../../src/http/admin/admin-declaration.ts";
 import {
   operationExamples as examples,
   prepareExamples,

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { type Column, onePage, tableLines } from "../../src/cli/table.ts";
+import { type Column, tableLines } from "../../src/cli/table.ts";
+import { once } from "../../src/domain/values/once.ts";
 
 interface Row {
   readonly count: number;
@@ -64,7 +65,7 @@ test("a column that is never cut gets a line of its own where it does not fit", 
     [20, "    2  b\n    it does not fit\n"],
     [undefined, "    2  b     it does not fit\n"],
   ] as const) {
-    const pages = tableLines(onePage(rows), whole, () => width);
+    const pages = tableLines(once(rows), whole, () => width);
     const lines = (await Array.fromAsync(pages)).join("");
     expect(lines).toBe(`count  name  text\n    1  a     it fits\n${line}`);
   }

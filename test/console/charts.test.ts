@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { groupBars } from "../../src/console/charts/groups.ts";
 import { timeTicks, valueTicks } from "../../src/console/charts/scales.ts";
-import { readResult } from "../../src/console/import/upload.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -58,19 +57,4 @@ test("bars add up to the values that they stand for, and start at round times", 
     expect(bars.count).toBeLessThanOrEqual(Math.max(2, barsMax + 1));
     expect(bars.max).toBe(Math.max(...bars.sums[0]!));
   }
-});
-
-test("ids in the differences of an import keep all their digits", async () => {
-  const difference = `{"id":9223372036854775807,"field":"petId","from":-9223372036854775808,"to":9007199254740993}`;
-  const text = `{"dryRun":true,"differences":{"total":1,"rows":[${difference}]}}`;
-  const { differences } = await readResult(200, text);
-  expect(differences.rows).toEqual([
-    {
-      id: "9223372036854775807",
-      field: "petId",
-      from: "-9223372036854775808",
-      to: "9007199254740993",
-    },
-  ]);
-  await expect(readResult(413, "<html>")).rejects.toThrow("status 413");
 });

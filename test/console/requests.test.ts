@@ -6,6 +6,7 @@ import { lookForRenames } from "../../src/console/client/renames.ts";
 import { retryDelayMs } from "../../src/console/client/retries.ts";
 import type { LedgerRow } from "../../src/console/client/types.ts";
 import { compareWithNow, isDifferent } from "../../src/console/history/moment-rows.ts";
+import { readResult } from "../../src/console/import/upload.ts";
 import { loadState, outdatedSince, reload, table } from "../../src/console/stock/state.ts";
 import { StockTable } from "../../src/console/stock/table.ts";
 import { changeNumber, formatCount } from "../../src/console/texts/formats.ts";
@@ -147,4 +148,19 @@ test("of an earlier inventory, the pets are shown whose stock is another one now
   const past = { seq: 3, entries: [entry("1", 4), entry("2", 5), entry("3", 0)] };
   const rows = compareWithNow(past, new StockTable(now)).filter(isDifferent);
   expect(rows.map(({ petId }) => petId)).toEqual(["2", "3", "4"]);
+});
+
+test("ids in the differences of an import keep all their digits", async () => {
+  const difference = `{"id":9223372036854775807,"field":"petId","from":-9223372036854775808,"to":9007199254740993}`;
+  const text = `{"dryRun":true,"differences":{"total":1,"rows":[${difference}]}}`;
+  const { differences } = await readResult(200, text);
+  expect(differences.rows).toEqual([
+    {
+      id: "9223372036854775807",
+      field: "petId",
+      from: "-9223372036854775808",
+      to: "9007199254740993",
+    },
+  ]);
+  await expect(readResult(413, "<html>")).rejects.toThrow("status 413");
 });

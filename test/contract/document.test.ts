@@ -39,7 +39,7 @@ describe("openapi.json", () => {
   });
 
   test("loses nothing by what operations share", () => {
-    const { paths } = describeApi(operations, { servers: [] });
+    const { paths } = describeApi(operations, []);
     for (const { path, method, operation } of documentedOperations) {
       const made = paths[path]![method.toLowerCase()]!;
       const parts = ({ parameters = [], responses }: typeof made | typeof operation) => ({

@@ -99,7 +99,7 @@ async function openUnwatched(url: string) {
     () => now(),
     () => {},
   );
-  const list = createInventoryList({ chunkEntries: 100, onSuperseded: () => {} });
+  const list = createInventoryList(100, () => {});
   const follower = createFollower(store.inventory, list, () => {});
   const parts = { store, committer, follower };
   return { ...parts, ready: () => isReady({ connect: database.openConnections }, parts) };

@@ -13,7 +13,7 @@ function createLongList(entries: number) {
   let now = 0;
   const clock = () => now;
   const readers = createReaders(1e9, clock, () => {});
-  const list = createInventoryList({ chunkEntries: 4_096, onSuperseded: readers.supersede });
+  const list = createInventoryList(4_096, readers.supersede);
   list.load(
     Array.from({ length: entries }, (_, at): Entry => {
       // Numbers that compress badly, so that the compressed list is long too.

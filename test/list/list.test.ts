@@ -31,7 +31,7 @@ function entriesUpTo(count: number): Entry[] {
 function createCountedList(chunkEntries: number) {
   const superseded: (readonly Chunk[])[] = [];
   const onSuperseded = (chunks: readonly Chunk[]) => void superseded.push(chunks);
-  return { list: createInventoryList({ chunkEntries, onSuperseded }), superseded };
+  return { list: createInventoryList(chunkEntries, onSuperseded), superseded };
 }
 
 describe("the list's bytes", () => {

@@ -12,7 +12,7 @@ function startReading(heldBytesMax: number) {
   const logged: [string, unknown][] = [];
   const log = (event: string, details?: unknown) => void logged.push([event, details]);
   const readers = createReaders(heldBytesMax, () => now, log);
-  const list = createInventoryList({ chunkEntries: 10, onSuperseded: readers.supersede });
+  const list = createInventoryList(10, readers.supersede);
   list.load(
     Array.from({ length: 10 }, (_, at): Entry => {
       return { petId: BigInt(at), quantity: 1, status: "available", version: at + 1 };

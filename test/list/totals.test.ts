@@ -60,7 +60,7 @@ test("the totals of a list are those of its entries, after any changes of stock 
                 .map(([petId, value]) => ({ petId, value })),
           },
         } as unknown as Store;
-        const list = createInventoryList({ chunkEntries: 4, onSuperseded: () => {} });
+        const list = createInventoryList(4, () => {});
         const entries = new Map<bigint, Stock>();
         for (const [seq, [batch, changed]] of batches.entries()) {
           for (const [id, at] of changed) {

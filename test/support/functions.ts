@@ -1,12 +1,14 @@
 /** A function, method or arrow function in a source file. */
 export interface FunctionText {
-  readonly head: string;
+  readonly name: string;
   readonly lines: number;
 }
 
 /** The end of a line after which the body of a function follows. */
 const opensBody = /(?:=>(?: [({[]+)?|\)(?:: .*)? \{)$/;
 const isStatement = /^(?:\} )?(?:if|else|for|while|switch|catch|do|try)\b/;
+
+const declared = /^(?:export )?(?:default )?(?:async )?(?:function\*? |const )?(\w+)/;
 
 const indentOf = (line: string) => line.length - line.trimStart().length;
 
@@ -31,6 +33,7 @@ export function* functionsIn(text: string): Generator<FunctionText> {
     let end = at + 1;
     while (end < lines.length - 1 && isInside(end, indent)) end += 1;
     const isClosing = /^\s*[)}\]]/.test(lines[end]!);
-    yield { head, lines: end - start + (isClosing ? 1 : 0) };
+    const [, name = head] = declared.exec(head) ?? [];
+    yield { name, lines: end - start + (isClosing ? 1 : 0) };
   }
 }

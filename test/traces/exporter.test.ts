@@ -48,13 +48,13 @@ test("a collector that is slow, fails or is gone costs a bounded number of spans
   for (const mode of [503, "silent"] as const) {
     collector.mode = mode;
     const failed = collector.requests.length + 2;
-    const dropped = exporter.dropped;
+    const dropped = exporter.dropped();
     for (let added = 0; added < 100; added++) exporter.add([span()]);
-    expect(exporter.dropped).toBe(dropped + 75);
+    expect(exporter.dropped()).toBe(dropped + 75);
     await until(() => collector.requests.length >= failed, 8_000, "two attempts");
     expect(collector.spans).toHaveLength(0);
     exporter.add([span()]);
-    expect(exporter.dropped).toBe(dropped + 76);
+    expect(exporter.dropped()).toBe(dropped + 76);
     collector.mode = 200;
     await collector.received(25);
     await until(() => logged.length === 2, 8_000, "logged");
@@ -77,7 +77,7 @@ test("spans that the collector rejects are dropped and counted, and not sent aga
   collector.mode = 400;
   const { exporter, logged } = start(collector.url);
   exporter.add([span(), span()]);
-  await until(() => exporter.dropped === 2, 8_000, "dropped");
+  await until(() => exporter.dropped() === 2, 8_000, "dropped");
   expect(logged[0]).toMatchObject({
     event: "task failed",
     error: expect.stringContaining("400"),

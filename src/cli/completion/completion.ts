@@ -1,4 +1,4 @@
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest } from "../../domain/running/errors.ts";
 import type { Command } from "../command.ts";
 import { bashScript } from "./bash.ts";
 import { fishScript } from "./fish.ts";
@@ -21,7 +21,7 @@ export async function printCompletion(name: string, commands: readonly Command[]
   const shell = shells.find((one) => one === name);
   if (shell === undefined) {
     const rule = `must be one of ${shells.join(", ")}, not '${name}'`;
-    throw new ServiceError("invalid_request", `SHELL ${rule}`);
+    throw invalidRequest(`SHELL ${rule}`);
   }
   process.stdout.write(completionScript(shell, commands));
 }

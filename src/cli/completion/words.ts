@@ -10,27 +10,15 @@ export type Value =
   | { readonly kind: "file" }
   | { readonly kind: "any" };
 
-export interface FlagWord {
-  readonly flag: string;
-  readonly description: string;
-  /** Undefined for a flag that takes no value. */
-  readonly value: Value | undefined;
-}
-
-export interface CommandWords {
-  /** One or two words. */
-  readonly name: string;
-  readonly description: string;
-  readonly flags: readonly FlagWord[];
-  readonly operands: readonly Value[];
-}
+type FlagWord = ReturnType<typeof flagWord>;
+export type CommandWords = ReturnType<typeof wordsOf>[number];
 
 export interface Choice {
   readonly word: string;
   readonly description: string;
 }
 
-export function wordsOf(commands: readonly Command[]): readonly CommandWords[] {
+export function wordsOf(commands: readonly Command[]) {
   return commands.map(({ name, summary, flags, operands, settings: names }) => ({
     name,
     description: plain(summary),
@@ -43,7 +31,8 @@ export function wordsOf(commands: readonly Command[]): readonly CommandWords[] {
   }));
 }
 
-function flagWord(name: string, { description, placeholder }: Flag): FlagWord {
+/** The value is undefined for a flag that takes none. */
+function flagWord(name: string, { description, placeholder }: Flag) {
   const value = placeholder === undefined ? undefined : possibleValue(placeholder);
   return { flag: `--${name}`, description: plain(description), value };
 }

@@ -3,7 +3,7 @@ import { type Actor, newCommand } from "../../domain/audit/audit.ts";
 import { keyOfSession } from "../../domain/catalogue/assistant-sessions.ts";
 import { fileNameRule, importReasonOf } from "../../domain/catalogue/imports.ts";
 import { roleOf, rolesFrom } from "../../domain/keys/keys.ts";
-import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
+import { InvalidField, invalidRequest } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
 
 /** The flags of a command that the service runs for an operator. */
@@ -40,7 +40,7 @@ export async function actorOf(
   }
   if (keyId === undefined) {
     if (requestId === undefined) return newCommand();
-    throw new ServiceError("invalid_request", "--request-id needs --as");
+    throw invalidRequest("--request-id needs --as");
   }
   const key = await keys?.findKey(keyId);
   const isValid = key?.revokedAt === null && now < (key.expiresAt ?? Infinity);

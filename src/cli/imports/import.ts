@@ -12,7 +12,7 @@ import {
   type Problems,
   RejectedImport,
 } from "../../domain/catalogue/import-problems.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
 import {
   type Delimiter,
@@ -35,7 +35,7 @@ import {
 import { print, printError } from "../../output.ts";
 import { command, creatingSettings, json, type UnlistedCommand } from "../command.ts";
 import { formatFlag, formatOf, nameOf, readBytes } from "../files.ts";
-import { parseInteger } from "../flags.ts";
+import { parseOptional } from "../flags.ts";
 import { beginChange } from "../interruption.ts";
 import { createProgress } from "../progress.ts";
 import { isSpecial } from "../replacement.ts";
@@ -102,10 +102,7 @@ function importCommand<T>(
     async run({ flags, operands: [file], settings }) {
       const config = readConfig(settings);
       const format = formatOf(file, flags.format, importFormats);
-      const differencesMax =
-        flags.differences === undefined
-          ? undefined
-          : parseInteger("--differences", flags.differences, 0);
+      const differencesMax = parseOptional("--differences", flags.differences, 0);
       const reason = reasonOf(file, flags.name);
       const problems = createProblems();
       const delimiter = parseDelimiter(flags.delimiter);
@@ -155,13 +152,13 @@ function parseDelimiter(text: string | undefined): Delimiter | undefined {
   const found = text === undefined ? undefined : findDelimiter(text);
   if (text === undefined || found) return found;
   const rule = `must be one of ${delimiterNames.join(", ")}`;
-  throw new ServiceError("invalid_request", `--delimiter ${rule}, not '${text}'`);
+  throw invalidRequest(`--delimiter ${rule}, not '${text}'`);
 }
 
 function readMap(text: string | undefined, fields: readonly string[]): HeaderMap {
   const map = text === undefined ? new Map() : parseHeaderMap(text, fields);
   if (map) return map;
-  throw new ServiceError("invalid_request", `--map ${headerMapRule(fields)}, not '${text}'`);
+  throw invalidRequest(`--map ${headerMapRule(fields)}, not '${text}'`);
 }
 
 /** Checks all rows before it creates the store, so that a bad file or a signal leaves none. */

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { rowsExaminedMax } from "../ledger/store.ts";
+import { type Page, pageOf, rowsExaminedMax } from "../ledger/store.ts";
 
 /**
  * The audit log: who changed keys, bans, webhooks, pets and orders. Changes of stock are in the
@@ -101,27 +101,18 @@ export function auditEntry(
   return { keyId, requestId, action, target, details, at: now };
 }
 
-export interface AuditPage {
-  readonly rows: readonly AuditRow[];
-  /** Where the next page starts. Undefined after the oldest row. */
-  readonly nextBefore: number | undefined;
-}
-
 /** One page of the log, the newest row first. Without a filter it is full, except the last. */
 export async function listAudit(
   { audit }: { readonly audit: Pick<AuditStore, "listEntries"> },
   { before, ...filter }: Omit<AuditFilter, "after">,
   limit: number,
-): Promise<AuditPage> {
+): Promise<Page<AuditRow>> {
   const [newest] = await audit.listEntries({}, 1);
-  if (!newest) return { rows: [], nextBefore: undefined };
+  if (!newest) return { rows: [], next: undefined };
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   const end = Math.min(before ?? Infinity, newest.seq + 1);
   // No index finds rows by their other columns, so a page with a filter may have few rows or none.
   const after = isFiltered ? Math.max(0, end - 1 - rowsExaminedMax) : 0;
-  // One more than requested shows whether there is a next page.
   const found = await audit.listEntries({ ...filter, after, before: end }, limit + 1);
-  const rows = found.slice(0, limit);
-  if (found.length > limit) return { rows, nextBefore: rows.at(-1)!.seq };
-  return { rows, nextBefore: after > 0 ? after + 1 : undefined };
+  return pageOf(found, limit, after > 0 ? after + 1 : undefined);
 }

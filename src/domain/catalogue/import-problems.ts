@@ -15,16 +15,7 @@ export interface Problem {
   readonly format?: string | undefined;
 }
 
-/** The problems of one import: the first ones, and how many there are. */
-export interface Problems {
-  /** At most `problemsMax`. */
-  count(): number;
-  add(problem: Problem): void;
-  /** Counts problems of which only the first are known. */
-  addUnlisted(count: number): void;
-  /** The first ones, in the order of the file. */
-  list(): readonly Problem[];
-}
+export type Problems = ReturnType<typeof createProblems>;
 
 /** Bounds memory and output for a file with a mistake in every row. */
 export const problemsListedMax = 50;
@@ -32,15 +23,17 @@ export const problemsListedMax = 50;
 /** A file is read no further than this. */
 export const problemsMax = 10_000;
 
-export function createProblems(): Problems {
+/** The problems of one import: the first ones, and how many there are. */
+export function createProblems() {
   let kept: Problem[] = [];
   let count = 0;
   const sort = () => {
     kept = kept.sort((one, other) => one.line - other.line).slice(0, problemsListedMax);
   };
   return {
+    /** At most `problemsMax`. */
     count: () => Math.min(count, problemsMax),
-    add(problem) {
+    add(problem: Problem): void {
       count += 1;
       const { column, value } = problem;
       kept.push({
@@ -50,10 +43,12 @@ export function createProblems(): Problems {
       });
       if (kept.length >= 2 * problemsListedMax) sort();
     },
-    addUnlisted(more) {
+    /** Counts problems of which only the first are known. */
+    addUnlisted(more: number): void {
       count += more;
     },
-    list() {
+    /** The first ones, in the order of the file. */
+    list(): readonly Problem[] {
       sort();
       return kept;
     },

@@ -21,8 +21,8 @@ export type ImportOutcome =
   | {
       readonly kind: "imported";
       readonly counts: Imported;
-      /** Only of a dry run. */
-      readonly differences: ListedDifferences | undefined;
+      /** Only of a dry run: how many there are, and the first of them. */
+      readonly differences: { total: number; rows: readonly ListedDifference[] } | undefined;
       readonly columns: readonly FoundColumn[];
     }
   | {
@@ -43,12 +43,6 @@ export type NotRun =
 /** An undo of many changes that the service makes for an operator, or for an assistant. */
 export interface UndoRun extends Selection, TogetherOptions {
   readonly isByAssistant?: boolean;
-}
-
-/** The first differences, and how many there are. */
-export interface ListedDifferences {
-  readonly total: number;
-  readonly rows: readonly ListedDifference[];
 }
 
 /** Values of JSON. Numbers are kept as they are written, so that no digit of an id is lost. */

@@ -5,6 +5,7 @@ import type { LedgerRow } from "../ledger/ledger.ts";
 import type { LedgerParts, RowFilter } from "../ledger/store.ts";
 import { InvalidField, ServiceError, unavailable } from "../running/errors.ts";
 import { exactInteger } from "../values/json.ts";
+import { once } from "../values/once.ts";
 import { isReason, reasonRule } from "../values/texts.ts";
 import { isOfSession, startOf } from "./assistant-sessions.ts";
 import type { CatalogueStore } from "./store.ts";
@@ -102,17 +103,13 @@ export async function undoTogether(
     // What was read does not count for another store, such as a promoted standby that lacks the last rows.
     if (!(await store.history.hasRow(end, hash))) throw unavailable("unreachable");
     const origin = { actor, reason, undoAsOf: end };
-    ({ changed: undone } = await store.catalogue.importPets(oneBatch(records), origin));
+    ({ changed: undone } = await store.catalogue.importPets(once(records), origin));
   }
   return {
     ...{ asOf, rows, undone, leftOut: leftOut.length },
     changed: changed.length + records.length - undone,
     pets: [...changed, ...leftOut, ...unchanged].slice(0, petsListedMax),
   };
-}
-
-async function* oneBatch<T>(records: readonly T[]) {
-  yield records;
 }
 
 /** As the command and the operator API write it. */

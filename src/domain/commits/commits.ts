@@ -2,7 +2,7 @@ import type { Committed, Outcome, StockRow, Unit } from "../ledger/ledger.ts";
 import type { InventoryStore } from "../ledger/store.ts";
 import { yieldToEventLoop } from "../running/background.ts";
 import type { Trace } from "../running/clock.ts";
-import { ServiceError, unavailable } from "../running/errors.ts";
+import { invalidRequest, ServiceError, unavailable } from "../running/errors.ts";
 import {
   changesOf,
   createGrouping,
@@ -25,19 +25,7 @@ export interface CommitBounds {
   readonly grouping: GroupingBounds;
 }
 
-export interface Committer {
-  /**
-   * Stores a unit and resolves once it is durable. If `signal` is aborted before a transaction takes
-   * the unit, the unit is dropped.
-   */
-  submit(unit: Unit, signal?: AbortSignal, trace?: Trace): Promise<Outcome>;
-  /** Changes that wait for a transaction. */
-  readonly waiting: number;
-  /** True while updates get errors because commits take too long, for example because a disk hangs. */
-  readonly isTooSlow: boolean;
-  /** Resolves when no unit is waiting or being committed. */
-  idle(): Promise<void>;
-}
+export type Committer = ReturnType<typeof createCommitter>;
 
 /** A transaction that has ended, for logs and metrics. */
 export interface CommittedGroup {
@@ -66,7 +54,7 @@ export function createCommitter(
   monotonicMs: () => number,
   onCommitted: (rows: readonly StockRow[], epoch: string) => void,
   onGroup: readonly ((group: CommittedGroup) => void)[] = [],
-): Committer {
+) {
   const { groupMax, queueMax, timeoutMs } = bounds;
   const queue = createUnitQueue<Waiting>(groupMax, queueMax);
   const grouping = createGrouping(bounds.grouping, monotonicMs);
@@ -84,7 +72,7 @@ export function createCommitter(
   /** Queues the units that were submitted together, so that they join one group. */
   function admit(): void {
     queue.admit();
-    if (transactions.areLate) rejectWaiting();
+    if (transactions.areLate()) rejectWaiting();
     else sendGroups();
   }
 
@@ -92,16 +80,16 @@ export function createCommitter(
   function sendGroups(): boolean {
     clearTimeout(gathering);
     const before = running.size;
-    while (queue.changes > 0) {
-      const waitMs = grouping.waitMs(queue.changes);
+    while (queue.changes() > 0) {
+      const waitMs = grouping.waitMs(queue.changes());
       if (waitMs > 0) {
         if (Number.isFinite(waitMs)) gathering = setTimeout(sendGroups, waitMs);
         break;
       }
-      if (grouping.transactions > 0 && !mayOverlap) break;
+      if (grouping.transactions() > 0 && !mayOverlap) break;
       const next = withOneStocktake(queue.next());
       mayOverlap = store.mayOverlap(unitsOf(next));
-      if (grouping.transactions > 0 && !mayOverlap) break;
+      if (grouping.transactions() > 0 && !mayOverlap) break;
       const group = stillWanted(queue.take(next.length), monotonicMs() - timeoutMs * waitShare);
       if (group.length === 0) continue;
       const run = runGroup(group).finally(() => running.delete(run));
@@ -130,31 +118,34 @@ export function createCommitter(
     } catch (error) {
       answers.push(() => rejectAll(group, error));
     }
-    grouping.ended(changes, monotonicMs() - begunAt, queue.waiting);
+    grouping.ended(changes, monotonicMs() - begunAt, queue.waiting());
     // The group is sent when the turn of the event loop ends.
     if (sendGroups()) await new Promise((resolve) => setImmediate(resolve));
     for (const answer of answers.splice(0)) answer();
   }
 
   return {
-    submit(unit, signal, trace) {
-      if (transactions.areLate) return Promise.reject(unavailable("timeout"));
+    /**
+     * Stores a unit and resolves once it is durable. If `signal` is aborted before a transaction takes
+     * the unit, the unit is dropped.
+     */
+    submit(unit: Unit, signal?: AbortSignal, trace?: Trace): Promise<Outcome> {
+      if (transactions.areLate()) return Promise.reject(unavailable("timeout"));
       const reason = queue.reasonToReject(unit);
       if (reason) return Promise.reject(unavailable(reason));
       return new Promise((resolve, reject) => {
         // Requests that arrive in the same turn of the event loop join the same group.
-        if (queue.waiting === queue.changes) queueMicrotask(admit);
+        if (queue.waiting() === queue.changes()) queueMicrotask(admit);
         queue.add({ unit, signal, trace, submittedAt: monotonicMs(), resolve, reject });
       });
     },
-    get isTooSlow() {
-      return transactions.areLate || transactions.areTooSlow;
-    },
-    get waiting() {
-      return queue.waiting;
-    },
-    async idle() {
-      while (running.size > 0 || queue.waiting > 0) {
+    /** True while updates get errors because commits take too long, for example because a disk hangs. */
+    isTooSlow: () => transactions.areLate() || transactions.areTooSlow(),
+    /** Changes that wait for a transaction. */
+    waiting: queue.waiting,
+    /** Resolves when no unit is waiting or being committed. */
+    async idle(): Promise<void> {
+      while (running.size > 0 || queue.waiting() > 0) {
         await (running.size > 0 ? Promise.race(running) : yieldToEventLoop());
       }
     },
@@ -187,8 +178,8 @@ function createExpiry(
   }
 
   function awaitExpiry(): void {
-    if (timer || queue.admitted.length === 0) return;
-    const leftMs = waitMsMax - (monotonicMs() - oldestOf(queue.admitted));
+    if (timer || queue.admitted().length === 0) return;
+    const leftMs = waitMsMax - (monotonicMs() - oldestOf(queue.admitted()));
     timer = setTimeout(expire, leftMs).unref();
   }
 
@@ -265,12 +256,8 @@ function createTransactions(parts: TransactionParts) {
 
   return {
     commit,
-    get areLate() {
-      return late > 0;
-    },
-    get areTooSlow() {
-      return areTooSlow();
-    },
+    areLate: () => late > 0,
+    areTooSlow,
   };
 }
 
@@ -317,7 +304,7 @@ function withoutExpired(taken: readonly Waiting[], lastAt: number): readonly Wai
 function withoutAborted(taken: readonly Waiting[]): readonly Waiting[] {
   if (!taken.some(isAborted)) return taken;
   const message = "The connection was closed before the update was stored. Nothing was changed.";
-  rejectAll(taken.filter(isAborted), new ServiceError("invalid_request", message));
+  rejectAll(taken.filter(isAborted), invalidRequest(message));
   return taken.filter((one) => !isAborted(one));
 }
 

@@ -18,22 +18,6 @@ export interface GroupingBounds {
   readonly waitMsMax: number;
 }
 
-/** Decides when the waiting changes are sent. Each change counts as one caller. */
-export interface Grouping {
-  /**
-   * How much longer the waiting changes should wait. 0 means that they should be sent now, `Infinity`
-   * that they should wait until more arrive or a transaction ends.
-   */
-  waitMs(waiting: number): number;
-  /** Transactions that have begun and not ended. */
-  readonly transactions: number;
-  begun(changes: number): void;
-  /** Tells which ledger rows a group was stored as. Gaps between groups are rows of other processes. */
-  stored(first: number, last: number): void;
-  /** `queued` is the number of changes that wait, including those that have just arrived. */
-  ended(changes: number, durationMs: number, queued: number): void;
-}
-
 /**
  * A group waits for returning callers for at most this share of the last transaction's duration.
  */
@@ -43,12 +27,14 @@ const waitShare = 0.5;
 const aloneMin = 8;
 
 /**
+ * Decides when the waiting changes are sent. Each change counts as one caller.
+ *
  * Divides callers among as many groups as there may be transactions at the same time. The store then works
  * on one group while the callers of another get their outcomes and return. If there are few callers, they
  * share one group. They also do if other processes write: the store then works on the groups of the others
  * meanwhile, and one large group costs less than several.
  */
-export function createGrouping(bounds: GroupingBounds, monotonicMs: () => number): Grouping {
+export function createGrouping(bounds: GroupingBounds, monotonicMs: () => number) {
   const { transactionsMax, overlapMin, callersMax, waitMsMax } = bounds;
   let transactions = 0;
   let changesUnderWay = 0;
@@ -68,25 +54,30 @@ export function createGrouping(bounds: GroupingBounds, monotonicMs: () => number
   }
 
   return {
-    waitMs(waiting) {
+    /**
+     * How much longer the waiting changes should wait. 0 means that they should be sent now, `Infinity`
+     * that they should wait until more arrive or a transaction ends.
+     */
+    waitMs(waiting: number): number {
       if (transactions >= overlapMax()) return Number.POSITIVE_INFINITY;
       if (waiting >= share()) return 0;
       if (transactions > 0) return Number.POSITIVE_INFINITY;
       const isWorthAWait = callers <= (overlapMax() > 1 ? overlapMin : callersMax);
       return isWorthAWait ? Math.max(0, waitUntil - monotonicMs()) : 0;
     },
-    get transactions() {
-      return transactions;
-    },
-    begun(changes) {
+    /** Transactions that have begun and not ended. */
+    transactions: () => transactions,
+    begun(changes: number): void {
       transactions += 1;
       changesUnderWay += changes;
     },
-    stored(first, last) {
+    /** Tells which ledger rows a group was stored as. Gaps between groups are rows of other processes. */
+    stored(first: number, last: number): void {
       aloneGroups = first === lastRow + 1 ? aloneGroups + 1 : 0;
       lastRow = last;
     },
-    ended(changes, durationMs, queued) {
+    /** `queued` is the number of changes that wait, including those that have just arrived. */
+    ended(changes: number, durationMs: number, queued: number): void {
       callers = changesUnderWay + queued;
       waitUntil = monotonicMs() + Math.min(waitShare * durationMs, waitMsMax);
       transactions -= 1;
@@ -100,35 +91,16 @@ export interface Queued {
   readonly unit: Unit;
 }
 
-/** Units that wait for a transaction. If there are more than fit into one, keys take turns. */
-export interface UnitQueue<T extends Queued> {
-  /** Why this unit must not be added. Undefined if it may be. */
-  reasonToReject(unit: Unit): UnavailableReason | undefined;
-  /** Adds a unit. It can be taken after the next `admit`. */
-  add(one: T): void;
-  /** Admits all units that were added. */
-  admit(): void;
-  readonly admitted: readonly T[];
-  /** The number of changes in the admitted units. */
-  readonly changes: number;
-  /** The number of changes in all units. */
-  readonly waiting: number;
-  /** The units that share the next transaction: at least one, if any is admitted. They stay in the queue. */
-  next(): readonly T[];
-  /** Removes the first units. Right after `next`, these are the units that it returned. */
-  take(count: number): readonly T[];
-  /** Removes the admitted units that meet a condition, or all of them. */
-  remove(isRemoved?: (one: T) => boolean): readonly T[];
-}
+export type UnitQueue<T extends Queued> = ReturnType<typeof createUnitQueue<T>>;
 
 /** In its turn, a key adds up to this share of a group, or one larger unit. */
 const turnShare = 1 / 8;
 
-/** `queueMax` is the largest number of changes that may wait. */
-export function createUnitQueue<T extends Queued>(
-  groupMax: number,
-  queueMax: number,
-): UnitQueue<T> {
+/**
+ * Units that wait for a transaction. If there are more than fit into one, keys take turns. `queueMax` is the
+ * largest number of changes that may wait.
+ */
+export function createUnitQueue<T extends Queued>(groupMax: number, queueMax: number) {
   /** In the order in which they will be taken, if no others arrive. */
   let admitted: T[] = [];
   let changes = 0;
@@ -164,33 +136,33 @@ export function createUnitQueue<T extends Queued>(
   }
 
   return {
-    reasonToReject({ keyId, changes: { length } }) {
+    /** Why this unit must not be added. Undefined if it may be. */
+    reasonToReject({ keyId, changes: { length } }: Unit): UnavailableReason | undefined {
       if (waiting + length > queueMax) return "tooManyUpdates";
       // While the queue is less than half full, every key is within its share, so keys are not counted.
       if (isWithinShare(waiting, waiting, length, queueMax)) return undefined;
       const isWithin = isWithinShare(countOf(keyId), waiting, length, queueMax);
       return isWithin ? undefined : "tooManyOwnUpdates";
     },
-    add(one) {
+    /** Adds a unit. It can be taken after the next `admit`. */
+    add(one: T): void {
       arriving.push(one);
       waiting += sizeOf(one);
       if (counts) count(counts, one, 1);
     },
-    admit() {
+    /** Admits all units that were added. */
+    admit(): void {
       for (const one of arriving) admitted.push(one);
       arriving = [];
       changes = waiting;
     },
-    get admitted() {
-      return admitted;
-    },
-    get changes() {
-      return changes;
-    },
-    get waiting() {
-      return waiting;
-    },
-    next() {
+    admitted: (): readonly T[] => admitted,
+    /** The number of changes in the admitted units. */
+    changes: () => changes,
+    /** The number of changes in all units. */
+    waiting: () => waiting,
+    /** The units that share the next transaction: at least one, if any is admitted. They stay in the queue. */
+    next(): readonly T[] {
       if (changes <= groupMax) return admitted;
       const group: T[] = [];
       const others: T[] = [];
@@ -210,8 +182,10 @@ export function createUnitQueue<T extends Queued>(
       admitted = [...group, ...others];
       return group;
     },
+    /** Removes the first units. Right after `next`, these are the units that it returned. */
     take,
-    remove(isRemoved = () => true) {
+    /** Removes the admitted units that meet a condition, or all of them. */
+    remove(isRemoved: (one: T) => boolean = () => true): readonly T[] {
       const removed = admitted.filter(isRemoved);
       admitted = [...removed, ...admitted.filter((one) => !isRemoved(one))];
       return take(removed.length);

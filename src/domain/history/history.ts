@@ -1,6 +1,13 @@
 import { petNotFound } from "../ledger/inventory.ts";
-import { type Cause, type NamedRow, seqMax } from "../ledger/ledger.ts";
-import { type HistoryReader, type LedgerParts, rowsExaminedMax } from "../ledger/store.ts";
+import { type NamedRow, seqMax } from "../ledger/ledger.ts";
+import {
+  type HistoryReader,
+  type LedgerParts,
+  type Page,
+  pageOf,
+  type RowFilter,
+  rowsExaminedMax,
+} from "../ledger/store.ts";
 import { yieldToEventLoop } from "../running/background.ts";
 import { ServiceError, unavailable } from "../running/errors.ts";
 import { versionAtCheckpoint } from "../snapshots/parts.ts";
@@ -25,22 +32,11 @@ interface Range {
   readonly limit: number;
 }
 
-export interface ChangesRequest extends Range {
-  readonly cause?: Cause | undefined;
-  readonly keyId?: string | undefined;
-}
-
-export interface ChangesPage {
-  readonly rows: readonly NamedRow[];
-  /** Where the next page starts. Undefined after the last row. */
-  readonly nextAfter: number | undefined;
-}
-
 /** One page of the ledger, the oldest row first. Without a cause or key it is full, except the last. */
 export async function listChanges(
   { store: { history } }: { readonly store: Pick<LedgerParts, "history"> },
-  request: ChangesRequest,
-): Promise<ChangesPage> {
+  request: Range & Pick<RowFilter, "cause" | "keyId">,
+): Promise<Page<NamedRow>> {
   const { since, until, cause, keyId, limit } = request;
   const isFiltered = cause !== undefined || keyId !== undefined;
   const isBounded = isFiltered || since !== undefined || until !== undefined;
@@ -49,12 +45,9 @@ export async function listChanges(
   const { after, before } = await boundsOf(history, request);
   const end = Math.min(last, before - 1);
   const upTo = isFiltered ? Math.min(end, after + rowsExaminedMax) : end;
-  if (after >= upTo) return { rows: [], nextAfter: undefined };
-  // One more than requested shows whether there is a next page.
+  if (after >= upTo) return { rows: [], next: undefined };
   const found = await history.listRows({ after, upTo, cause, keyId }, limit + 1);
-  const rows = found.slice(0, limit);
-  if (found.length > limit) return { rows, nextAfter: rows.at(-1)!.seq };
-  return { rows, nextAfter: upTo < end ? upTo : undefined };
+  return pageOf(found, limit, upTo < end ? upTo : undefined);
 }
 
 /** The range as rows: those with a `seq` between the two. */
@@ -68,29 +61,21 @@ async function boundsOf(
   };
 }
 
-export interface HistoryRequest extends Range {
-  /** Aborted when nobody waits for the page any more. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface HistoryPage {
-  readonly rows: readonly NamedRow[];
-  /** Where the next page starts. Undefined after the pet's first row in the range. */
-  readonly nextBefore: number | undefined;
-}
-
 /**
  * Rows that are read in one turn of the event loop. The rows of a pet are spread over the whole
  * ledger, so each may need a read from the disk.
  */
 const rowsAtOnce = 250;
 
-/** One page of a pet's changes, the newest first. Throws `not_found` for an unknown pet. */
+/**
+ * One page of a pet's changes, the newest first. Throws `not_found` for an unknown pet. The signal is aborted
+ * when nobody waits for the page any more.
+ */
 export async function listHistory(
   { store }: { readonly store: PastParts },
   petId: bigint,
-  request: HistoryRequest,
-): Promise<HistoryPage> {
+  request: Range & { readonly signal?: AbortSignal | undefined },
+): Promise<Page<NamedRow>> {
   const { history } = store;
   const { limit, signal } = request;
   // Read before the bounds: a row that is added later may be on the wrong side of a bound.
@@ -111,7 +96,7 @@ export async function listHistory(
     rows.push(...(wanted < 0 ? some : some.slice(0, wanted)));
     next = wanted < 0 ? (some.at(-1)!.previous ?? 0) : 0;
   }
-  return { rows, nextBefore: next > after ? rows.at(-1)!.seq : undefined };
+  return { rows, next: next > after ? rows.at(-1)!.seq : undefined };
 }
 
 /** References that are followed in one turn of the event loop. */

@@ -1,28 +1,12 @@
 import type { Position } from "../ledger/epochs.ts";
 import type { StockRow } from "../ledger/ledger.ts";
 import type { Head, InventoryReader } from "../ledger/store.ts";
-import type { MaybePromise } from "../running/clock.ts";
+import { andThen, type MaybePromise } from "../running/clock.ts";
 import { type ServiceError, unavailable } from "../running/errors.ts";
 import type { Log } from "../running/events.ts";
 import { createReplay, LedgerGap, nowhere, type Replay, type Replica } from "./replay.ts";
 
-export interface Follower {
-  /**
-   * Makes the replica show a head that was read after this call began, or the given one, which the
-   * caller has read for this request. Returns without a promise when there is little to do.
-   */
-  catchUp(head?: Head): MaybePromise<void>;
-  /** Applies rows that this process committed, which saves reading them from the store. */
-  committed(rows: readonly StockRow[], epoch: string): void;
-  /** Catches up in the background if the replica is behind this head. */
-  headMoved(head: Head): void;
-  /** Describes the damage to the ledger, for the operator. */
-  readonly fault: string | undefined;
-  /** The last row that the replica contains. It is shown at the latest when it is read. */
-  readonly applied: Position;
-  /** How often the whole store was loaded. */
-  readonly loads: number;
-}
+export type Follower = ReturnType<typeof createFollower>;
 
 /** How long the replica may stay behind when no request reads it. */
 const behindMs = 100;
@@ -35,7 +19,7 @@ const behindMs = 100;
  * Rows are applied in slices, and only the state after the last slice is shown. A request never
  * sees half of a commit, however many rows it has.
  */
-export function createFollower(reader: InventoryReader, replica: Replica, log: Log): Follower {
+export function createFollower(reader: InventoryReader, replica: Replica, log: Log) {
   const replay = createReplay(reader, replica);
   let shown = nowhere;
   /** Replays and long publications run one after the other. */
@@ -68,12 +52,7 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
 
   function show(): MaybePromise<void> {
     const position = replay.applied;
-    const showing = replica.publish(position);
-    if (!showing) {
-      shown = position;
-      return;
-    }
-    return showing.then(() => {
+    return andThen(replica.publish(position), () => {
       shown = position;
     });
   }
@@ -106,16 +85,22 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
   }
 
   return {
-    catchUp(head) {
+    /**
+     * Makes the replica show a head that was read after this call began, or the given one, which the
+     * caller has read for this request. Returns without a promise when there is little to do.
+     */
+    catchUp(head?: Head): MaybePromise<void> {
       // The caller may have waited since it read this head. A new read shows whether the store
       // went back or this process committed in the meantime.
       if (!head || wentBack(head, replay.applied)) return readAndReach();
       return reach(head, undefined);
     },
-    headMoved(head) {
+    /** Catches up in the background if the replica is behind this head. */
+    headMoved(head: Head): void {
       if (!covers(replay.applied, head)) catchUpSoon(head);
     },
-    committed(rows, epoch) {
+    /** Applies rows that this process committed, which saves reading them from the store. */
+    committed(rows: readonly StockRow[], epoch: string): void {
       // A running replay reads these rows anyway. Rows that do not follow directly mean that
       // another process wrote in between, that a read found them first, or that the store went back.
       if (isReplaying || !replay.append(rows, epoch)) {
@@ -124,12 +109,15 @@ export function createFollower(reader: InventoryReader, replica: Replica, log: L
       // Without requests that read the list, changes would otherwise accumulate.
       else if (replica.isFull && queue.length === 0) queue.add(show).catch(() => {});
     },
+    /** Describes the damage to the ledger, for the operator. */
     get fault() {
       return fault;
     },
+    /** The last row that the replica contains. It is shown at the latest when it is read. */
     get applied() {
       return replay.applied;
     },
+    /** How often the whole store was loaded. */
     get loads() {
       return replay.loads;
     },

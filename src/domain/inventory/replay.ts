@@ -26,20 +26,7 @@ export interface Replica {
   publish(position: Position): MaybePromise<void>;
 }
 
-/** Applies the ledger to a replica. Only one call may run at a time. */
-export interface Replay {
-  /** The last row that the replica contains. */
-  readonly applied: Position;
-  /** Counts full loads, so that requests that notice the same replacement load it once. */
-  readonly loads: number;
-  /**
-   * Brings the replica to this head. `replaced` is the number of the load whose store was replaced.
-   * If a row is missing, throws a LedgerGap, and the next call loads everything again.
-   */
-  advance(head: Head, replaced: number | undefined): Promise<void>;
-  /** Applies rows if they follow directly. Otherwise returns false and changes nothing. */
-  append(rows: readonly StockRow[], epoch: string): boolean;
-}
+export type Replay = ReturnType<typeof createReplay>;
 
 /** The position of a replica that has not been loaded. */
 export const nowhere: Position = { epoch: "", seq: 0 };
@@ -60,7 +47,8 @@ export class LedgerGap extends Error {
 const sliceEntries = 4_096;
 const sliceRows = 2_048;
 
-export function createReplay(reader: InventoryReader, replica: Replica): Replay {
+/** Applies the ledger to a replica. Only one call may run at a time. */
+export function createReplay(reader: InventoryReader, replica: Replica) {
   let applied = nowhere;
   let loads = 0;
   let gap: LedgerGap | undefined;
@@ -132,7 +120,11 @@ export function createReplay(reader: InventoryReader, replica: Replica): Replay 
   }
 
   return {
-    async advance(head, replaced) {
+    /**
+     * Brings the replica to this head. `replaced` is the number of the load whose store was replaced.
+     * If a row is missing, throws a LedgerGap, and the next call loads everything again.
+     */
+    async advance(head: Head, replaced: number | undefined): Promise<void> {
       try {
         await advance(head, replaced);
         gap = undefined;
@@ -144,16 +136,19 @@ export function createReplay(reader: InventoryReader, replica: Replica): Replay 
         throw error;
       }
     },
-    append(rows, epoch) {
+    /** Applies rows if they follow directly. Otherwise returns false and changes nothing. */
+    append(rows: readonly StockRow[], epoch: string): boolean {
       const follows = applied.epoch === epoch && rows[0]!.seq === applied.seq + 1;
       if (!follows || reader.isOutdated(applied.epoch)) return false;
       for (const { petId, after } of rows) replica.apply(petId, after);
       applied = { epoch, seq: applied.seq + rows.length };
       return true;
     },
+    /** The last row that the replica contains. */
     get applied() {
       return applied;
     },
+    /** Counts full loads, so that requests that notice the same replacement load it once. */
     get loads() {
       return loads;
     },

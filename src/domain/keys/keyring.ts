@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Clock, MaybePromise } from "../running/clock.ts";
+import { andThen, type Clock, type MaybePromise } from "../running/clock.ts";
 import {
   type Caller,
   callerOf,
@@ -21,8 +21,8 @@ export interface Keyring {
   /** Returns the caller, or undefined if the secret is not valid. A cached secret costs no query. */
   identify(secret: string): MaybePromise<Caller | undefined>;
   /**
-   * Returns the last known caller for a secret, even if it is no longer valid. Only for the headers of a response to a
-   * request that could not be authenticated because the store is unavailable.
+   * Returns the last known caller for a secret, even if it is no longer valid. Only for the headers of a
+   * response to a request that could not be authenticated because the store is unavailable.
    */
   lastKnown(secret: string): Caller | undefined;
   /** Clears the cache. Call after any key or session is added, changed or ended. */
@@ -110,10 +110,7 @@ function createCallerCache(
       if (hit) return clock.now() < hit.expiresAt ? hit : undefined;
       if (!isWellFormed(secret)) return undefined;
       const readIn = generation;
-      const found = find(digest);
-      return found instanceof Promise
-        ? found.then((later) => remember(digest, later, readIn))
-        : remember(digest, found, readIn);
+      return andThen(find(digest), (found) => remember(digest, found, readIn));
     },
     lastKnown(secret) {
       const digest = digestOf(secret);

@@ -1,6 +1,6 @@
 import { auditEntry, type By } from "../audit/audit.ts";
 import { dayMs, minuteMs, type Usage } from "../limits/limits.ts";
-import { InvalidField, ServiceError, unavailable } from "../running/errors.ts";
+import { InvalidField, invalidRequest, ServiceError, unavailable } from "../running/errors.ts";
 import { type Ban, isInForce, type UsageStore } from "../usage/usage.ts";
 import { digestOf } from "./keyring.ts";
 import {
@@ -114,7 +114,7 @@ export async function changeKey(
 const attemptsMax = 20;
 
 function revoked(id: string): ServiceError {
-  return new ServiceError("invalid_request", `Key ${id} is revoked; issue a new one.`);
+  return invalidRequest(`Key ${id} is revoked; issue a new one.`);
 }
 
 /** Adds a secret to a key. The old secrets stay valid for `overlapMs`. */
@@ -214,7 +214,9 @@ async function loadStatus(
       usedToday: largest(
         counts.map(({ dayStart, dayCount }) => (now - dayStart < dayMs ? dayCount : 0)),
       ),
-      secrets: (secrets.get(key.id) ?? []).filter((secret) => isUsable(key, secret, now)),
+      secrets: (secrets.get(key.id) ?? []).filter(
+        ({ expiresAt }) => callerOf(key, { digest: "", expiresAt }, now) !== undefined,
+      ),
       bannedUntil,
     };
   };
@@ -229,10 +231,6 @@ function endOfBan(
   const isNewer = known !== undefined && known.banStartedAt > (stored?.startedAt ?? 0);
   if (isNewer) return known.bannedUntil > now ? known.bannedUntil : null;
   return stored && isInForce(stored, now) ? stored.until : null;
-}
-
-function isUsable(key: Key, { expiresAt }: SecretTimes, now: number): boolean {
-  return callerOf(key, { digest: "", expiresAt }, now) !== undefined;
 }
 
 /** A key that is banned and also revoked or expired is refused as such. */

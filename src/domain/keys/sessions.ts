@@ -14,18 +14,13 @@ export const sessionMs = 12 * 60 * 60 * 1_000;
 /** How many sessions a key can have at the same time. A new one ends the oldest. */
 export const sessionsMax = 100;
 
-export interface StartedSession {
-  readonly token: string;
-  readonly expiresAt: number;
-}
-
 /** Opens a session for the key with this secret, which must be valid. Every session has a new token. */
 export async function startSession(
   sessions: Pick<SessionStore, "addSession">,
   now: number,
   actor: Actor,
   keyText: string,
-): Promise<StartedSession> {
+) {
   const token = generateToken();
   const expiresAt = now + sessionMs;
   const digests = { digest: digestOf(token), secretDigest: digestOf(keyText) };

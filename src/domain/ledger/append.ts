@@ -241,8 +241,8 @@ function quantityAfter(
 /**
  * What was counted, with every later change to the pet: the rows after `seq`, except those that were
  * stored by `time`. A correction by another count changes what is recorded, and not what is on the
- * shelf, so it is left out. The ledger does not tell whether what an undo takes back was before the
- * count, and what was there before the pet was added.
+ * shelf, so it is left out. After an undo, or if the pet was added since, the ledger cannot tell what was
+ * on the shelf, so the count is rejected.
  */
 function countedQuantity(
   { tip, storedRow, listEpochs }: LedgerState,

@@ -1,5 +1,5 @@
 import { every, inBackground, isUnavailable } from "../running/background.ts";
-import type { MaybePromise } from "../running/clock.ts";
+import { andThen, type MaybePromise } from "../running/clock.ts";
 import type { Log } from "../running/events.ts";
 import type { StockRow } from "./ledger.ts";
 import type { Head, InventoryStore } from "./store.ts";
@@ -18,44 +18,24 @@ export interface HeadSubscriber {
   headMoved?(head: Head): void;
 }
 
+export type HeadWatcher = ReturnType<typeof createHeadWatcher>;
+
+/** How late a change by another process may be announced when no request arrives. */
+const pollEveryMs = 250;
+
 /**
  * The one place that learns that the store changed. The keyring, the rate limiter, the list
  * and the tail subscribe to it.
  *
  * An embedded engine knows without a wait whether any process wrote, so every request checks it. A
  * database server has to be queried, so a timer does that, and changes made through this process
- * are announced at once.
+ * are announced at once. `onPolled` is called after every poll, with the error if the store is unavailable.
  */
-export interface HeadWatcher {
-  /**
-   * Calls `keysChanged` at once, because the subscriber may have read keys earlier. An exception of
-   * a subscriber is logged and does not affect the others.
-   */
-  subscribe(subscriber: HeadSubscriber): void;
-  /**
-   * The head for a request that has just arrived, if the engine knows it without a wait. Announces
-   * changes first, so a request never uses a key that was revoked before it arrived.
-   */
-  cachedHead(): Head | undefined;
-  /** Reads the head and announces what changed. */
-  readHead(): MaybePromise<Head>;
-  /** Announces rows that this process committed, and their epoch. */
-  committed(rows: readonly StockRow[], epoch: string): void;
-  /** Announces a change to keys or bans that was made through this process. */
-  keysWritten(): void;
-  /** Stops polling. Nothing is announced from then on. */
-  stop(): void;
-}
-
-/** How late a change by another process may be announced when no request arrives. */
-const pollEveryMs = 250;
-
-/** `onPolled` is called after every poll, with the error if the store is unavailable. */
 export function createHeadWatcher(
   store: Pick<InventoryStore, "readHead" | "cachedHead">,
   log: Log,
   onPolled: (error?: unknown) => void = () => {},
-): HeadWatcher {
+) {
   let subscribers: readonly Required<HeadSubscriber>[] = [];
   let known: Head | undefined;
   /** Reads are numbered as they begin. */
@@ -89,10 +69,7 @@ export function createHeadWatcher(
 
   function readHead(): MaybePromise<Head> {
     const read = ++readsBegun;
-    const reading = store.readHead();
-    return reading instanceof Promise
-      ? reading.then((head) => arrived(head, read))
-      : arrived(reading, read);
+    return andThen(store.readHead(), (head) => arrived(head, read));
   }
 
   /** Announces a head, unless a read that began later has already returned. */
@@ -122,18 +99,30 @@ export function createHeadWatcher(
   const stopPolling = every(pollEveryMs, "reading the head", log, poll);
 
   return {
-    subscribe(subscriber) {
+    /**
+     * Calls `keysChanged` at once, because the subscriber may have read keys earlier. An exception of
+     * a subscriber is logged and does not affect the others.
+     */
+    subscribe(subscriber: HeadSubscriber): void {
       const one = guarded(subscriber, log);
       subscribers = [...subscribers, one];
       one.keysChanged();
     },
+    /**
+     * The head for a request that has just arrived, if the engine knows it without a wait. Announces
+     * changes first, so a request never uses a key that was revoked before it arrived.
+     */
     cachedHead,
+    /** Reads the head and announces what changed. */
     readHead,
-    committed(rows, epoch) {
+    /** Announces rows that this process committed, and their epoch. */
+    committed(rows: readonly StockRow[], epoch: string): void {
       for (const { rowsCommitted } of subscribers) rowsCommitted(rows, epoch);
     },
+    /** Announces a change to keys or bans that was made through this process. */
     keysWritten: announceKeys,
-    stop() {
+    /** Stops polling. Nothing is announced from then on. */
+    stop(): void {
       stopPolling();
       subscribers = [];
     },

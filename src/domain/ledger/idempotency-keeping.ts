@@ -20,15 +20,6 @@ export function expiredBefore(now: number, tip: Pick<Tip, "at">, reachMs: number
   return Math.min(now, tip.at) - reachMs - marginMs;
 }
 
-/** Reads idempotency keys after a start, and deletes those that have expired. */
-export interface IdempotencyKeeping {
-  /** Whether all keys are in memory. Until then a request with a key waits for those that are left. */
-  readonly isPrepared: boolean;
-  /** Resolves when the first attempt to read them has ended, also if it failed. */
-  readonly firstAttempt: Promise<unknown>;
-  stop(): void;
-}
-
 /**
  * Reads the stored keys into memory. Deletes expired ones in small steps, between which updates are
  * stored.
@@ -39,7 +30,7 @@ export function keepIdempotencyKeys(
   /** How old keys that are kept may be. */
   reachMs: () => number,
   log: Log,
-): IdempotencyKeeping {
+) {
   let isPrepared = false;
   let isStopped = false;
   const prepare = async () => {
@@ -56,11 +47,11 @@ export function keepIdempotencyKeys(
     log("task failed", { task: "reading idempotency keys", error: String(error) }),
   );
   return {
+    /** Resolves when the first attempt to read them has ended, also if it failed. */
     firstAttempt,
-    get isPrepared() {
-      return isPrepared;
-    },
-    stop() {
+    /** Whether all keys are in memory. Until then a request with a key waits for those that are left. */
+    isPrepared: () => isPrepared,
+    stop(): void {
       isStopped = true;
       stop();
     },

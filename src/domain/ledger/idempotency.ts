@@ -84,19 +84,7 @@ export function nextPageRows(page: readonly StoredKeys[]): number {
   return Math.min(Math.max(wanted, pageRowsMin), pageRowsMax);
 }
 
-/** Finds stored keys. It knows every row up to `seq`. */
-export interface IdempotencyIndex {
-  readonly seq: number;
-  /** Adds the next row. */
-  add(stored: StoredKeys): void;
-  /**
-   * The `seq` of every row that may contain a key, the newest first. Read them to be sure: the index
-   * keeps 32 bits of a key, so about one search in 400 finds a wrong row among 10 million keys.
-   */
-  candidates(key: string): readonly number[];
-  /** Removes rows before this `seq`, in whole segments. */
-  forget(seq: number): void;
-}
+export type IdempotencyIndex = ReturnType<typeof createIdempotencyIndex>;
 
 /** A hash table with open addressing. A slot has 32 bits of a key and its row. */
 interface Segment {
@@ -120,12 +108,13 @@ export interface IdempotencyIndexOptions {
   readonly bitsOf: (first: number, second: number) => number;
 }
 
+/** Finds stored keys. It knows every row up to `seq`. */
 export function createIdempotencyIndex({
   slotsMin = 1_024,
   doubledSlotsMax = 1_048_576,
   laterSlots = 4_194_304,
   bitsOf = createBitsOf(),
-}: Partial<IdempotencyIndexOptions> = {}): IdempotencyIndex {
+}: Partial<IdempotencyIndexOptions> = {}) {
   let segments: Segment[] = [];
   let seq = 0;
 
@@ -148,7 +137,8 @@ export function createIdempotencyIndex({
     get seq() {
       return seq;
     },
-    add({ seq: row, records }) {
+    /** Adds the next row. */
+    add({ seq: row, records }: StoredKeys): void {
       const bytes = viewOf(records);
       for (let start = 0; start + recordBytes <= bytes.length; start += recordBytes) {
         const segment = segmentFor(row);
@@ -159,7 +149,11 @@ export function createIdempotencyIndex({
       }
       seq = row;
     },
-    candidates(key) {
+    /**
+     * The `seq` of every row that may contain a key, the newest first. Read them to be sure: the index
+     * keeps 32 bits of a key, so about one search in 400 finds a wrong row among 10 million keys.
+     */
+    candidates(key: string): readonly number[] {
       const [first, second] = [key.slice(0, 8), key.slice(8, 16)];
       const bits = toSlotBits(bitsOf(Number.parseInt(first, 16), Number.parseInt(second, 16)));
       let found: number[] | undefined;
@@ -174,7 +168,8 @@ export function createIdempotencyIndex({
       }
       return found ? found.sort((a, b) => b - a) : none;
     },
-    forget(before) {
+    /** Removes rows before this `seq`, in whole segments. */
+    forget(before: number): void {
       segments = segments.filter(({ last }) => last >= before);
     },
   };

@@ -1,4 +1,4 @@
-import { ServiceError } from "../running/errors.ts";
+import { invalidRequest, ServiceError } from "../running/errors.ts";
 import { parseInstant } from "../values/times.ts";
 import { epochOf, type Position } from "./epochs.ts";
 import type { LedgerParts } from "./store.ts";
@@ -61,7 +61,7 @@ async function seqOf(
   // The time of the last row may be ahead of the clock: rows never go back in time.
   const isPast = moment.time <= (await inventory.readClock());
   if (!isPast && moment.time > (await history.readTip()).at) {
-    throw new ServiceError("invalid_request", inFuture(moment.text));
+    throw invalidRequest(inFuture(moment.text));
   }
   return history.seqAt(moment.time);
 }

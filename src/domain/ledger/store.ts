@@ -128,6 +128,23 @@ export interface LedgerParts {
   readonly idempotency: IdempotencyStore;
 }
 
+/** One page of a list. */
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  /** The `seq` where the next page starts. Undefined after the last row. */
+  readonly next: number | undefined;
+}
+
+/** A page of rows, of which one more than requested was read: it shows whether there is a next page. */
+export function pageOf<Row extends { readonly seq: number }>(
+  found: readonly Row[],
+  limit: number,
+  otherwise?: number,
+): Page<Row> {
+  const rows = found.slice(0, limit);
+  return { rows, next: found.length > limit ? rows.at(-1)!.seq : otherwise };
+}
+
 /**
  * How many rows a page with a filter examines. No index finds rows by cause or key, so such a page
  * may have few rows or none although more follow.

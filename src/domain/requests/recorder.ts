@@ -1,5 +1,11 @@
 import type { KeyStore } from "../keys/store.ts";
-import { every, isUnavailable, monotonicMs, whileAvailable } from "../running/background.ts";
+import {
+  every,
+  inTurn,
+  isUnavailable,
+  monotonicMs,
+  whileAvailable,
+} from "../running/background.ts";
 import type { Clock } from "../running/clock.ts";
 import type { ErrorCode } from "../running/errors.ts";
 import type { Log } from "../running/events.ts";
@@ -14,20 +20,7 @@ export interface JustRefused extends Pick<RefusedRequest, "requestId"> {
   readonly digest?: string | undefined;
 }
 
-/** Keeps the requests that got an error, and stores them in the background. */
-export interface RequestRecorder {
-  /**
-   * Returns at once, and never fails. A request for which there is no room is not described, but dropped and
-   * counted.
-   */
-  record(keyId: string | null, code: ErrorCode, describe: () => JustRefused): void;
-  /** A request that this process has not stored yet. */
-  findUnsaved(requestId: string): RefusedRequest | undefined;
-  readonly dropped: number;
-  save(): Promise<void>;
-  /** Stops the timer, and saves everything if the store can be written. */
-  stop(): Promise<void>;
-}
+export type RequestRecorder = ReturnType<typeof createRequestRecorder>;
 
 interface RecorderStore {
   readonly requests: Pick<RequestStore, "addRequests">;
@@ -45,24 +38,22 @@ const unsavedMax = 1_000;
 /** The end of the ledger is known for the last two minutes. */
 const marksMax = 120;
 
-/** `lastSeq` returns the last ledger row that is known to be committed. */
+/**
+ * Keeps the requests that got an error, and stores them in the background. `lastSeq` returns the last ledger
+ * row that is known to be committed.
+ */
 export function createRequestRecorder(
   store: RecorderStore,
   clock: Clock,
   lastSeq: () => number,
   log: Log,
-): RequestRecorder {
+) {
   const unsaved: (RefusedRequest & Pick<JustRefused, "digest">)[] = [];
   /** Requests since the last save, by key and code. More than the store keeps are not sent to it. */
   const counts = new Map<string, number>();
   const marks = [{ ms: monotonicMs(), seq: lastSeq() }];
   let dropped = 0;
-  let saving = Promise.resolve();
-
-  function save(): Promise<void> {
-    saving = saving.catch(() => {}).then(saveNow);
-    return saving;
-  }
+  const save = inTurn(saveNow);
 
   async function saveNow(): Promise<void> {
     marks.push({ ms: monotonicMs(), seq: lastSeq() });
@@ -92,7 +83,11 @@ export function createRequestRecorder(
   const stopSaving = every(saveEveryMs, "saving refused requests", log, whileAvailable(save));
 
   return {
-    record(keyId, code, describe) {
+    /**
+     * Returns at once, and never fails. A request for which there is no room is not described, but dropped
+     * and counted.
+     */
+    record(keyId: string | null, code: ErrorCode, describe: () => JustRefused): void {
       const kind = `${keyId} ${code}`;
       const count = counts.get(kind) ?? 0;
       if (count >= keptPerCode || unsaved.length >= unsavedMax) {
@@ -105,12 +100,13 @@ export function createRequestRecorder(
       const afterSeq = marks.findLast(({ ms }) => ms <= startedMs)?.seq ?? 0;
       unsaved.push({ requestId, keyId, afterSeq, digest, error: { at, ...error } });
     },
-    findUnsaved: (requestId) => unsaved.find((one) => one.requestId === requestId),
-    get dropped() {
-      return dropped;
-    },
+    /** A request that this process has not stored yet. */
+    findUnsaved: (requestId: string): RefusedRequest | undefined =>
+      unsaved.find((one) => one.requestId === requestId),
+    dropped: () => dropped,
     save,
-    async stop() {
+    /** Stops the timer, and saves everything if the store can be written. */
+    async stop(): Promise<void> {
       stopSaving();
       await whileAvailable(save)();
     },

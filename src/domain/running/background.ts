@@ -74,26 +74,43 @@ export function every(
   };
 }
 
-/** Lets one loop wait for a time, or until somebody wakes it. */
-export interface Alarm {
-  /** Ends the wait. If nobody waits, the next wait ends at once. */
-  wake(): void;
-  /** Does not keep the process alive. `Infinity` waits until `wake`. */
-  wait(delayMs: number): Promise<void>;
+/** Returns a function that runs work after its earlier runs have ended, whether they failed or not. */
+export function inTurn(work: () => Promise<void>): () => Promise<void> {
+  let last = Promise.resolve();
+  return () => {
+    last = last.catch(() => {}).then(work);
+    return last;
+  };
 }
+
+/** Lets everybody who asks while work runs share its result. */
+export function shared<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
+export type Alarm = ReturnType<typeof createAlarm>;
 
 /** A timer with a longer delay would fire at once. */
 const timerDelayMaxMs = 2 ** 31 - 1;
 
-export function createAlarm(): Alarm {
+/** Lets one loop wait for a time, or until somebody wakes it. */
+export function createAlarm() {
   let isSet = false;
   let wakeUp: (() => void) | undefined;
   return {
-    wake() {
+    /** Ends the wait. If nobody waits, the next wait ends at once. */
+    wake(): void {
       isSet = true;
       wakeUp?.();
     },
-    async wait(delayMs) {
+    /** Does not keep the process alive. `Infinity` waits until `wake`. */
+    async wait(delayMs: number): Promise<void> {
       if (!isSet && delayMs > 0) {
         const { promise, resolve } = Promise.withResolvers<void>();
         wakeUp = resolve;
@@ -126,16 +143,7 @@ function resumeOne(): void {
   if (waiting.length > 0) setImmediate(resumeOne);
 }
 
-/**
- * Something that works or fails. It logs one event when it starts to fail, counts the failures, and
- * logs one event with their number and the duration when it works again.
- */
-export interface Condition {
-  /** `details` is called only for the first failure. */
-  failed(details: () => Record<string, unknown>): void;
-  succeeded(): void;
-  readonly isFailing: boolean;
-}
+export type Condition = ReturnType<typeof createCondition>;
 
 export interface ConditionOptions {
   readonly began: EventName;
@@ -154,20 +162,25 @@ export interface ConditionOptions {
 /** The time of a clock that never jumps. */
 export const monotonicMs = () => performance.now();
 
-export function createCondition(log: Log, options: ConditionOptions): Condition {
+/**
+ * Something that works or fails. It logs one event when it starts to fail, counts the failures, and
+ * logs one event with their number and the duration when it works again.
+ */
+export function createCondition(log: Log, options: ConditionOptions) {
   const { began, ended, subject, quietMs = 0, monotonicMs: nowMs = monotonicMs } = options;
   let failures = 0;
   let beganAt = 0;
   let lastAt = 0;
   return {
-    failed(details) {
+    /** `details` is called only for the first failure. */
+    failed(details: () => Record<string, unknown>): void {
       lastAt = nowMs();
       failures += 1;
       if (failures > 1) return;
       beganAt = lastAt;
       log(began, { ...subject, ...details() });
     },
-    succeeded() {
+    succeeded(): void {
       if (failures === 0) return;
       const now = nowMs();
       if (now - lastAt < quietMs) return;

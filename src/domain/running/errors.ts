@@ -49,6 +49,11 @@ export class ServiceError extends Error {
   }
 }
 
+/** The request breaks a rule, which the message names. */
+export function invalidRequest(message: string): ServiceError {
+  return new ServiceError("invalid_request", message);
+}
+
 /** Why the store cannot serve a request. Both engines and the domain use these messages. */
 export const unavailableMessages = {
   /** No connection to the database server, or a disk error. */

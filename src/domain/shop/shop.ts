@@ -57,12 +57,6 @@ export interface StockUpdate extends WriteRequest {
   readonly reason: string | null;
 }
 
-/** The entry was at none of the expected versions. Nothing was stored. */
-export interface VersionMismatch {
-  readonly kind: "mismatch";
-  readonly current: VersionedEntry;
-}
-
 /** Sets a pet's quantity. Resolves once the change is durable, to be passed to `quantityOutcome`. */
 export function setQuantity(
   shop: WriteShop,
@@ -73,8 +67,10 @@ export function setQuantity(
   return submit(shop, caller, [{ petId, kind: "set", amount: quantity, expected, reason }], update);
 }
 
-/** Throws if the quantity was not set, unless the entry had another version. */
-export function quantityOutcome(outcome: Outcome): Stored | VersionMismatch {
+/** Throws if the quantity was not set, unless the entry was at none of the expected versions. */
+export function quantityOutcome(
+  outcome: Outcome,
+): Stored | { readonly kind: "mismatch"; readonly current: VersionedEntry } {
   if (outcome.kind === "stored") return outcome;
   if (outcome.reason === "not_found") throw new ServiceError("not_found", petNotFound);
   if (outcome.reason === "version_mismatch") {

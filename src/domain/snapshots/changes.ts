@@ -10,27 +10,16 @@ import {
   statusCode,
 } from "./columns.ts";
 
+const initialRows = 1_024;
+/** 25 MB. With more pets than half of this, it doubles. */
+const compactedRows = 1_048_576;
+
 /**
  * The first or the last state of every pet in a sequence of states. Rows are collected in the
  * order in which they come, and sorted by pet at the end. That is several times faster than a hash
  * table, whose every access misses the processor's cache.
  */
-export interface StockChanges {
-  /** Adds the state of a pet. `version` is the `seq` of the row that led to it. */
-  add(petId: bigint, stock: Stock | null, version: number): void;
-  /** True when there are more rows than memory should hold. Call `compact` before adding more. */
-  readonly isFull: boolean;
-  /** Keeps one row per pet. */
-  compact(): Promise<void>;
-  /** One entry per pet, by ascending id. A removed pet has no status. Call it once, at the end. */
-  sorted(): Promise<EntryColumns>;
-}
-
-const initialRows = 1_024;
-/** 25 MB. With more pets than half of this, it doubles. */
-const compactedRows = 1_048_576;
-
-export function createStockChanges(kept: "first" | "last"): StockChanges {
+export function createStockChanges(kept: "first" | "last") {
   let rows = emptyColumns(initialRows);
   let fullAt = compactedRows;
 
@@ -63,7 +52,8 @@ export function createStockChanges(kept: "first" | "last"): StockChanges {
   }
 
   return {
-    add(petId, stock, version) {
+    /** Adds the state of a pet. `version` is the `seq` of the row that led to it. */
+    add(petId: bigint, stock: Stock | null, version: number): void {
       if (rows.count === rows.petIds.length) grow();
       const { count } = rows;
       rows.petIds[count] = petId;
@@ -72,13 +62,14 @@ export function createStockChanges(kept: "first" | "last"): StockChanges {
       rows.versions[count] = version;
       rows.count += 1;
     },
-    get isFull() {
-      return rows.count >= fullAt;
-    },
-    async compact() {
+    /** True when there are more rows than memory should hold. Call `compact` before adding more. */
+    isFull: () => rows.count >= fullAt,
+    /** Keeps one row per pet. */
+    async compact(): Promise<void> {
       rows = await sorted();
       fullAt = Math.max(compactedRows, 2 * rows.count);
     },
+    /** One entry per pet, by ascending id. A removed pet has no status. Call it once, at the end. */
     sorted,
   };
 }

@@ -1,21 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { LedgerParts } from "../ledger/store.ts";
-import { every, whileAvailable } from "../running/background.ts";
+import { every, shared, whileAvailable } from "../running/background.ts";
 import type { Log } from "../running/events.ts";
 import { packPart } from "./parts.ts";
 import { inventoryAt } from "./snapshots.ts";
 import type { Checkpoint, CheckpointStore } from "./store.ts";
-
-/**
- * Adds checkpoints in the background. The inventory of any moment is then the last checkpoint
- * before it and the rows in between, however long the ledger is.
- */
-export interface CheckpointTask {
-  /** Adds every checkpoint that is due. Does nothing while another process adds them. */
-  run(): Promise<void>;
-  /** Stops after the step that is running. */
-  stop(): Promise<void>;
-}
 
 export interface CheckpointOptions {
   readonly store: Pick<LedgerParts, "inventory"> & { readonly checkpoints: CheckpointStore };
@@ -40,11 +29,14 @@ export function nextCheckpointSeq(last: Checkpoint | undefined, rowsMin: number)
   return seq + Math.max(rowsMin, Math.ceil(entries / 2));
 }
 
-export function startCheckpoints({ store, log, rowsMin }: CheckpointOptions): CheckpointTask {
+/**
+ * Adds checkpoints in the background. The inventory of any moment is then the last checkpoint
+ * before it and the rows in between, however long the ledger is.
+ */
+export function startCheckpoints({ store, log, rowsMin }: CheckpointOptions) {
   const { inventory, checkpoints } = store;
   const writer = randomUUID();
   const stopping = new AbortController();
-  let running: Promise<void> | undefined;
 
   async function addDue(): Promise<void> {
     while (!stopping.signal.aborted) {
@@ -74,20 +66,17 @@ export function startCheckpoints({ store, log, rowsMin }: CheckpointOptions): Ch
     return checkpoints.complete(writer, position, entries);
   }
 
-  function run(): Promise<void> {
-    running ??= addDue().finally(() => {
-      running = undefined;
-    });
-    return running;
-  }
-
+  const run = shared(addDue);
   const stopTimer = every(everyMs, "adding checkpoints", log, whileAvailable(run));
   return {
+    /** Adds every checkpoint that is due. Does nothing while another process adds them. */
     run,
-    async stop() {
+    /** Stops after the step that is running. */
+    async stop(): Promise<void> {
       stopTimer();
       stopping.abort();
-      await running?.catch(() => {});
+      // What runs ends soon, and nothing begins any more.
+      await run().catch(() => {});
     },
   };
 }

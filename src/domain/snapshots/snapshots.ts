@@ -3,6 +3,7 @@ import type { InventoryReader } from "../ledger/store.ts";
 import { yieldToEventLoop } from "../running/background.ts";
 import type { MaybePromise } from "../running/clock.ts";
 import { unavailable } from "../running/errors.ts";
+import { once } from "../values/once.ts";
 import { createStockChanges } from "./changes.ts";
 import type { EntryColumns } from "./columns.ts";
 import { compareInventories, type DifferenceColumns } from "./differences.ts";
@@ -48,12 +49,12 @@ export async function inventoryAt(
   if (start > seq) {
     await readRows(source.inventory.undoFrom, reading, start, seq, (rows) => {
       for (const { petId, before, previous } of rows) changes.add(petId, before, previous ?? 0);
-      return changes.isFull ? changes.compact() : undefined;
+      return changes.isFull() ? changes.compact() : undefined;
     });
   } else {
     await readRows(source.inventory.stockAfter, reading, start, seq, (rows) => {
       for (const row of rows) changes.add(row.petId, row.after, row.seq);
-      return changes.isFull ? changes.compact() : undefined;
+      return changes.isFull() ? changes.compact() : undefined;
     });
   }
   const parts = checkpoint ? partsOf(source, checkpoint, epoch) : noParts();
@@ -102,7 +103,7 @@ export async function differencesBetween(
   );
   const ends = await Promise.all([before.sorted(), after.sorted()]);
   const [one, other] = first === from ? ends : ends.toReversed();
-  return compareInventories(inOneSlice(one!), inOneSlice(other!));
+  return compareInventories(once(one!), once(other!));
 }
 
 interface Reading {
@@ -170,10 +171,6 @@ function unpack(data: Uint8Array): EntryColumns {
 /** Rows and parts that were read before and after a failover do not belong together. */
 function assertCurrent({ inventory }: SnapshotSource, epoch: string): void {
   if (inventory.isOutdated(epoch)) throw unavailable("unreachable");
-}
-
-async function* inOneSlice(entries: EntryColumns): AsyncGenerator<EntryColumns> {
-  yield entries;
 }
 
 async function* noParts(): AsyncGenerator<EntryColumns> {}

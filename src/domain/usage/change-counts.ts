@@ -1,11 +1,7 @@
 import type { LedgerParts } from "../ledger/store.ts";
 import { minuteMs } from "../limits/limits.ts";
 
-/** Counts the rows that were added to the ledger in each of the last minutes. */
-export interface ChangeCounts {
-  /** The oldest minute first. The last one is the current minute, which is not over. */
-  perMinute(): Promise<readonly number[]>;
-}
+export type ChangeCounts = ReturnType<typeof createChangeCounts>;
 
 export const minutesCounted = 60;
 
@@ -13,13 +9,13 @@ export const minutesCounted = 60;
 const settledMs = 2 * minuteMs;
 
 /**
- * Costs two reads in most cases. The `seq` at the start of a minute that is long over does not change
+ * Counts the rows that were added to the ledger in each of the last minutes. Costs two reads in most cases. The `seq` at the start of a minute that is long over does not change
  * any more, except in another epoch, so it is read once.
  */
 export function createChangeCounts({
   history,
   inventory,
-}: Pick<LedgerParts, "history" | "inventory">): ChangeCounts {
+}: Pick<LedgerParts, "history" | "inventory">) {
   let epoch = "";
   let settled = new Map<number, number>();
 
@@ -32,7 +28,8 @@ export function createChangeCounts({
   }
 
   return {
-    async perMinute() {
+    /** The oldest minute first. The last one is the current minute, which is not over. */
+    async perMinute(): Promise<readonly number[]> {
       const head = await inventory.readHead();
       const now = await inventory.readClock();
       if (head.epoch !== epoch) settled = new Map();

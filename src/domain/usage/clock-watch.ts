@@ -4,16 +4,7 @@ import { every } from "../running/background.ts";
 import type { Clock } from "../running/clock.ts";
 import type { Log } from "../running/events.ts";
 
-/**
- * Compares a clock with the time that has passed. Logs each jump once, and knows which times the clock
- * skipped, so that what must be kept for a period is not forgotten after a jump.
- */
-export interface ClockWatch {
-  /** Takes a time of the clock. `elapsedMs` is that of a clock which never jumps, at the same moment. */
-  observe(now: number, elapsedMs: number): void;
-  /** How far back the period reaches in the clock's times: the period, and what was skipped in it. */
-  reachMs(): number;
-}
+export type ClockWatch = ReturnType<typeof createClockWatch>;
 
 export interface ClockWatchOptions {
   /** Whose clock it is, for the log. */
@@ -46,7 +37,11 @@ export async function gapAt(history: HistoryReader, begin: number): Promise<Skip
   return { from, to };
 }
 
-export function createClockWatch(options: ClockWatchOptions): ClockWatch {
+/**
+ * Compares a clock with the time that has passed. Logs each jump once, and knows which times the clock
+ * skipped, so that what must be kept for a period is not forgotten after a jump.
+ */
+export function createClockWatch(options: ClockWatchOptions) {
   const { name, periodMs, lastKnown, skipped, log } = options;
   /** The latest first. */
   let skips: readonly Skip[] = skipped ? [skipped] : [];
@@ -67,7 +62,8 @@ export function createClockWatch(options: ClockWatchOptions): ClockWatch {
   }
 
   return {
-    observe(now, elapsedMs) {
+    /** Takes a time of the clock. `elapsedMs` is that of a clock which never jumps, at the same moment. */
+    observe(now: number, elapsedMs: number): void {
       // Whole milliseconds, as stores keep them.
       const expected = last ? last.now + Math.floor(elapsedMs - last.elapsedMs) : lastKnown;
       if (Math.abs(now - expected) > setBackMsMax) {
@@ -77,6 +73,7 @@ export function createClockWatch(options: ClockWatchOptions): ClockWatch {
       }
       last = { now, elapsedMs };
     },
+    /** How far back the period reaches in the clock's times: the period, and what was skipped in it. */
     reachMs: () => (last ? inReach(last.now).reachMs : periodMs),
   };
 }

@@ -16,17 +16,7 @@ import {
   withoutKey,
 } from "./usage-history.ts";
 
-/** Counts requests for the charts of the operator. */
-export interface UsageRecorder {
-  /** Counts one request in the minute of its decision. Undefined stands for no valid key. */
-  count(keyId: string | undefined, decision: Pick<LimitDecision, "outcome" | "now">): void;
-  /** The chart of a key. It includes what this process has not saved yet. */
-  chart(keyId: string, step: Step, now: number): Promise<UsageSeries>;
-  /** Saves everything. */
-  save(): Promise<void>;
-  /** Stops the timer, and saves everything if the store can be written. */
-  stop(): Promise<void>;
-}
+export type UsageRecorder = ReturnType<typeof createUsageRecorder>;
 
 const saveEveryMs = 10_000;
 const pruneEveryMs = 3_600_000;
@@ -37,17 +27,14 @@ const batchCounts = 100;
 /** More than this is not kept while the store cannot be written. The oldest counts are dropped. */
 const unsavedMax = 100_000;
 
+type Decision = Pick<LimitDecision, "outcome" | "now">;
 type Count = { -readonly [Field in keyof UsageCount]: UsageCount[Field] };
 
 /**
- * Counts in memory and saves every ten seconds. A count whose write fails is saved again later. If the
+ * Counts requests for the charts of the operator, in memory, and saves every ten seconds. A count whose write fails is saved again later. If the
  * store did write it, but its answer was lost, it counts twice.
  */
-export function createUsageRecorder(
-  store: UsageHistoryStore,
-  clock: Clock,
-  log: Log,
-): UsageRecorder {
+export function createUsageRecorder(store: UsageHistoryStore, clock: Clock, log: Log) {
   /** The counts of one minute, by key. */
   let current = new Map<string, Count>();
   let minute = 0;
@@ -112,7 +99,8 @@ export function createUsageRecorder(
   const stopSaving = every(saveEveryMs, "saving usage for charts", log, whileAvailable(save));
 
   return {
-    count(keyId = withoutKey, { outcome, now }) {
+    /** Counts one request in the minute of its decision. Undefined stands for no valid key. */
+    count(keyId: string = withoutKey, { outcome, now }: Decision): void {
       const counted = Math.max(0, now - (now % minuteMs));
       if (counted !== minute) {
         closeMinute();
@@ -126,15 +114,18 @@ export function createUsageRecorder(
       if (outcome === "admitted") count.admitted += 1;
       else count.refused += 1;
     },
-    async chart(keyId, step, now) {
+    /** The chart of a key. It includes what this process has not saved yet. */
+    async chart(keyId: string, step: Step, now: number): Promise<UsageSeries> {
       const stored = await readStored(keyId, step, seriesStart(step, now));
       closeMinute();
       const isCounted = (count: UsageCount) =>
         keyId === allKeys ? count.keyId !== withoutKey : count.keyId === keyId;
       return toSeries([...stored, ...unsaved.filter(isCounted)], step, now);
     },
+    /** Saves everything. */
     save,
-    async stop() {
+    /** Stops the timer, and saves everything if the store can be written. */
+    async stop(): Promise<void> {
       stopSaving();
       await whileAvailable(save)();
     },

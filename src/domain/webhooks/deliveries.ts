@@ -10,15 +10,6 @@ import {
 import type { Delivered, WebhookStore } from "./store.ts";
 
 /**
- * Delivers all webhooks whose lease this process has. With several processes on one database, each
- * webhook is delivered by one of them; another continues when the lease ends.
- */
-export interface Deliveries {
-  /** Cuts off the attempts in flight, saves the progress and gives up the leases. */
-  stop(): Promise<void>;
-}
-
-/**
  * All deliveries together take at most a third of the event loop's time, or a tenth while many changes
  * are committed, however many webhooks there are and however far they are behind.
  */
@@ -33,7 +24,11 @@ const saveEveryMs = 500;
 /** How long a stop waits for a store that does not respond. */
 const stopPatienceMs = 2_000;
 
-export function startDeliveries(options: DeliveryOptions): Deliveries {
+/**
+ * Delivers all webhooks whose lease this process has. With several processes on one database, each
+ * webhook is delivered by one of them; another continues when the lease ends.
+ */
+export function startDeliveries(options: DeliveryOptions) {
   const { tail, log, monotonicMs, bounds } = options;
   const { webhooks } = options.store;
   const holder = randomUUID();
@@ -52,7 +47,7 @@ export function startDeliveries(options: DeliveryOptions): Deliveries {
     signal,
     save,
     saveSoon() {
-      if (monotonicMs() - saves.lastSavedAt >= saveEveryMs) void save();
+      if (monotonicMs() - saves.lastSavedAt() >= saveEveryMs) void save();
     },
     claimAgain() {
       isClaimDue = true;
@@ -78,7 +73,7 @@ export function startDeliveries(options: DeliveryOptions): Deliveries {
   async function saveDue(): Promise<void> {
     if (isClaimDue) await saves.inTurn(claim);
     const now = monotonicMs();
-    if ([...running.values()].some(({ saveAt }) => saveAt <= now)) await saves.save();
+    if ([...running.values()].some(({ saveAt }) => saveAt() <= now)) await saves.save();
   }
 
   async function announceRows(): Promise<void> {
@@ -110,7 +105,8 @@ export function startDeliveries(options: DeliveryOptions): Deliveries {
   void announceRows();
 
   return {
-    async stop() {
+    /** Cuts off the attempts in flight, saves the progress and gives up the leases. */
+    async stop(): Promise<void> {
       for (const stopTimer of timers) stopTimer();
       stopping.abort();
       for (const alarm of [rowsAdded, gathered, ...running.values()]) alarm.wake();
@@ -164,8 +160,6 @@ function createSaves(
       queuedSave ??= inTurn(saveAll);
       return queuedSave;
     },
-    get lastSavedAt() {
-      return lastSavedAt;
-    },
+    lastSavedAt: () => lastSavedAt,
   };
 }

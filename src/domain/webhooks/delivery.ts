@@ -20,31 +20,7 @@ import { type DeliveryState, initialState, nextStep, type Step } from "./steps.t
 import type { Delivered, WebhookStore } from "./store.ts";
 import { attemptsKept, isConfirmed, resultOf, type Webhook } from "./webhook.ts";
 
-/**
- * Delivers the changes of one webhook: one message at a time, in the order of the ledger. A message is
- * sent until it succeeds, so every change arrives at least once.
- */
-export interface Delivery {
-  /** Resolves when the webhook was released or the process stops, and no attempt is in flight. */
-  readonly ended: Promise<void>;
-  /** The webhook as it was just read. The times are those of the lease, by the monotonic clock. */
-  claimed(webhook: Webhook, claimedAt: number, leaseEndsAt: number): void;
-  /** This process must no longer deliver the webhook. An attempt in flight is completed. */
-  release(): void;
-  /** There are new rows. The caller has waited a moment, so that a burst becomes one message. */
-  rowsAdded(): void;
-  wake(): void;
-  /** Checks that the ledger still has the rows that were delivered. */
-  historyChanged(): void;
-  /** When the progress has to be saved, by the monotonic clock; Infinity if all of it is saved. */
-  readonly saveAt: number;
-  /** Takes what has to be saved. The caller reports the result with `saved` or `notSaved`. */
-  takeUnsaved(): Delivered | undefined;
-  /** `isSaved` is false if the webhook was replayed or removed, or its lease was lost. */
-  saved(delivered: Delivered, isSaved: boolean): void;
-  /** The store did not respond. The next save includes the same attempts. */
-  notSaved(delivered: Delivered): void;
-}
+export type Delivery = ReturnType<typeof startDelivery>;
 
 type DeliveryStore = Pick<LedgerParts, "inventory"> &
   ThresholdParts["store"] & { readonly webhooks: WebhookStore };
@@ -103,35 +79,44 @@ interface Work {
   readonly alarm: Alarm;
 }
 
-export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery {
+/**
+ * Delivers the changes of one webhook: one message at a time, in the order of the ledger. A message is
+ * sent until it succeeds, so every change arrives at least once.
+ */
+export function startDelivery(initial: Webhook, parts: DeliveryParts) {
   const state = initialState(initial);
   const alarm = createAlarm();
   const work: Work = { parts, state, matches: matcherOf(initial.filter, parts), alarm };
   return {
-    claimed(read, claimedAt, leaseEndsAt) {
+    /** The webhook as it was just read. The times are those of the lease, by the monotonic clock. */
+    claimed(read: Webhook, claimedAt: number, leaseEndsAt: number): void {
       takeClaim(work, read, claimedAt);
       state.leaseEndsAt = leaseEndsAt;
       alarm.wake();
     },
-    release() {
+    /** This process must no longer deliver the webhook. An attempt in flight is completed. */
+    release(): void {
       state.isReleased = true;
       alarm.wake();
     },
-    rowsAdded() {
+    /** There are new rows. The caller has waited a moment, so that a burst becomes one message. */
+    rowsAdded(): void {
       state.hasRows = true;
       alarm.wake();
     },
     wake: alarm.wake,
-    historyChanged() {
+    /** Checks that the ledger still has the rows that were delivered. */
+    historyChanged(): void {
       state.isLocated = false;
       state.hasRows = true;
       alarm.wake();
     },
-    get saveAt() {
-      return state.saveAt;
-    },
+    /** When the progress has to be saved, by the monotonic clock; Infinity if all of it is saved. */
+    saveAt: () => state.saveAt,
+    /** Takes what has to be saved. The caller reports the result with `saved` or `notSaved`. */
     takeUnsaved: () => takeUnsaved(state),
-    saved({ id, ended }, isSaved) {
+    /** `isSaved` is false if the webhook was replayed or removed, or its lease was lost. */
+    saved({ id, ended }: Delivered, isSaved: boolean) {
       if (!isSaved) return readAgain(work);
       if (!ended || ended !== state.ending) return;
       const event = ended.state === "disabled" ? "webhook disabled" : "webhook paused";
@@ -139,10 +124,12 @@ export function startDelivery(initial: Webhook, parts: DeliveryParts): Delivery 
       state.isReleased = true;
       alarm.wake();
     },
-    notSaved({ attempts }) {
+    /** The store did not respond. The next save includes the same attempts. */
+    notSaved({ attempts }: Delivered): void {
       state.attempts = [...attempts, ...state.attempts].slice(-attemptsKept);
       saveWithin(work, 0);
     },
+    /** Resolves when the webhook was released or the process stops, and no attempt is in flight. */
     ended: run(work),
   };
 }

@@ -1,7 +1,7 @@
 import { type AuditEntry, auditEntry, type By } from "../audit/audit.ts";
 import { type Position, positionOf } from "../ledger/epochs.ts";
 import type { LedgerParts } from "../ledger/store.ts";
-import { InvalidField, ServiceError, unavailable } from "../running/errors.ts";
+import { InvalidField, invalidRequest, ServiceError, unavailable } from "../running/errors.ts";
 import { randomId } from "../values/base62.ts";
 import { generateSecret } from "./secrets.ts";
 import type { WebhookSender } from "./sender.ts";
@@ -45,7 +45,7 @@ export async function createWebhook(
   const isResolved = await sender.checkUrl(terms.url);
   const { name, filter } = checkTerms(terms);
   if ((await store.webhooks.listWebhooks()).length >= webhooksMax) {
-    throw new ServiceError("invalid_request", `A store has at most ${webhooksMax} webhooks.`);
+    throw invalidRequest(`A store has at most ${webhooksMax} webhooks.`);
   }
   const cursor = await positionBefore(store, terms.from);
   const secret = generateSecret();

@@ -2,7 +2,7 @@ import { auditEntry, type By } from "../audit/audit.ts";
 import { positionOf } from "../ledger/epochs.ts";
 import type { LedgerParts } from "../ledger/store.ts";
 import { pageRows } from "../ledger/tail.ts";
-import { ServiceError } from "../running/errors.ts";
+import { invalidRequest, ServiceError } from "../running/errors.ts";
 import type { DeliveryOptions } from "./delivery.ts";
 import { matcherOf } from "./filter.ts";
 import { getWebhook, notFound } from "./lifecycle.ts";
@@ -43,7 +43,7 @@ export function createSendMessage(parts: Parts): SendMessage {
     const attempts = await store.webhooks.listAttempts(webhook.id, attemptsKept);
     const sent = attempts.find((attempt) => attempt.messageId === messageId);
     if (!sent) throw new ServiceError("not_found", refusals.notInLog);
-    if (sent.changes === 0) throw new ServiceError("invalid_request", refusals.isTest);
+    if (sent.changes === 0) throw invalidRequest(refusals.isTest);
     const { firstSeq, lastSeq: upTo } = sent;
     const epochs = await store.inventory.listEpochs();
     const rowsAfter = (after: number) =>

@@ -53,7 +53,8 @@ export function initialState(webhook: Webhook): DeliveryState {
   };
 }
 
-export interface Moment {
+/** What the next step depends on besides the state. */
+export interface Situation {
   readonly now: number;
   readonly monotonicMs: number;
   /** The last row of the ledger. */
@@ -70,7 +71,7 @@ const waitForNews: Step = { waitMs: Infinity };
 /** What a delivery does next. */
 export function nextStep(
   state: Readonly<DeliveryState>,
-  { now, monotonicMs, headSeq, leaseLeftMinMs }: Moment,
+  { now, monotonicMs, headSeq, leaseLeftMinMs }: Situation,
 ): Step {
   const { progress, leaseEndsAt } = state;
   if (state.isReleased) return "leave";

@@ -28,7 +28,9 @@ export const petsMax = 1_000;
 
 /** Checks what needs neither the network nor the store. Throws InvalidField for the first broken rule. */
 export function checkTerms(terms: WebhookTerms): Pick<Webhook, "name" | "filter"> {
-  return { name: checkName(terms.name ?? hostOf(terms.url)), filter: checkFilter(terms) };
+  // The sender has checked the URL. The name is logged, so it has no path, which may contain a secret.
+  const name = checkName(terms.name ?? URL.parse(terms.url)?.host ?? "");
+  return { name, filter: checkFilter(terms) };
 }
 
 function checkFilter(terms: WebhookTerms): WebhookFilter {
@@ -40,11 +42,6 @@ function checkFilter(terms: WebhookTerms): WebhookFilter {
     below: below === undefined ? null : checkBelow(below),
     becomesLow,
   };
-}
-
-/** The sender has checked the URL. The name is logged, so it has no path, which may contain a secret. */
-function hostOf(url: string): string {
-  return URL.parse(url)?.host ?? "";
 }
 
 /**

@@ -2,22 +2,15 @@ import { type AuditRow, auditActions, listAudit as listPage } from "../../domain
 import { roleOf } from "../../domain/keys/keys.ts";
 import { rowsExaminedMax } from "../../domain/ledger/store.ts";
 import { inOrder } from "../../domain/values/json.ts";
+import { jsonList } from "../api/contract/contract.ts";
 import {
   exampleKeyId,
   exampleOperatorId,
   exampleRequestId,
   exampleTime,
 } from "../api/contract/examples.ts";
-import { jsonList } from "../api/contract/operation.ts";
-import {
-  responseObject,
-  type Schema,
-  seq,
-  text,
-  textOrNull,
-  time,
-} from "../api/contract/schema.ts";
-import { pageReply } from "../api/pages.ts";
+import * as schema from "../api/contract/schema.ts";
+import { pageReply } from "../api/page-reply.ts";
 import {
   choiceParameter,
   integerParameter,
@@ -25,9 +18,10 @@ import {
   patternParameter,
   queryOf,
   readParameter,
+  readParameters,
   seqBounds,
 } from "../api/parameters.ts";
-import type { AdminDeclaration } from "./operation.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 
 const exampleRow = {
   seq: 17,
@@ -41,23 +35,23 @@ const exampleRow = {
 };
 
 const rowFields = {
-  seq: seq("The number of the row."),
-  at: time("When it was done."),
-  keyId: textOrNull("The ID of the operator key, or null for a command."),
-  keyName: textOrNull("The current name of that key, or null."),
-  requestId: textOrNull("The `X-Request-Id` of the request, or null for a command."),
-  action: text(
+  seq: schema.seq("The number of the row."),
+  at: schema.time("When it was done."),
+  keyId: schema.textOrNull("The ID of the operator key, or null for a command."),
+  keyName: schema.textOrNull("The current name of that key, or null."),
+  requestId: schema.textOrNull("The `X-Request-Id` of the request, or null for a command."),
+  action: schema.text(
     `What was done: ${auditActions.map((one) => `\`${one}\``).join(", ")}. Later versions can add actions.`,
   ),
-  target: textOrNull(
+  target: schema.textOrNull(
     "The ID of the key, webhook or pet, the name of the backup, or null if there is no single one.",
   ),
   details: { type: "object", description: "What was changed. It never contains secrets." },
 };
 const rowNames = Object.keys(rowFields) as (keyof typeof rowFields)[];
 
-export const auditSchemas: Readonly<Record<string, Schema>> = {
-  AuditRow: responseObject(
+export const auditSchemas: Readonly<Record<string, schema.Schema>> = {
+  AuditRow: schema.responseObject(
     "Something that an operator did. Rows are never changed or removed.",
     rowFields,
     exampleRow,
@@ -106,16 +100,11 @@ const listAudit: AdminDeclaration = {
   async handle({ store }, call) {
     const query = queryOf(call.request);
     const size = readParameter(query, limit) ?? rowsPerPage.initial;
-    const filter = {
-      before: readParameter(query, before),
-      action: readParameter(query, action),
-      keyId: readParameter(query, keyId),
-      target: readParameter(query, target),
-    };
-    const { rows, nextBefore } = await listPage(store, filter, size);
+    const filter = readParameters(query, { before, action, keyId, target });
+    const { rows, next } = await listPage(store, filter, size);
     const isOwner = roleOf(call.caller) === "owner";
     const described = rows.map((row) => describeRow(row, isOwner));
-    return pageReply(call, query, JSON.stringify(described), "before", nextBefore);
+    return pageReply(call, query, JSON.stringify(described), "before", next);
   },
 };
 

@@ -3,7 +3,7 @@ import type { Environment } from "../../domain/keys/keys.ts";
 import { insufficientScope, keyIn, unauthorized } from "../pipeline/authentication.ts";
 import type { Call } from "../pipeline/operation.ts";
 import type { Authenticator } from "../pipeline/surface.ts";
-import { sessionTokenIn } from "./session-cookie.ts";
+import { type Received, sessionTokenIn } from "./session-cookie.ts";
 
 /**
  * Authenticates by operator key, sent as a bearer token, or by the cookie of a session. A request with
@@ -14,19 +14,17 @@ export function createOperatorAuthenticator(
   sessions: Keyring,
   environment: Environment,
 ): Authenticator {
+  const look = <T>(received: Received, find: (keyring: Keyring, secret: string) => T) => {
+    const key = keyIn(received.request);
+    if (key !== undefined) return find(keys, key);
+    const token = isByCookie(received.request) && sessionTokenIn(received, environment);
+    return token ? find(sessions, token) : undefined;
+  };
   return {
-    identify(request, origin) {
-      const key = keyIn(request);
-      if (key !== undefined) return keys.identify(key);
-      const token = isByCookie(request) && sessionTokenIn({ request, origin }, environment);
-      return token ? sessions.identify(token) : undefined;
-    },
-    lastKnownCaller(request, origin) {
-      const key = keyIn(request);
-      if (key !== undefined) return keys.lastKnown(key);
-      const token = isByCookie(request) && sessionTokenIn({ request, origin }, environment);
-      return token ? sessions.lastKnown(token) : undefined;
-    },
+    identify: (request, origin) =>
+      look({ request, origin }, (keyring, secret) => keyring.identify(secret)),
+    lastKnownCaller: (request, origin) =>
+      look({ request, origin }, (keyring, secret) => keyring.lastKnown(secret)),
     unauthorized: (request) => unauthorized(request, "operator", environment),
     insufficientScope,
   };

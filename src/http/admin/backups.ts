@@ -3,22 +3,12 @@ import { auditEntry } from "../../domain/audit/audit.ts";
 import type { ReplicaView } from "../../domain/operations/replica.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
+import { json } from "../api/contract/contract.ts";
 import { exampleTime } from "../api/contract/examples.ts";
-import { json } from "../api/contract/operation.ts";
-import {
-  count,
-  listOf,
-  nullable,
-  responseObject,
-  type Schema,
-  seq,
-  text,
-  textOrNull,
-  time,
-  timeOrNull,
-} from "../api/contract/schema.ts";
+import * as schema from "../api/contract/schema.ts";
+import { ok } from "../messages/reply.ts";
 import { keepOpen } from "../pipeline/keep-open.ts";
-import { type AdminDeclaration, actorOf } from "./operation.ts";
+import { type AdminDeclaration, actorOf } from "./admin-declaration.ts";
 
 const exampleFile = {
   name: "production-20261116T080000Z.petstore",
@@ -43,46 +33,54 @@ const exampleBackups = {
   files: [exampleFile],
 };
 
-const fileFields: Record<string, Schema> = {
-  name: text("The name of the file in the folder."),
-  bytes: count("The size of the file."),
-  createdAt: time("When the backup was started."),
+const fileFields: Record<string, schema.Schema> = {
+  name: schema.text("The name of the file in the folder."),
+  bytes: schema.number("The size of the file."),
+  createdAt: schema.time("When the backup was started."),
 };
 
-export const backupSchemas: Readonly<Record<string, Schema>> = {
-  BackupFile: responseObject("A backup that the service made.", fileFields, exampleFile),
-  MaintenanceRuns: responseObject(
+export const backupSchemas: Readonly<Record<string, schema.Schema>> = {
+  BackupFile: schema.responseObject("A backup that the service made.", fileFields, exampleFile),
+  MaintenanceRuns: schema.responseObject(
     "The last runs of a task.",
     {
-      startedAt: timeOrNull("When the service last started it. Null if only commands have run it."),
-      succeededAt: timeOrNull("When it last succeeded."),
-      failedAt: timeOrNull("When it last failed."),
-      error: textOrNull("Why it last failed."),
+      startedAt: schema.timeOrNull(
+        "When the service last started it. Null if only commands have run it.",
+      ),
+      succeededAt: schema.timeOrNull("When it last succeeded."),
+      failedAt: schema.timeOrNull("When it last failed."),
+      error: schema.textOrNull("Why it last failed."),
     },
     exampleRuns,
   ),
-  Backups: responseObject(
+  Backups: schema.responseObject(
     "The backups that the service makes, and their folder.",
     {
-      folder: text("The folder on the machine of the service, or the address of a bucket."),
+      folder: schema.text("The folder on the machine of the service, or the address of a bucket."),
       everySeconds: {
         type: ["number", "null"],
         description: "The time between two scheduled backups, in seconds. Null without a schedule.",
       },
-      keep: count("How many backups the service keeps."),
-      last: nullable("MaintenanceRuns", "The last runs of the backup. Null if there were none."),
-      drill: nullable("MaintenanceRuns", "The last runs of the drill. Null if there were none."),
-      replica: nullable(
+      keep: schema.number("How many backups the service keeps."),
+      last: schema.nullable(
+        "MaintenanceRuns",
+        "The last runs of the backup. Null if there were none.",
+      ),
+      drill: schema.nullable(
+        "MaintenanceRuns",
+        "The last runs of the drill. Null if there were none.",
+      ),
+      replica: schema.nullable(
         "MaintenanceRuns",
         "The last checks of the continuous copy. It has every update from before `succeededAt`. Null without `--replica-check`.",
       ),
-      files: listOf("BackupFile", "The newest first, at most 1,000."),
+      files: schema.listOf("BackupFile", "The newest first, at most 1,000."),
     },
     exampleBackups,
   ),
-  MadeBackup: responseObject(
+  MadeBackup: schema.responseObject(
     "A new backup.",
-    { ...fileFields, seq: seq("The last ledger row that it contains.") },
+    { ...fileFields, seq: schema.seq("The last ledger row that it contains.") },
     { ...exampleFile, seq: 1207 },
   ),
 };
@@ -113,7 +111,7 @@ const listBackups: AdminDeclaration = {
       replica: runsOf(admin.backups.replica?.runs()),
       files: files.map(({ createdAt, ...file }) => ({ ...file, createdAt: isoOrNull(createdAt) })),
     };
-    return { status: 200, body: JSON.stringify(body) };
+    return ok(body);
   },
 };
 

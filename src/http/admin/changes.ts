@@ -2,8 +2,8 @@ import { countOutdated, countUntimed } from "../../domain/ledger/changes.ts";
 import { countedAtRule, statusRule } from "../api/change-list.ts";
 import { applyChanges as apiChanges, applyBatch } from "../api/changes.ts";
 import { jsonTypes } from "../messages/requests.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 import { exampleCount, exampleStatusChange } from "./contract/stock-schemas.ts";
-import type { AdminDeclaration } from "./operation.ts";
 
 const { contract: shared } = apiChanges;
 

@@ -1,4 +1,4 @@
-import type { Contract, Success } from "../api/contract/operation.ts";
+import type { Contract, Success } from "../api/contract/contract.ts";
 import { compressText, preferredEncoding } from "../messages/encodings.ts";
 import type { Reply } from "../messages/reply.ts";
 

@@ -1,13 +1,13 @@
 import { extname } from "node:path";
 import { yieldToEventLoop } from "../../domain/running/background.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest } from "../../domain/running/errors.ts";
 import { csvLine } from "../../domain/values/spreadsheet-text.ts";
 import { type Content, exportText, orderContent, petContent } from "../../files/exports.ts";
 import { delimiterNames, type Format, formats, importFormats } from "../../files/formats.ts";
 import { exampleOrder } from "../api/contract/examples.ts";
 import { choiceParameter, type QueryParameter, queryOf, readParameter } from "../api/parameters.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 import { exampleFullPet } from "./contract/stock-schemas.ts";
-import type { AdminDeclaration } from "./operation.ts";
 
 const formatParameter = choiceParameter("format", formats, "The format of the file.", "csv");
 export const importFormatParameter = choiceParameter(
@@ -31,7 +31,7 @@ export function readFormat<F extends string>(
 ): F {
   const extension = extname(fileName).slice(1).toLowerCase();
   const format = readParameter(query, parameter) ?? parameter.parse(extension);
-  if (format === undefined) throw new ServiceError("invalid_request", parameter.message);
+  if (format === undefined) throw invalidRequest(parameter.message);
   return format;
 }
 

@@ -1,13 +1,6 @@
 import { every } from "../../domain/running/background.ts";
 import type { Log } from "../../domain/running/events.ts";
 
-export interface FailedSignIns {
-  /** Counts a request without a valid operator key or session. */
-  count(request: Pick<Request, "headers">, address: string): void;
-  /** Logs what has not been logged yet. */
-  stop(): void;
-}
-
 const reportEveryMs = 60_000;
 
 /** The number of lines in a minute. Further addresses are counted together. */
@@ -18,7 +11,7 @@ const addressesMax = 100;
  * counted: a browser whose session has ended sends them. The key is not logged, because it may be another
  * one of the same owner.
  */
-export function createFailedSignIns(log: Log, everyMs = reportEveryMs): FailedSignIns {
+export function createFailedSignIns(log: Log, everyMs = reportEveryMs) {
   const failures = new Map<string, number>();
 
   function report(): void {
@@ -28,13 +21,15 @@ export function createFailedSignIns(log: Log, everyMs = reportEveryMs): FailedSi
 
   const stopReports = every(everyMs, "counting failed sign-ins", log, report);
   return {
-    count({ headers }, address) {
+    /** Counts a request without a valid operator key or session. */
+    count({ headers }: Pick<Request, "headers">, address: string): void {
       if (!headers.has("authorization")) return;
       const isSeparate = failures.has(address) || failures.size < addressesMax;
       const counted = isSeparate ? address : "others";
       failures.set(counted, (failures.get(counted) ?? 0) + 1);
     },
-    stop() {
+    /** Logs what has not been logged yet. */
+    stop(): void {
       stopReports();
       report();
     },

@@ -1,4 +1,4 @@
-import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
+import { InvalidField, invalidRequest } from "../../domain/running/errors.ts";
 import { isJsonObject, JsonNumber } from "../../domain/values/json.ts";
 import { parseInstant } from "../../domain/values/times.ts";
 import { parseBody } from "../api/parameters.ts";
@@ -25,7 +25,7 @@ export async function readOptionalFields({ request, operation }: Call): Promise<
 
 function parseFields(text: string, known: readonly string[]): Fields {
   const body = parseBody(text);
-  if (!isJsonObject(body)) throw new ServiceError("invalid_request", objectBodyRequired);
+  if (!isJsonObject(body)) throw invalidRequest(objectBodyRequired);
   for (const name of Object.keys(body)) rejectUnknownField(name, known);
   return body;
 }

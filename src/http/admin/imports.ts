@@ -17,21 +17,10 @@ import {
   petRows,
   type RowKind,
 } from "../../domain/catalogue/imports.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest, ServiceError } from "../../domain/running/errors.ts";
 import { headerMapRule, ignored, parseHeaderMap } from "../../files/table.ts";
-import { json } from "../api/contract/operation.ts";
-import {
-  count,
-  flag,
-  int64,
-  integer,
-  listOf,
-  named,
-  responseObject,
-  type Schema,
-  text,
-  textOrNull,
-} from "../api/contract/schema.ts";
+import { json } from "../api/contract/contract.ts";
+import * as schema from "../api/contract/schema.ts";
 import {
   flagParameter,
   queryOf,
@@ -40,13 +29,13 @@ import {
   singleValue,
 } from "../api/parameters.ts";
 import { bodyTooLarge, compressedBody, incompleteBody } from "../messages/error-messages.ts";
-import type { Reply } from "../messages/reply.ts";
+import { ok, type Reply } from "../messages/reply.ts";
 import { readChunks } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import { keepOpen } from "../pipeline/keep-open.ts";
 import type { Call } from "../pipeline/operation.ts";
+import { type AdminDeclaration, actorOf } from "./admin-declaration.ts";
 import { delimiterParameter, importFormatParameter, readFormat } from "./exports.ts";
-import { type AdminDeclaration, actorOf } from "./operation.ts";
 
 const exampleProblem = {
   line: 3,
@@ -82,50 +71,52 @@ function formatHint(format: string): string {
   return `The file looks like ${formatNames[format]}. Import it with the format ${format}.`;
 }
 
-export const importSchemas: Readonly<Record<string, Schema>> = {
-  ImportProblem: responseObject(
+export const importSchemas: Readonly<Record<string, schema.Schema>> = {
+  ImportProblem: schema.responseObject(
     "A problem with a row of the file.",
     {
-      line: integer(1, Number.MAX_SAFE_INTEGER, "The line on which the row starts."),
-      column: textOrNull("The column. Null if the problem concerns the whole row or the file."),
-      value: textOrNull("The value, shortened. Null if there is none."),
-      rule: text(
+      line: schema.integer(1, Number.MAX_SAFE_INTEGER, "The line on which the row starts."),
+      column: schema.textOrNull(
+        "The column. Null if the problem concerns the whole row or the file.",
+      ),
+      value: schema.textOrNull("The value, shortened. Null if there is none."),
+      rule: schema.text(
         "The rule that is broken: the end of a sentence that starts with column and value.",
       ),
     },
     exampleProblem,
   ),
-  ImportProblems: responseObject(
+  ImportProblems: schema.responseObject(
     "What is wrong with the file.",
     {
-      total: count("How many problems there are."),
+      total: schema.number("How many problems there are."),
       rows: {
-        ...listOf(
+        ...schema.listOf(
           "ImportProblem",
           `The first ${problemsListedMax} problems, in the order of the file.`,
         ),
         maxItems: problemsListedMax,
       },
-      hint: textOrNull("What to do if the file seems to have another format."),
+      hint: schema.textOrNull("What to do if the file seems to have another format."),
     },
     { ...exampleRejected.problems, hint: formatHint("ndjson") },
   ),
-  ImportDifference: responseObject(
+  ImportDifference: schema.responseObject(
     "What the import would change in one field.",
     {
-      id: int64("The ID of the pet or of the order."),
-      field: text("The name of the field."),
+      id: schema.int64("The ID of the pet or of the order."),
+      field: schema.text("The name of the field."),
       from: { description: "The value in the store. Null for a new pet or order." },
       to: { description: "The value in the file." },
     },
     exampleDifference,
   ),
-  ImportDifferences: responseObject(
+  ImportDifferences: schema.responseObject(
     "What the import would change.",
     {
-      total: count("How many differences there are. 0 unless this was a dry run."),
+      total: schema.number("How many differences there are. 0 unless this was a dry run."),
       rows: {
-        ...listOf(
+        ...schema.listOf(
           "ImportDifference",
           `The first ${differencesListedMax} differences, by ascending ID. There are fewer if their values are long.`,
         ),
@@ -134,24 +125,26 @@ export const importSchemas: Readonly<Record<string, Schema>> = {
     },
     exampleImport.differences,
   ),
-  ImportColumn: responseObject(
+  ImportColumn: schema.responseObject(
     "A column of the file.",
     {
-      header: text("Its header."),
-      field: textOrNull("The field that it is imported as, or `ignore`. Null if it is unknown."),
+      header: schema.text("Its header."),
+      field: schema.textOrNull(
+        "The field that it is imported as, or `ignore`. Null if it is unknown.",
+      ),
     },
     exampleColumn,
   ),
-  Import: responseObject(
+  Import: schema.responseObject(
     "The result of an import, or of its dry run.",
     {
-      dryRun: flag("True if nothing was changed."),
-      created: count("How many pets or orders are new."),
-      changed: count("How many existing ones change."),
-      unchanged: count("How many existing ones stay the same."),
-      problems: named("ImportProblems", "If there is a problem, no row is imported."),
-      differences: named("ImportDifferences", "Only a dry run lists differences."),
-      columns: listOf("ImportColumn", "Only a dry run of CSV or a workbook lists columns."),
+      dryRun: schema.flag("True if nothing was changed."),
+      created: schema.number("How many pets or orders are new."),
+      changed: schema.number("How many existing ones change."),
+      unchanged: schema.number("How many existing ones stay the same."),
+      problems: schema.named("ImportProblems", "If there is a problem, no row is imported."),
+      differences: schema.named("ImportDifferences", "Only a dry run lists differences."),
+      columns: schema.listOf("ImportColumn", "Only a dry run of CSV or a workbook lists columns."),
     },
     exampleImport,
   ),
@@ -201,7 +194,7 @@ async function importFile(
   // While the file arrives, a silent client is cut off as usual.
   const waitForImport = () => void open.use(keepOpen(context, call));
   const outcome = await imports.run(run, bytes, waitForImport, request.signal);
-  return { status: 200, body: JSON.stringify(importOf(run, outcome)) };
+  return ok(importOf(run, outcome));
 }
 
 function readRun(what: ImportRun["what"], columns: object, call: Call): ImportRun {
@@ -224,7 +217,7 @@ function importOf({ isDryRun: dryRun }: ImportRun, outcome: ImportOutcome) {
       throw notRun("import", outcome);
     case "rejected": {
       const { problems, total, columns } = outcome;
-      if (!dryRun) throw new ServiceError("invalid_request", rejectedMessage(problems, total));
+      if (!dryRun) throw invalidRequest(rejectedMessage(problems, total));
       const counts = { created: 0, changed: 0, unchanged: 0 };
       const found = { problems: problemsOf(problems, total), ...noDifferences };
       return { dryRun, ...counts, ...found, columns };
@@ -291,7 +284,7 @@ Each instance runs one import or undo of several changes at a time. If the conne
           "The file, not compressed. A text is in UTF-8, and CSV may be in Windows-1252. Of a workbook, the first sheet is read. Its media type is ignored. It can have up to 64 MiB, unless the service is configured differently.",
         others: {
           "application/octet-stream": {
-            schema: text("The bytes of the file."),
+            schema: schema.text("The bytes of the file."),
             examples: {},
           },
         },

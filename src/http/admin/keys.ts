@@ -13,13 +13,14 @@ import { dayMs, minuteMs } from "../../domain/limits/limits.ts";
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import { inOrder } from "../../domain/values/json.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
+import { type Contract, json, jsonList, type Parameter } from "../api/contract/contract.ts";
 import { exampleKeyId } from "../api/contract/examples.ts";
-import { type Contract, json, jsonList, type Parameter } from "../api/contract/operation.ts";
-import { jsonBody, mergePatchBody } from "../api/operation.ts";
+import { jsonBody, mergePatchBody } from "../api/declaration.ts";
 import { flagParameter, keyIdPattern, queryOf, readParameter } from "../api/parameters.ts";
-import type { Reply } from "../messages/reply.ts";
+import { ok, type Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
+import { type AdminDeclaration, byOperator } from "./admin-declaration.ts";
 import { exampleNewKey, keyNames } from "./contract/key-schemas.ts";
 import {
   bodyMessages,
@@ -33,7 +34,6 @@ import {
   textListField,
   timeField,
 } from "./fields.ts";
-import { type AdminDeclaration, byOperator } from "./operation.ts";
 
 export const keyIdParameter: Parameter = {
   name: "keyId",
@@ -74,7 +74,7 @@ const listKeys: AdminDeclaration = {
   async handle({ store, clock, admin }) {
     const now = clock.now();
     const statuses = await lifecycle.listKeyStatuses(store, now, admin.findUsage);
-    return { status: 200, body: JSON.stringify(statuses.map((one) => describeKey(one, now))) };
+    return ok(statuses.map((one) => describeKey(one, now)));
   },
 };
 
@@ -130,9 +130,7 @@ const getKey: AdminDeclaration = {
     success: { 200: json("The key.", "Key") },
     messages: notFound,
   },
-  async handle(context, call) {
-    return keyReply(context, 200, readKeyId(call));
-  },
+  handle: (context, call) => keyReply(context, 200, readKeyId(call)),
 };
 
 /** A request without any known field changes nothing. */

@@ -1,11 +1,17 @@
 import { roleScopes } from "../../domain/keys/keys.ts";
 import { errorCodes } from "../../domain/running/errors.ts";
+import { namesIn, tagged } from "../api/contract/contract.ts";
 import { errorSchemas } from "../api/contract/errors.ts";
-import { namesIn, tagged } from "../api/contract/operation.ts";
 import type { Schema } from "../api/contract/schema.ts";
-import { bodyRule } from "../api/operation.ts";
+import { bodyRule } from "../api/declaration.ts";
 import { schemas as apiSchemas } from "../api/operations.ts";
 import type { Reply } from "../messages/reply.ts";
+import {
+  type AdminDeclaration,
+  type AdminOperation,
+  type AdminSettings,
+  rolesOfTags,
+} from "./admin-declaration.ts";
 import { auditOperations, auditSchemas } from "./audit.ts";
 import { backupOperations, backupSchemas } from "./backups.ts";
 import { changeOperations } from "./changes.ts";
@@ -16,12 +22,6 @@ import { webhookSchemas } from "./contract/webhook-schemas.ts";
 import { exportOrders, exportPets } from "./exports.ts";
 import { importOrders, importPets, importSchemas } from "./imports.ts";
 import { keyOperations } from "./keys.ts";
-import {
-  type AdminDeclaration,
-  type AdminOperation,
-  type AdminSettings,
-  rolesOfTags,
-} from "./operation.ts";
 import { petOperations } from "./pets.ts";
 import { refusedOperations, refusedSchemas } from "./requests.ts";
 import { rejectOtherOrigins } from "./same-origin.ts";

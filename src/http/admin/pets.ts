@@ -15,9 +15,9 @@ import { petExists } from "../../domain/shop/pet-lifecycle.ts";
 import { int64Pattern, parseInt64 } from "../../domain/values/int64.ts";
 import { reasonCharactersMax } from "../../domain/values/texts.ts";
 import { readId } from "../api/change-list.ts";
-import { json } from "../api/contract/operation.ts";
+import { json } from "../api/contract/contract.ts";
 import { reference } from "../api/contract/schema.ts";
-import { jsonBody, mergePatchBody } from "../api/operation.ts";
+import { jsonBody, mergePatchBody } from "../api/declaration.ts";
 import {
   integerParameter,
   petIdParameter,
@@ -30,9 +30,9 @@ import {
 } from "../api/parameters.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
+import { type AdminDeclaration, actorOf } from "./admin-declaration.ts";
 import { exampleConflict, versionConflict } from "./conflicts.ts";
 import { bodyMessages, type Fields, fieldReader, given, readFields, textField } from "./fields.ts";
-import { type AdminDeclaration, actorOf } from "./operation.ts";
 
 const notFound = { not_found: { not_found: petNotFound } };
 
@@ -117,9 +117,7 @@ const getPet: AdminDeclaration = {
     success: { 200: json("The pet.", "PetDetails") },
     messages: notFound,
   },
-  async handle(context, call) {
-    return petReply(context, readPetId(call.request));
-  },
+  handle: (context, call) => petReply(context, readPetId(call.request)),
 };
 
 /** A request without any known field changes nothing. */

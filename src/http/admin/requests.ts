@@ -1,19 +1,26 @@
+import { pageOf } from "../../domain/ledger/store.ts";
 import { refusedRowJson } from "../../domain/requests/outcomes.ts";
 import { withoutKey } from "../../domain/requests/store.ts";
 import { errorCodes } from "../../domain/running/errors.ts";
+import { jsonList } from "../api/contract/contract.ts";
 import { exampleKeyId, exampleRequestId } from "../api/contract/examples.ts";
-import { jsonList } from "../api/contract/operation.ts";
 import { responseObject, type Schema, seq, text, textOrNull } from "../api/contract/schema.ts";
-import { pageReply } from "../api/pages.ts";
-import { choiceParameter, patternParameter, queryOf, readParameter } from "../api/parameters.ts";
+import { pageReply } from "../api/page-reply.ts";
+import {
+  choiceParameter,
+  patternParameter,
+  queryOf,
+  readParameter,
+  readParameters,
+} from "../api/parameters.ts";
 import {
   getRequest as apiRequest,
   errorFields,
   exampleError,
   replyOutcome,
 } from "../api/requests.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 import { before, limit, rowsPerPage } from "./audit.ts";
-import type { AdminDeclaration } from "./operation.ts";
 
 const named = { seq: 17, requestId: exampleRequestId, keyId: exampleKeyId, keyName: "Till 3" };
 
@@ -53,15 +60,8 @@ const listRequests: AdminDeclaration = {
   async handle({ store }, call) {
     const query = queryOf(call.request);
     const size = readParameter(query, limit) ?? rowsPerPage.initial;
-    const filter = {
-      before: readParameter(query, before),
-      keyId: readParameter(query, key),
-      code: readParameter(query, code),
-    };
-    // One more than requested shows whether there is a next page.
-    const found = await store.requests.listRequests(filter, size + 1);
-    const rows = found.slice(0, size);
-    const next = found.length > size ? rows.at(-1)!.seq : undefined;
+    const filter = readParameters(query, { before, keyId: key, code });
+    const { rows, next } = pageOf(await store.requests.listRequests(filter, size + 1), size);
     return pageReply(call, query, `[${rows.map(refusedRowJson).join()}]`, "before", next);
   },
 };

@@ -6,25 +6,12 @@ import { lowStockRule } from "../../domain/sales/sales.ts";
 import { minutesCounted } from "../../domain/usage/change-counts.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
 import type { Webhook } from "../../domain/webhooks/webhook.ts";
+import { json } from "../api/contract/contract.ts";
 import { exampleTime } from "../api/contract/examples.ts";
-import { json } from "../api/contract/operation.ts";
-import {
-  choice,
-  count,
-  flag,
-  listOf,
-  named,
-  nullable,
-  orNull,
-  quantity,
-  responseObject,
-  type Schema,
-  text,
-  time,
-} from "../api/contract/schema.ts";
+import * as schema from "../api/contract/schema.ts";
 import { headOf } from "../api/history.ts";
 import { stockTotals } from "../list/totals.ts";
-import type { AdminDeclaration } from "./operation.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 
 const exampleService = {
   version: "0.17.0",
@@ -50,74 +37,82 @@ const exampleService = {
   ],
 };
 
-export const serviceSchemas: Readonly<Record<string, Schema>> = {
-  StockTotal: responseObject(
+export const serviceSchemas: Readonly<Record<string, schema.Schema>> = {
+  StockTotal: schema.responseObject(
     "The entries with one status.",
     {
-      entries: count("The number of entries."),
-      quantity: count("The sum of their quantities. At most 2^53 − 1."),
+      entries: schema.number("The number of entries."),
+      quantity: schema.number("The sum of their quantities. At most 2^53 − 1."),
     },
     exampleService.stock.available,
   ),
-  StockTotals: responseObject(
+  StockTotals: schema.responseObject(
     "The stock by status.",
     Object.fromEntries(
-      petStatuses.map((status) => [status, named("StockTotal", `Entries that are ${status}.`)]),
+      petStatuses.map((status) => [
+        status,
+        schema.named("StockTotal", `Entries that are ${status}.`),
+      ]),
     ),
     exampleService.stock,
   ),
-  WebhookCounts: responseObject(
+  WebhookCounts: schema.responseObject(
     "The number of webhooks in each state.",
     {
-      active: count("Webhooks that deliver."),
-      paused: count("Webhooks that are paused."),
-      disabled: count("Webhooks that are disabled, because the receiver returned 410."),
-      failing: count("Active webhooks whose last attempt failed."),
+      active: schema.number("Webhooks that deliver."),
+      paused: schema.number("Webhooks that are paused."),
+      disabled: schema.number("Webhooks that are disabled, because the receiver returned 410."),
+      failing: schema.number("Active webhooks whose last attempt failed."),
     },
     exampleService.webhooks,
   ),
-  LastBackup: responseObject(
+  LastBackup: schema.responseObject(
     "The last backup that succeeded.",
-    { lastAt: time("When it ended."), ageSeconds: count("The time since then, in seconds.") },
+    {
+      lastAt: schema.time("When it ended."),
+      ageSeconds: schema.number("The time since then, in seconds."),
+    },
     exampleService.backup,
   ),
-  Attention: responseObject(
+  Attention: schema.responseObject(
     "Something that an operator should look at.",
     {
-      severity: choice(
+      severity: schema.choice(
         ["problem", "warning"],
         "`problem` if something does not work, `warning` if something may stop working.",
       ),
-      text: text("What it is, in a sentence."),
-      view: text("The view of the console that shows more."),
+      text: schema.text("What it is, in a sentence."),
+      view: schema.text("The view of the console that shows more."),
     },
     exampleService.attention[0]!,
   ),
-  Service: responseObject(
+  Service: schema.responseObject(
     "The state of the service.",
     {
-      version: text("The version of the service."),
-      environment: choice(environments, "The environment of the service."),
-      engine: choice(["SQLite", "PostgreSQL"], "The database engine."),
-      schema: count("The version of the store's schema."),
-      startedAt: time("When this instance was started."),
-      now: time("The current time of the service."),
-      ledger: named("LedgerHead", "The end of the ledger."),
-      stock: named("StockTotals", "The stock by status."),
-      lowStockAt: orNull(quantity("The default threshold, set by `--low-stock-at`, or null.")),
-      lowEntries: count(`The number of entries that are low. ${lowStockRule}`),
+      version: schema.text("The version of the service."),
+      environment: schema.choice(environments, "The environment of the service."),
+      engine: schema.choice(["SQLite", "PostgreSQL"], "The database engine."),
+      schema: schema.number("The version of the store's schema."),
+      startedAt: schema.time("When this instance was started."),
+      now: schema.time("The current time of the service."),
+      ledger: schema.named("LedgerHead", "The end of the ledger."),
+      stock: schema.named("StockTotals", "The stock by status."),
+      lowStockAt: schema.orNull(
+        schema.quantity("The default threshold, set by `--low-stock-at`, or null."),
+      ),
+      lowEntries: schema.number(`The number of entries that are low. ${lowStockRule}`),
       changesPerMinute: {
         type: "array",
-        items: count("Changes in one minute."),
+        items: schema.number("Changes in one minute."),
         minItems: minutesCounted,
         maxItems: minutesCounted,
         description:
           "The changes in each of the last 60 minutes, the oldest first. The last value is the current minute so far.",
       },
-      isReady: flag("Whether `/readyz` returns 200."),
-      webhooks: named("WebhookCounts", "The webhooks."),
-      backup: nullable("LastBackup", "The last backup, or null if there is none."),
-      attention: listOf(
+      isReady: schema.flag("Whether `/readyz` returns 200."),
+      webhooks: schema.named("WebhookCounts", "The webhooks."),
+      backup: schema.nullable("LastBackup", "The last backup, or null if there is none."),
+      attention: schema.listOf(
         "Attention",
         "What an operator should look at, problems first. Only owners see what is about keys, webhooks and backups.",
       ),

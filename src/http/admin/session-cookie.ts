@@ -3,7 +3,7 @@ import { sessionMs } from "../../domain/keys/sessions.ts";
 import type { Call } from "../pipeline/operation.ts";
 
 /** A request, and where its client reaches the service. */
-type Received = Pick<Call, "request" | "origin">;
+export type Received = Pick<Call, "request" | "origin">;
 
 /**
  * Production and staging can have the same host. Over TLS, the prefix makes browsers refuse a cookie

@@ -1,22 +1,15 @@
 import { environments, roleOf, roles } from "../../domain/keys/keys.ts";
 import { endSession as end, startSession as start } from "../../domain/keys/sessions.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest } from "../../domain/running/errors.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
+import { json } from "../api/contract/contract.ts";
 import { exampleOperatorId } from "../api/contract/examples.ts";
-import { json } from "../api/contract/operation.ts";
-import {
-  choice,
-  named,
-  responseObject,
-  type Schema,
-  text,
-  timeOrNull,
-} from "../api/contract/schema.ts";
+import * as schema from "../api/contract/schema.ts";
 import { signInWithKey } from "../messages/error-messages.ts";
 import { keyIn } from "../pipeline/authentication.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { type AdminDeclaration, actorOf } from "./operation.ts";
+import { type AdminDeclaration, actorOf } from "./admin-declaration.ts";
 import { rejectForeignSignIn } from "./same-origin.ts";
 import { sessionCookie, sessionTokenIn } from "./session-cookie.ts";
 
@@ -27,23 +20,23 @@ const exampleSession = {
   expiresAt: "2026-11-16T20:00:00.000Z",
 };
 
-export const sessionSchemas: Readonly<Record<string, Schema>> = {
-  Operator: responseObject(
+export const sessionSchemas: Readonly<Record<string, schema.Schema>> = {
+  Operator: schema.responseObject(
     "An operator: the owner of an operator key.",
     {
-      id: text("The ID of the operator key."),
-      name: text("The name of the operator key."),
-      role: choice(roles, "What the operator can do."),
+      id: schema.text("The ID of the operator key."),
+      name: schema.text("The name of the operator key."),
+      role: schema.choice(roles, "What the operator can do."),
     },
     exampleSession.operator,
   ),
-  Session: responseObject(
+  Session: schema.responseObject(
     "Who is signed in, and where.",
     {
-      operator: named("Operator", "Who is signed in."),
-      environment: choice(environments, "The environment of the service."),
-      version: text("The version of the service."),
-      expiresAt: timeOrNull(
+      operator: schema.named("Operator", "Who is signed in."),
+      environment: schema.choice(environments, "The environment of the service."),
+      version: schema.text("The version of the service."),
+      expiresAt: schema.timeOrNull(
         "When the session ends by itself. For a request with a key, when the key expires; null if it does not.",
       ),
     },
@@ -66,7 +59,7 @@ const startSession: AdminDeclaration = {
     rejectForeignSignIn(call);
     const { store, clock, admin } = context;
     const key = keyIn(call.request);
-    if (key === undefined) throw new ServiceError("invalid_request", signInWithKey);
+    if (key === undefined) throw invalidRequest(signInWithKey);
     const { token, expiresAt } = await start(store.sessions, clock.now(), actorOf(call), key);
     const body = await sessionJson(context, call, Math.min(expiresAt, call.caller.expiresAt));
     const cookie = sessionCookie(call, admin.facts.environment, token);

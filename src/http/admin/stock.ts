@@ -5,7 +5,7 @@ import { petNotFound } from "../../domain/ledger/inventory.ts";
 import type { Change } from "../../domain/ledger/ledger.ts";
 import { yieldToEventLoop } from "../../domain/running/background.ts";
 import type { MaybePromise } from "../../domain/running/clock.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest, ServiceError } from "../../domain/running/errors.ts";
 import { firstPaceDay, type PetNumber, paceDays } from "../../domain/sales/sales.ts";
 import { changeStock } from "../../domain/shop/shop.ts";
 import {
@@ -17,8 +17,8 @@ import {
   statusRule,
 } from "../api/change-list.ts";
 import { exampleShortage, versionedJson } from "../api/changes.ts";
-import { json } from "../api/contract/operation.ts";
-import { mergePatchBody } from "../api/operation.ts";
+import { json } from "../api/contract/contract.ts";
+import { mergePatchBody } from "../api/declaration.ts";
 import {
   idempotencyKeyParameter,
   identifyRequest,
@@ -30,10 +30,10 @@ import { compressed, preferredEncoding } from "../messages/encodings.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 import { exampleConflict, versionConflict } from "./conflicts.ts";
 import { exampleStock } from "./contract/stock-schemas.ts";
 import { bodyMessages, readFields } from "./fields.ts";
-import type { AdminDeclaration } from "./operation.ts";
 import { petNameFields } from "./pets.ts";
 
 /** Entries that are read and written in one turn of the event loop: a few milliseconds of work. */
@@ -105,10 +105,7 @@ async function streamed(
   json: AsyncIterable<Uint8Array>,
 ): Promise<Reply> {
   const encoding = preferredEncoding(request.headers.get("accept-encoding"));
-  const headers = {
-    Vary: "Accept-Encoding",
-    ...(encoding === undefined ? {} : { "Content-Encoding": encoding }),
-  };
+  const headers = { Vary: "Accept-Encoding", ...(encoding && { "Content-Encoding": encoding }) };
   const body = await snapshots.open({ request, caller }, async () =>
     encoding === undefined ? json : compressed(json, encoding),
   );
@@ -153,20 +150,15 @@ const updateStock: AdminDeclaration = {
     const sent = await readFields(call);
     const change: Change = {
       petId,
-      ...readAmount(sent, invalid),
-      expected: readExpected(sent, invalid),
-      reason: readReason(sent, invalid),
+      ...readAmount(sent, invalidRequest),
+      expected: readExpected(sent, invalidRequest),
+      reason: readReason(sent, invalidRequest),
     };
     const path = operation.path.replace("{petId}", String(petId));
     const key = request.headers.get("idempotency-key");
     const idempotency = identifyRequest(call, key, path, canonicalText([change]));
-    const write = {
-      requestId,
-      signal: request.signal,
-      trace,
-      cause: "console",
-      idempotency,
-    } as const;
+    const { signal } = request;
+    const write = { requestId, signal, trace, cause: "console", idempotency } as const;
     const outcome = await changeStock(context, caller, change, write);
     if (outcome.kind === "stored") {
       const reply = { status: 200, body: versionedJson(outcome.entries[0]!) };
@@ -203,10 +195,6 @@ async function* listJson<T extends { readonly petId: bigint }>(
 function namedEntryJson(entry: NamedEntry): string {
   const { quantity, status, version } = entry;
   return `{${petNameFields(entry)},"quantity":${quantity},"status":"${status}","version":${version}}`;
-}
-
-function invalid(message: string): ServiceError {
-  return new ServiceError("invalid_request", message);
 }
 
 export const stockOperations = { listStock, listSales, updateStock };

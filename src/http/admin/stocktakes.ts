@@ -1,51 +1,46 @@
 import { countedMax, stocktakeMsMax } from "../../domain/catalogue/stocktakes.ts";
 import { formatCursor } from "../../domain/ledger/cursors.ts";
 import { readId } from "../api/change-list.ts";
+import { json } from "../api/contract/contract.ts";
 import { exampleTime } from "../api/contract/examples.ts";
-import { json } from "../api/contract/operation.ts";
-import {
-  int64,
-  listOf,
-  requestObject,
-  responseObject,
-  type Schema,
-  text,
-  time,
-} from "../api/contract/schema.ts";
+import * as schema from "../api/contract/schema.ts";
 import { jsonTypes } from "../messages/requests.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 import { exampleStock } from "./contract/stock-schemas.ts";
 import { bodyMessages, fieldReader, readFields } from "./fields.ts";
-import type { AdminDeclaration } from "./operation.ts";
 
 const exampleStocktake = { keyName: "Ada", pets: [7, 8] };
 
-const pets: Schema = {
+const pets: schema.Schema = {
   type: "array",
-  items: int64("The ID of a pet."),
+  items: schema.int64("The ID of a pet."),
   maxItems: countedMax,
   description: "The pets that were counted and whose counts are not applied yet.",
 };
 
-export const stocktakeSchemas: Readonly<Record<string, Schema>> = {
-  Stocktake: responseObject(
+export const stocktakeSchemas: Readonly<Record<string, schema.Schema>> = {
+  Stocktake: schema.responseObject(
     "What one operator has counted.",
-    { keyName: text("The name of the operator key."), pets },
+    { keyName: schema.text("The name of the operator key."), pets },
     exampleStocktake,
   ),
-  StocktakeList: responseObject(
+  StocktakeList: schema.responseObject(
     "What other operators have counted.",
     {
-      cursor: text(
+      cursor: schema.text(
         "The end of the ledger, for `countedAt` of what you count now. It includes every change that was confirmed before you sent the request.",
       ),
-      now: time(
+      now: schema.time(
         "The time by the clock that the times of changes come from, for `countedTime` of what you count without a connection.",
       ),
-      others: listOf("Stocktake", "Those of the last 24 hours, the latest first. At most 50."),
+      others: schema.listOf(
+        "Stocktake",
+        "Those of the last 24 hours, the latest first. At most 50.",
+      ),
     },
     { cursor: exampleStock.cursor, now: exampleTime, others: [exampleStocktake] },
   ),
-  CountedPets: requestObject("What you have counted.", { pets }, { pets: [7, 8] }),
+  CountedPets: schema.requestObject("What you have counted.", { pets }, { pets: [7, 8] }),
 };
 
 const petsRule = `must be an array of at most ${countedMax} 64-bit integers`;

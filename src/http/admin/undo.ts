@@ -4,41 +4,32 @@ import { nothingFound, petsListedMax } from "../../domain/catalogue/undo-togethe
 import { undoRow } from "../../domain/history/undo.ts";
 import { petNotFound } from "../../domain/ledger/inventory.ts";
 import { ledgerRowJson, seqMax, type Unit } from "../../domain/ledger/ledger.ts";
-import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
+import { InvalidField, invalidRequest, ServiceError } from "../../domain/running/errors.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
 import { isReason, reasonRule } from "../../domain/values/texts.ts";
+import { json, type Parameter } from "../api/contract/contract.ts";
 import { exampleRequestId, exampleRow } from "../api/contract/examples.ts";
-import { json, type Parameter } from "../api/contract/operation.ts";
-import {
-  boundedInteger,
-  count,
-  int64,
-  listOf,
-  nullable,
-  responseObject,
-  type Schema,
-  seq,
-  textOrNull,
-} from "../api/contract/schema.ts";
+import * as schema from "../api/contract/schema.ts";
+import { jsonBody } from "../api/declaration.ts";
 import { cause, key, since } from "../api/feed.ts";
 import { until } from "../api/history.ts";
-import { jsonBody } from "../api/operation.ts";
 import {
   integerParameter,
   patternParameter,
   queryOf,
   queryParameter,
   readParameter,
+  readParameters,
   seqBounds,
 } from "../api/parameters.ts";
 import type { Context } from "../pipeline/context.ts";
 import { keepOpen } from "../pipeline/keep-open.ts";
 import type { Call } from "../pipeline/operation.ts";
+import { type AdminDeclaration, actorOf } from "./admin-declaration.ts";
 import { conflictMessage, exampleConflict } from "./conflicts.ts";
 import { exampleUndo } from "./contract/stock-schemas.ts";
 import { bodyMessages, flagField, readOptionalFields, textField } from "./fields.ts";
 import { commandRunning, dryRun, notRun } from "./imports.ts";
-import { type AdminDeclaration, actorOf } from "./operation.ts";
 
 const rowNumberRule = `Path parameter 'seq' must be an integer from 1 to ${seqMax}.`;
 
@@ -46,7 +37,7 @@ const seqParameter: Parameter = {
   name: "seq",
   in: "path",
   description: "The number of the ledger row.",
-  schema: boundedInteger(1, Number.MAX_SAFE_INTEGER),
+  schema: schema.boundedInteger(1, Number.MAX_SAFE_INTEGER),
   example: 1207,
   messages: { invalid_seq: rowNumberRule },
 };
@@ -97,7 +88,7 @@ const undoChange: AdminDeclaration = {
       throw new ServiceError("version_conflict", conflictMessage(outcome.latest));
     }
     const refusal = outcome.kind === "creates_entry" ? undoOfCreation : undoOfRemoval;
-    throw new ServiceError("invalid_request", refusal(seq, outcome.petId));
+    throw invalidRequest(refusal(seq, outcome.petId));
   },
 };
 
@@ -112,7 +103,7 @@ function undoOfRemoval(seq: number, petId: bigint): string {
 function readRowNumber({ request }: Call): number {
   const text = request.params?.seq ?? "";
   const seq = /^[1-9][0-9]{0,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(seq <= seqMax)) throw new ServiceError("invalid_request", rowNumberRule);
+  if (!(seq <= seqMax)) throw invalidRequest(rowNumberRule);
   return seq;
 }
 
@@ -145,7 +136,7 @@ export const sessionParameter = patternParameter(
 const petParameter = queryParameter({
   name: "pet",
   description: "Only changes of the pet with this ID.",
-  schema: int64("The ID of a pet."),
+  schema: schema.int64("The ID of a pet."),
   example: 7,
   rule: "must be a 64-bit integer",
   parse: parseInt64,
@@ -159,26 +150,29 @@ const asOf = integerParameter(
 
 const examplePet = { petId: 7, before: exampleRow.after, after: exampleRow.before, why: null };
 
-export const undoSchemas: Readonly<Record<string, Schema>> = {
-  UndonePet: responseObject(
+export const undoSchemas: Readonly<Record<string, schema.Schema>> = {
+  UndonePet: schema.responseObject(
     "What an undo does with the stock of one pet.",
     {
-      petId: int64("The ID of the pet."),
-      before: nullable("Stock", "The stock without the undo, or null if the pet was removed."),
-      after: nullable("Stock", "The stock with the undo, or null if the pet is left out."),
-      why: textOrNull("Why the pet is left out or needs `force`, or null. For people."),
+      petId: schema.int64("The ID of the pet."),
+      before: schema.nullable(
+        "Stock",
+        "The stock without the undo, or null if the pet was removed.",
+      ),
+      after: schema.nullable("Stock", "The stock with the undo, or null if the pet is left out."),
+      why: schema.textOrNull("Why the pet is left out or needs `force`, or null. For people."),
     },
     examplePet,
   ),
-  Undone: responseObject(
+  Undone: schema.responseObject(
     "What was undone, or what a dry run found.",
     {
-      asOf: seq("The last change that was looked at. Send it with the undo."),
-      rows: count("How many changes were found."),
-      undone: count("How many pets get a new row in the ledger."),
-      changed: count("How many pets were changed since, and are undone only with `force`."),
-      leftOut: count("How many pets cannot be undone."),
-      pets: listOf(
+      asOf: schema.seq("The last change that was looked at. Send it with the undo."),
+      rows: schema.number("How many changes were found."),
+      undone: schema.number("How many pets get a new row in the ledger."),
+      changed: schema.number("How many pets were changed since, and are undone only with `force`."),
+      leftOut: schema.number("How many pets cannot be undone."),
+      pets: schema.listOf(
         "UndonePet",
         `The first ${petsListedMax} pets. Those that are changed or left out come first.`,
       ),
@@ -187,8 +181,17 @@ export const undoSchemas: Readonly<Record<string, Schema>> = {
   ),
 };
 
-const filters = [requestParameter, sessionParameter, petParameter, since, until, key, cause];
-const filterNames = filters.map(({ name }) => `'${name}'`).join(", ");
+const filters = {
+  requestId: requestParameter,
+  session: sessionParameter,
+  petId: petParameter,
+  from: since,
+  to: until,
+  keyId: key,
+  cause,
+};
+const filterList = Object.values(filters);
+const filterNames = filterList.map(({ name }) => `'${name}'`).join(", ");
 const filterRequired = `One of the query parameters ${filterNames} is required.`;
 
 const undoChanges: AdminDeclaration = {
@@ -203,7 +206,7 @@ const undoChanges: AdminDeclaration = {
 From the quantity of each pet, the sum of these changes is subtracted. Where nothing else has changed the pet since, this gives the earlier quantity and status. Pets that were changed since are left out, unless \`force\` is true: their later changes are kept. Pets whose changes were undone are left out, so a request that is sent twice does not undo twice.
 
 Send a dry run first. Then send the same with its \`asOf\`, so that nothing is undone that was stored in the meantime. Each instance runs one import or undo of several changes at a time, besides those of assistants.`,
-    parameters: [...filters, dryRun, asOf],
+    parameters: [...filterList, dryRun, asOf],
     body: json("The reason, and whether to include pets that were changed since.", "Undo", {
       isOptional: true,
     }),
@@ -217,20 +220,13 @@ Send a dry run first. Then send the same with its \`asOf\`, so that nothing is u
   async handle(context, call) {
     const { request } = call;
     const query = queryOf(request);
-    const selection = {
-      requestId: readParameter(query, requestParameter),
-      session: readParameter(query, sessionParameter),
-      petId: readParameter(query, petParameter),
-      from: readParameter(query, since),
-      to: readParameter(query, until),
-      keyId: readParameter(query, key),
-      cause: readParameter(query, cause),
-    };
+    const selection = readParameters(query, filters);
     if (Object.values(selection).every((one) => one === undefined)) {
-      throw new ServiceError("invalid_request", filterRequired);
+      throw invalidRequest(filterRequired);
     }
     const run = {
-      ...{ ...selection, ...(await readOptions(call)) },
+      ...selection,
+      ...(await readOptions(call)),
       isDryRun: readParameter(query, dryRun) ?? false,
       asOf: readParameter(query, asOf),
     };

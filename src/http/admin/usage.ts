@@ -6,11 +6,12 @@ import {
   type UsageSeries,
   withoutKey,
 } from "../../domain/usage/usage-history.ts";
-import { json } from "../api/contract/operation.ts";
+import { json } from "../api/contract/contract.ts";
 import { choiceParameter, queryOf, readParameter } from "../api/parameters.ts";
+import { ok } from "../messages/reply.ts";
 import type { Call } from "../pipeline/operation.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 import { keyIdParameter, keyNotFound, notFound, readKeyId } from "./keys.ts";
-import type { AdminDeclaration } from "./operation.ts";
 
 const usual: Step = "minute";
 
@@ -41,7 +42,7 @@ export const getKeyUsage: AdminDeclaration = {
     const step = readStep(call);
     if (!(await store.keys.findKey(keyId))) throw new ServiceError("not_found", keyNotFound);
     const series = await admin.usage.chart(keyId, step, clock.now());
-    return { status: 200, body: JSON.stringify(seriesJson(step, series)) };
+    return ok(seriesJson(step, series));
   },
 };
 
@@ -61,7 +62,7 @@ export const getUsage: AdminDeclaration = {
     const series = await admin.usage.chart(allKeys, step, now);
     const anonymous = await admin.usage.chart(withoutKey, step, now);
     const sums = anonymous.admitted.map((count, point) => count + anonymous.refused[point]!);
-    return { status: 200, body: JSON.stringify({ ...seriesJson(step, series), withoutKey: sums }) };
+    return ok({ ...seriesJson(step, series), withoutKey: sums });
   },
 };
 

@@ -1,24 +1,15 @@
 import { InvalidField, ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
 import { inOrder, JsonNumber } from "../../domain/values/json.ts";
-import {
-  createWebhook as create,
-  deleteWebhook,
-  getWebhookStatus,
-  listWebhooks as list,
-  pauseWebhook as pause,
-  replayWebhook as replay,
-  resumeWebhook as resume,
-  rotateSecret,
-  type WebhookStatus,
-} from "../../domain/webhooks/lifecycle.ts";
+import * as lifecycle from "../../domain/webhooks/lifecycle.ts";
 import { refusals } from "../../domain/webhooks/requested-messages.ts";
 import { attemptJson, webhookJson } from "../../domain/webhooks/webhook-json.ts";
-import { type Contract, json, jsonList } from "../api/contract/operation.ts";
-import { jsonBody } from "../api/operation.ts";
-import type { Reply } from "../messages/reply.ts";
+import { type Contract, json, jsonList } from "../api/contract/contract.ts";
+import { jsonBody } from "../api/declaration.ts";
+import { ok, type Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import { keepOpen } from "../pipeline/keep-open.ts";
 import type { Call } from "../pipeline/operation.ts";
+import { type AdminDeclaration, byOperator } from "./admin-declaration.ts";
 import { exampleId, exampleMessageId, webhookNames } from "./contract/webhook-schemas.ts";
 import {
   fieldReader,
@@ -32,7 +23,6 @@ import {
   textListField,
   withoutNulls,
 } from "./fields.ts";
-import { type AdminDeclaration, byOperator } from "./operation.ts";
 
 const webhookId = {
   name: "webhookId",
@@ -67,9 +57,7 @@ const listWebhooks: AdminDeclaration = {
     description: "Returns all webhooks. A store has at most 100.",
     success: { 200: jsonList("The webhooks.", "Webhook") },
   },
-  async handle({ store }) {
-    return ok((await list(store)).map(webhookOf));
-  },
+  handle: async ({ store }) => ok((await lifecycle.listWebhooks(store)).map(webhookOf)),
 };
 
 const createWebhook: AdminDeclaration = {
@@ -99,13 +87,13 @@ const createWebhook: AdminDeclaration = {
       becomesLow: flagField(fields, "becomesLow"),
       from: integerField(fields, "from"),
     };
-    const { webhook, secret, isResolved } = await create(
+    const { webhook, secret, isResolved } = await lifecycle.createWebhook(
       store,
       admin.webhookUrls,
       terms,
       byOperator(call, clock),
     );
-    const created = webhookOf(await getWebhookStatus(store, webhook.id));
+    const created = webhookOf(await lifecycle.getWebhookStatus(store, webhook.id));
     return { status: 201, body: JSON.stringify({ ...created, secret, isResolved }) };
   },
 };
@@ -121,7 +109,7 @@ const getWebhook: AdminDeclaration = {
     messages: notFound,
   },
   async handle({ store }, call) {
-    const status = await getWebhookStatus(store, idOf(call));
+    const status = await lifecycle.getWebhookStatus(store, idOf(call));
     return ok({ ...webhookOf(status), attempts: status.attempts.map(attemptJson) });
   },
 };
@@ -137,17 +125,21 @@ const removeWebhook: AdminDeclaration = {
     messages: notFound,
   },
   async handle({ store, clock }, call) {
-    await deleteWebhook(store, idOf(call), byOperator(call, clock));
+    await lifecycle.deleteWebhook(store, idOf(call), byOperator(call, clock));
     return { status: 204, body: null };
   },
 };
 
 /** An operation that pauses or resumes a webhook. */
-function switching(path: string, set: typeof pause, contract: Contract): AdminDeclaration {
+function switching(
+  path: string,
+  set: typeof lifecycle.pauseWebhook,
+  ...texts: [string, string]
+): AdminDeclaration {
   return {
     method: "POST",
     path: `/webhooks/{webhookId}${path}`,
-    contract,
+    contract: change(...texts),
     async handle({ store, clock }, call) {
       await set(store, idOf(call), byOperator(call, clock));
       return current(store, call);
@@ -155,17 +147,19 @@ function switching(path: string, set: typeof pause, contract: Contract): AdminDe
   };
 }
 
-const pauseContract = change(
+const pauseWebhook = switching(
+  "/pause",
+  lifecycle.pauseWebhook,
   "Pause a webhook",
   "Stops the deliveries. An attempt that is under way is completed. A webhook that is already paused or disabled does not change.",
 );
-const pauseWebhook = switching("/pause", pause, pauseContract);
 
-const resumeContract = change(
+const resumeWebhook = switching(
+  "/resume",
+  lifecycle.resumeWebhook,
   "Resume a webhook",
   "Continues after the last change that was delivered. If the webhook is failing, the next attempt is made at once.",
 );
-const resumeWebhook = switching("/resume", resume, resumeContract);
 
 const replayWebhook: AdminDeclaration = {
   method: "POST",
@@ -188,7 +182,7 @@ const replayWebhook: AdminDeclaration = {
   async handle({ store, clock }, call) {
     const from = integerField(await readFields(call), "from");
     if (from === undefined) throw new InvalidField("from", "is required");
-    await replay(store, idOf(call), from, byOperator(call, clock));
+    await lifecycle.replayWebhook(store, idOf(call), from, byOperator(call, clock));
     return current(store, call);
   },
 };
@@ -211,8 +205,13 @@ const rotateWebhookSecret: AdminDeclaration = {
   },
   async handle({ store, clock }, call) {
     const overlapMs = readOverlapMs(await readOptionalFields(call));
-    const { secret } = await rotateSecret(store, idOf(call), byOperator(call, clock), overlapMs);
-    return ok({ ...webhookOf(await getWebhookStatus(store, idOf(call))), secret });
+    const { secret } = await lifecycle.rotateSecret(
+      store,
+      idOf(call),
+      byOperator(call, clock),
+      overlapMs,
+    );
+    return ok({ ...webhookOf(await lifecycle.getWebhookStatus(store, idOf(call))), secret });
   },
 };
 
@@ -270,7 +269,7 @@ function idOf({ request }: Call): string {
 }
 
 async function current(store: Context["store"], call: Call): Promise<Reply> {
-  return ok(webhookOf(await getWebhookStatus(store, idOf(call))));
+  return ok(webhookOf(await lifecycle.getWebhookStatus(store, idOf(call))));
 }
 
 /** Ids of pets are integers in JSON, and may be strings for clients that cannot write 64 bits. */
@@ -282,12 +281,8 @@ const petsField = fieldReader(petsRule, (value) => {
   return ids.every(isId) ? ids.map(String) : undefined;
 });
 
-function webhookOf(status: Pick<WebhookStatus, "webhook" | "behind">) {
+function webhookOf(status: Pick<lifecycle.WebhookStatus, "webhook" | "behind">) {
   return inOrder({ ...webhookJson(status), cursor: status.webhook.cursor.seq }, webhookNames);
-}
-
-function ok(body: unknown): Reply {
-  return { status: 200, body: JSON.stringify(body) };
 }
 
 export const webhookOperations = {

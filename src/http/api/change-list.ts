@@ -13,7 +13,7 @@ import {
   readQuantity,
 } from "../../domain/ledger/inventory.ts";
 import { type Change, seqMax } from "../../domain/ledger/ledger.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest, type ServiceError } from "../../domain/running/errors.ts";
 import { int64Max, int64Min } from "../../domain/values/int64.ts";
 import { JsonNumber } from "../../domain/values/json.ts";
 import {
@@ -32,28 +32,20 @@ export const changesRequired = `The body must be a JSON object with the field 'c
 
 export const dryRunRule = "Field 'dryRun' must be true or false.";
 
+const fields = ["petId", "quantity", "delta", "expectedVersion", "reason"] as const;
+const operatorFields = [...fields, "status", "countedAt", "countedTime"] as const;
+
 /** A change as it was sent. Undefined means not given. */
-interface SentChange {
-  petId?: unknown;
-  quantity?: unknown;
-  delta?: unknown;
-  expectedVersion?: unknown;
-  reason?: unknown;
-  status?: unknown;
-  countedAt?: unknown;
-  countedTime?: unknown;
-}
+type SentChange = Readonly<Partial<Record<(typeof operatorFields)[number], unknown>>>;
 
 /**
- * Returns the changes in the body of a batch, and whether it is a dry run. An error names the index of the change, from 0. Only
- * operators change a status or apply a count: for others, these are unknown fields.
+ * Returns the changes in the body of a batch, and whether it is a dry run. An error names the index of the
+ * change, from 0. Only operators change a status or apply a count: for others, these are unknown fields.
  */
 export function parseChanges(text: string, isOperator = false) {
   const { starts, isDryRun } = partsOfBatch(text);
-  if (starts.length === 0 || starts.length > changesMax) {
-    throw new ServiceError("invalid_request", changesRequired);
-  }
-  const names = isOperator ? [...fields, "status", "countedAt", "countedTime"] : fields;
+  if (starts.length === 0 || starts.length > changesMax) throw invalidRequest(changesRequired);
+  const names = isOperator ? operatorFields : fields;
   const changes = starts.map((start, index) =>
     toChange(readFields(text, start, index, names), index),
   );
@@ -72,13 +64,11 @@ function partsOfBatch(text: string) {
     else dryRun = text.slice(start, endOfValue(text, start));
   };
   if (text[body] === "{") eachField(text, body, visit);
-  if (dryRun !== "true" && dryRun !== "false") throw invalid(dryRunRule);
+  if (dryRun !== "true" && dryRun !== "false") throw invalidRequest(dryRunRule);
   // One more than allowed shows that there are too many.
   const starts = text[list] === "[" ? elementsAt(text, list, changesMax + 1) : [];
   return { starts, isDryRun: dryRun === "true" };
 }
-
-const fields: readonly string[] = ["petId", "quantity", "delta", "expectedVersion", "reason"];
 
 function readFields(
   text: string,
@@ -86,7 +76,7 @@ function readFields(
   index: number,
   names: readonly string[],
 ): SentChange {
-  if (text[start] !== "{") throw invalid(`Change ${index} must be a JSON object.`);
+  if (text[start] !== "{") throw invalidRequest(`Change ${index} must be a JSON object.`);
   const sent: Record<string, unknown> = {};
   eachField(text, start, (name, at) => {
     rejectUnknownField(name, names, `Change ${index}: `);
@@ -107,8 +97,8 @@ export const oneAmountRule = "Exactly one of the fields 'quantity' and 'delta' i
 
 function toChange(sent: SentChange, index: number): Change {
   const petId = readId(sent.petId);
-  if (petId === undefined) throw invalid(`Change ${index}: ${petIdFieldRule}`);
-  const fail = (sentence: string) => invalid(changeMessage(index, petId, sentence));
+  if (petId === undefined) throw invalidRequest(`Change ${index}: ${petIdFieldRule}`);
+  const fail = (sentence: string) => invalidRequest(changeMessage(index, petId, sentence));
   return {
     petId,
     ...readAmount(sent, fail),
@@ -185,10 +175,6 @@ export function readReason({ reason }: Pick<SentChange, "reason">, fail: Fail): 
 export function readId(value: unknown): bigint | undefined {
   const id = value instanceof JsonNumber ? value.toInteger() : undefined;
   return typeof id === "bigint" && id >= int64Min && id <= int64Max ? id : undefined;
-}
-
-function invalid(message: string): ServiceError {
-  return new ServiceError("invalid_request", message);
 }
 
 /**

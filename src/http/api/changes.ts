@@ -6,7 +6,7 @@ import {
 } from "../../domain/ledger/changes.ts";
 import { type Entry, petNotFound, quantityMax, type Stock } from "../../domain/ledger/inventory.ts";
 import { type Change, type Rejected, type Stored, stockJson } from "../../domain/ledger/ledger.ts";
-import { ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
+import { invalidRequest, unavailableMessages } from "../../domain/running/errors.ts";
 import { applyChanges as storeChanges } from "../../domain/shop/shop.ts";
 import { reasonCharactersMax } from "../../domain/values/texts.ts";
 import type { Reply } from "../messages/reply.ts";
@@ -21,35 +21,23 @@ import {
   parseChanges,
   petIdFieldRule,
 } from "./change-list.ts";
+import { json } from "./contract/contract.ts";
 import { exampleShortLine } from "./contract/errors.ts";
 import { exampleChanged, exampleChanges, exampleVersionedItem } from "./contract/examples.ts";
-import { json } from "./contract/operation.ts";
-import {
-  boundedInteger,
-  flag,
-  int64,
-  listOf,
-  named,
-  petStatus,
-  quantity,
-  reference,
-  requestObject,
-  responseObject,
-  type Schema,
-} from "./contract/schema.ts";
-import type { Declaration } from "./operation.ts";
+import * as schema from "./contract/schema.ts";
+import type { Declaration } from "./declaration.ts";
 import { idempotencyKeyParameter, identifyRequest, replayedHeaders } from "./parameters.ts";
 
 export const changeFields = {
-  petId: int64("The ID of the pet."),
-  quantity: quantity("The new number in stock: the total."),
+  petId: schema.int64("The ID of the pet."),
+  quantity: schema.quantity("The new number in stock: the total."),
   delta: {
-    ...boundedInteger(-quantityMax, quantityMax),
+    ...schema.boundedInteger(-quantityMax, quantityMax),
     description:
       "The number to add to the stock. Negative numbers take from the stock. The result must be from 0 to 2^53 − 1.",
   },
   expectedVersion: {
-    ...boundedInteger(1, quantityMax),
+    ...schema.boundedInteger(1, quantityMax),
     description:
       "The `version` that the entry must have before this change. Without it, any version is accepted.",
   },
@@ -63,14 +51,14 @@ export const changeFields = {
 const { petId: id, quantity: total, delta, ...conditions } = changeFields;
 const [taken, counted] = exampleChanges.changes;
 
-export const changeSchemas: Readonly<Record<string, Schema>> = {
-  QuantityChange: requestObject(
+export const changeSchemas: Readonly<Record<string, schema.Schema>> = {
+  QuantityChange: schema.requestObject(
     "Sets the stock of one pet.",
     { petId: id, quantity: total, ...conditions },
     counted!,
     ["petId", "quantity"],
   ),
-  DeltaChange: requestObject(
+  DeltaChange: schema.requestObject(
     "Adds to the stock of one pet, or takes from it.",
     { petId: id, delta, ...conditions },
     taken!,
@@ -78,50 +66,58 @@ export const changeSchemas: Readonly<Record<string, Schema>> = {
   ),
   // Two named schemas: of an object with conditions, many generators make a class without fields.
   StockChange: {
-    oneOf: [reference("schemas", "QuantityChange"), reference("schemas", "DeltaChange")],
+    oneOf: [
+      schema.reference("schemas", "QuantityChange"),
+      schema.reference("schemas", "DeltaChange"),
+    ],
     description: "A change to the stock of one pet. It has either `quantity` or `delta`.",
     examples: [taken!],
   },
-  StockChanges: requestObject(
+  StockChanges: schema.requestObject(
     "Changes that are stored together or not at all.",
     {
       changes: {
-        ...listOf(
+        ...schema.listOf(
           "StockChange",
           "The changes, in the order in which they are applied. A pet can appear more than once.",
         ),
         minItems: 1,
         maxItems: changesMax,
       },
-      dryRun: flag("True to see what the changes would do. They are checked, and not stored."),
+      dryRun: schema.flag(
+        "True to see what the changes would do. They are checked, and not stored.",
+      ),
     },
     exampleChanges,
     ["changes"],
   ),
-  VersionedItem: responseObject(
+  VersionedItem: schema.responseObject(
     "The stock of one pet, with its version.",
     {
-      petId: int64("The ID of the pet. It can be larger than 2^53."),
-      quantity: quantity("The number in stock."),
-      status: petStatus("The status of the pet. Stock updates do not change it."),
+      petId: schema.int64("The ID of the pet. It can be larger than 2^53."),
+      quantity: schema.quantity("The number in stock."),
+      status: schema.petStatus("The status of the pet. Stock updates do not change it."),
       version: {
-        ...boundedInteger(1, quantityMax),
+        ...schema.boundedInteger(1, quantityMax),
         description:
           "The version of the entry: the number of the change that made it. Send it as `expectedVersion`.",
       },
-      before: named("Stock", "The stock before the change. Only in the response to a dry run."),
+      before: schema.named(
+        "Stock",
+        "The stock before the change. Only in the response to a dry run.",
+      ),
     },
     exampleVersionedItem,
     ["before"],
   ),
-  AppliedChanges: responseObject(
+  AppliedChanges: schema.responseObject(
     "The results of a batch of changes.",
     {
-      entries: listOf(
+      entries: schema.listOf(
         "VersionedItem",
         "The entry after each change, in the order of the request. In a dry run, as it would be, with its current `version`.",
       ),
-      dryRun: flag("True if nothing was stored. Only in the response to a dry run."),
+      dryRun: schema.flag("True if nothing was stored. Only in the response to a dry run."),
     },
     exampleChanged,
     ["dryRun"],
@@ -169,10 +165,8 @@ export async function applyBatch(
 /** Rejects headers that would protect or explain an update of one entry, and do nothing here. */
 function rejectUpdateHeaders(headers: Headers): void {
   const condition = headers.get("if-match");
-  if (condition !== null && condition.trim() !== "*") {
-    throw new ServiceError("invalid_request", conditionsInBody);
-  }
-  if (headers.has("x-change-reason")) throw new ServiceError("invalid_request", reasonsInBody);
+  if (condition !== null && condition.trim() !== "*") throw invalidRequest(conditionsInBody);
+  if (headers.has("x-change-reason")) throw invalidRequest(reasonsInBody);
 }
 
 /** The fields of an AppliedChanges. */

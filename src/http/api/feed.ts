@@ -7,15 +7,16 @@ import {
   positionPattern,
 } from "../../domain/ledger/cursors.ts";
 import { causes } from "../../domain/ledger/ledger.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest } from "../../domain/running/errors.ts";
+import { weightsIn } from "../messages/encodings.ts";
 import { tooManyStreams } from "../messages/error-messages.ts";
 import { errorReply } from "../messages/errors.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { IncomingRequest } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
+import type { EventStream, Parameter } from "./contract/contract.ts";
 import { exampleRow } from "./contract/examples.ts";
-import type { EventStream, Parameter } from "./contract/operation.ts";
 import { reference, type Schema, seq, text } from "./contract/schema.ts";
 import {
   choiceParameter,
@@ -72,7 +73,7 @@ function readCursor({ headers }: IncomingRequest, query: URLSearchParams): Curso
   if (text === undefined) return undefined;
   const cursor = parseCursor(text);
   if (cursor) return cursor;
-  throw new ServiceError("invalid_request", lastEventId ? lastEventIdRule : cursorRule);
+  throw invalidRequest(lastEventId ? lastEventIdRule : cursorRule);
 }
 
 function notInFeedRule(name: string): string {
@@ -96,7 +97,7 @@ export async function openFeed(context: Context, call: Call): Promise<Reply> {
   const { request, caller, authenticator, origin, operation } = call;
   const query = queryOf(request);
   const refused = pageParameters.find((name) => query.has(name));
-  if (refused) throw new ServiceError("invalid_request", notInFeedRule(refused));
+  if (refused) throw invalidRequest(notInFeedRule(refused));
   const cursor = readCursor(request, query);
   const filter = { cause: readParameter(query, cause), keyId: readParameter(query, key) };
   const given = readParameter(query, since);
@@ -130,19 +131,8 @@ export async function openFeed(context: Context, call: Call): Promise<Reply> {
  */
 export function prefers(accept: string | null, mediaType: string, other: string): boolean {
   if (accept === null) return false;
-  return weightOf(accept, mediaType) > weightOf(accept, other);
-}
-
-/** The quality that the header gives to a media type; 0 if it does not name the type. */
-function weightOf(accept: string, mediaType: string): number {
-  for (const range of accept.split(",")) {
-    const [name = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
-    if (name !== mediaType) continue;
-    const quality = parameters.find((parameter) => parameter.startsWith("q="));
-    const weight = quality === undefined ? 1 : Number(quality.slice(2));
-    return weight >= 0 && weight <= 1 ? weight : 0;
-  }
-  return 0;
+  const weights = weightsIn(accept);
+  return (weights.get(mediaType) ?? 0) > (weights.get(other) ?? 0);
 }
 
 const exampleEpoch = "5f3b2c1e-8a4d-4f0b-9c6e-2d7a1b0e4c93";

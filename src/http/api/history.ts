@@ -2,25 +2,14 @@ import * as history from "../../domain/history/history.ts";
 import { genesisHash } from "../../domain/ledger/chain.ts";
 import { ledgerRowJson, type NamedRow, type Tip } from "../../domain/ledger/ledger.ts";
 import { rowsExaminedMax } from "../../domain/ledger/store.ts";
-import type { Reply } from "../messages/reply.ts";
+import { ok, type Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
+import { json, jsonList } from "./contract/contract.ts";
 import { errors } from "./contract/errors.ts";
 import { exampleHead, exampleRow } from "./contract/examples.ts";
-import { json, jsonList } from "./contract/operation.ts";
-import {
-  int64,
-  nullable,
-  petStatus,
-  quantity,
-  responseObject,
-  type Schema,
-  seq,
-  text,
-  textOrNull,
-  time,
-  timeOrNull,
-} from "./contract/schema.ts";
+import * as schema from "./contract/schema.ts";
+import type { Declaration } from "./declaration.ts";
 import {
   cause,
   feed,
@@ -32,65 +21,70 @@ import {
   since,
   wantsFeed,
 } from "./feed.ts";
-import type { Declaration } from "./operation.ts";
-import { pageReply } from "./pages.ts";
+import { pageReply } from "./page-reply.ts";
 import {
   instantParameter,
   integerParameter,
   petIdParameter,
   queryOf,
   readParameter,
+  readParameters,
   readPetId,
   seqBounds,
 } from "./parameters.ts";
 
-export const historySchemas: Readonly<Record<string, Schema>> = {
-  Stock: responseObject(
+export const historySchemas: Readonly<Record<string, schema.Schema>> = {
+  Stock: schema.responseObject(
     "The quantity and the status of a pet at one moment.",
-    { quantity: quantity("The number in stock."), status: petStatus("The status of the pet.") },
+    {
+      quantity: schema.quantity("The number in stock."),
+      status: schema.petStatus("The status of the pet."),
+    },
     exampleRow.after,
   ),
-  LedgerRow: responseObject(
+  LedgerRow: schema.responseObject(
     "One change to the stock of one pet. Rows are never changed or removed.",
     {
-      seq: seq(
+      seq: schema.seq(
         "The number of the row. Rows are numbered from 1 without gaps, in the order in which they were stored.",
       ),
-      petId: int64("The ID of the pet."),
-      before: nullable(
+      petId: schema.int64("The ID of the pet."),
+      before: schema.nullable(
         "Stock",
         "The stock before the change, or null if the change added the pet.",
       ),
-      after: nullable(
+      after: schema.nullable(
         "Stock",
         "The stock after the change, or null if the change removed the pet.",
       ),
-      cause: text(
+      cause: schema.text(
         "What caused the change: `api` for a request, `import` for an import by an operator, `undo` for an operator who undid an earlier change, `console` for an operator who changed the stock in the console or with the operator API, `count` for a stocktake. Later versions can add causes.",
       ),
-      keyId: textOrNull(
+      keyId: schema.textOrNull(
         "The ID of the API key or operator key, or null if no key caused the change.",
       ),
-      keyName: textOrNull("The current name of that key, or null if the key is not known."),
-      reason: textOrNull("The reason that the client or operator gave, or null."),
-      requestId: textOrNull("The `X-Request-Id` of the request that caused the change, or null."),
-      at: time(
+      keyName: schema.textOrNull("The current name of that key, or null if the key is not known."),
+      reason: schema.textOrNull("The reason that the client or operator gave, or null."),
+      requestId: schema.textOrNull(
+        "The `X-Request-Id` of the request that caused the change, or null.",
+      ),
+      at: schema.time(
         "When the change was stored, in UTC with milliseconds. It never decreases from row to row. Several rows can have the same time.",
       ),
     },
     exampleRow,
   ),
-  LedgerHead: responseObject(
+  LedgerHead: schema.responseObject(
     "The end of the ledger.",
     {
-      seq: seq("The number of the last row, or 0 if the ledger is empty."),
+      seq: schema.seq("The number of the last row, or 0 if the ledger is empty."),
       hash: {
         type: "string",
         pattern: "^[0-9a-f]{64}$",
         description:
           "The hash of the last row, in hexadecimal digits. It covers all rows up to this one. The hash of an empty ledger is the SHA-256 of an empty string.",
       },
-      at: timeOrNull("When the last row was stored, or null if the ledger is empty."),
+      at: schema.timeOrNull("When the last row was stored, or null if the ledger is empty."),
     },
     exampleHead,
   ),
@@ -138,11 +132,8 @@ function page(description: string, value: readonly unknown[]) {
 
 function readRange(query: URLSearchParams) {
   return {
+    ...readParameters(query, { after, before, since, until }),
     limit: readParameter(query, limit) ?? rowsPerPage.initial,
-    after: readParameter(query, after),
-    before: readParameter(query, before),
-    since: readParameter(query, since),
-    until: readParameter(query, until),
   };
 }
 
@@ -199,12 +190,12 @@ ${feedDescription}`,
 
 async function pageOfChanges(context: Context, call: Call): Promise<Reply> {
   const query = queryOf(call.request);
-  const { rows, nextAfter } = await history.listChanges(context, {
+  const filter = readParameters(query, { cause, keyId: key });
+  const { rows, next } = await history.listChanges(context, {
     ...readRange(query),
-    cause: readParameter(query, cause),
-    keyId: readParameter(query, key),
+    ...filter,
   });
-  const { headers, ...reply } = pageReply(call, query, rowsJson(rows), "after", nextAfter);
+  const { headers, ...reply } = pageReply(call, query, rowsJson(rows), "after", next);
   return { ...reply, headers: { ...headers, Vary: "Accept" } };
 }
 
@@ -225,11 +216,11 @@ The first page includes every change that was confirmed before you sent the requ
   async handle(context, call) {
     const petId = readPetId(call.request);
     const query = queryOf(call.request);
-    const { rows, nextBefore } = await history.listHistory(context, petId, {
+    const { rows, next } = await history.listHistory(context, petId, {
       ...readRange(query),
       signal: call.request.signal,
     });
-    return pageReply(call, query, rowsJson(rows), "before", nextBefore);
+    return pageReply(call, query, rowsJson(rows), "before", next);
   },
 };
 
@@ -256,9 +247,7 @@ Every row has a hash, made from its content and the hash of the row before it. S
       }),
     },
   },
-  async handle({ store }) {
-    return { status: 200, body: JSON.stringify(headOf(await store.history.readTip())) };
-  },
+  handle: async ({ store }) => ok(headOf(await store.history.readTip())),
 };
 
 /** An empty ledger has no time. */

@@ -1,6 +1,6 @@
 import { petNotFound, petStatuses } from "../../domain/ledger/inventory.ts";
 import type { VersionedEntry } from "../../domain/ledger/store.ts";
-import { ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
+import { invalidRequest, ServiceError, unavailableMessages } from "../../domain/running/errors.ts";
 import { quantityOutcome, setQuantity } from "../../domain/shop/shop.ts";
 import { entryJson } from "../list/chunks.ts";
 import { compressedBytesMin } from "../list/encodings.ts";
@@ -22,10 +22,10 @@ import type { Reply } from "../messages/reply.ts";
 import { readJsonText } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
+import { json, jsonList, type Parameter } from "./contract/contract.ts";
 import { exampleItem, exampleItems, exampleUpdate } from "./contract/examples.ts";
-import { json, jsonList, type Parameter } from "./contract/operation.ts";
 import { int64, petStatus, quantity, responseObject, type Schema } from "./contract/schema.ts";
-import { type Declaration, mergePatchBody } from "./operation.ts";
+import { type Declaration, mergePatchBody } from "./declaration.ts";
 import {
   idempotencyKeyParameter,
   identifyRequest,
@@ -303,7 +303,7 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
 function readIfMatch(headers: Headers): string | null {
   const ifMatch = headers.get("if-match");
   if (ifMatch === null || isTagList(ifMatch)) return ifMatch;
-  throw new ServiceError("invalid_request", ifMatchInvalid);
+  throw invalidRequest(ifMatchInvalid);
 }
 
 /** A 412 that shows the current state, so that the client need not ask for it. */

@@ -1,11 +1,11 @@
 import { apiErrorCodes } from "../../domain/running/errors.ts";
 import { changeOperations, changeSchemas } from "./changes.ts";
+import { namesIn, tagged } from "./contract/contract.ts";
 import { errorSchemas } from "./contract/errors.ts";
-import { namesIn, tagged } from "./contract/operation.ts";
 import type { Schema } from "./contract/schema.ts";
+import { type ApiOperation, type ApiSettings, bodyRule, type Declaration } from "./declaration.ts";
 import { historyOperations, historySchemas } from "./history.ts";
 import { inventoryOperations, inventorySchemas } from "./inventory.ts";
-import { type ApiOperation, type ApiSettings, bodyRule, type Declaration } from "./operation.ts";
 import { orderOperations, orderSchemas } from "./orders.ts";
 import { petOperations, petSchemas } from "./pets.ts";
 import { getRequest, requestSchemas } from "./requests.ts";

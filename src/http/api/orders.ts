@@ -6,36 +6,27 @@ import {
 } from "../../domain/catalogue/orders.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
+import { jsonList } from "./contract/contract.ts";
 import { exampleOrder } from "./contract/examples.ts";
-import { jsonList } from "./contract/operation.ts";
-import {
-  choice,
-  flag,
-  int64,
-  named,
-  quantity,
-  responseObject,
-  type Schema,
-  timeOrNull,
-} from "./contract/schema.ts";
-import type { Declaration } from "./operation.ts";
-import { pageReply } from "./pages.ts";
+import * as schema from "./contract/schema.ts";
+import type { Declaration } from "./declaration.ts";
+import { pageReply } from "./page-reply.ts";
 import { integerParameter, queryOf, queryParameter, readParameter } from "./parameters.ts";
 
-export const orderSchemas: Readonly<Record<string, Schema>> = {
-  OrderStatus: choice(
+export const orderSchemas: Readonly<Record<string, schema.Schema>> = {
+  OrderStatus: schema.choice(
     orderStatuses,
     "The progress of an order: `placed`, then `approved`, then `delivered`.",
   ),
-  Order: responseObject(
+  Order: schema.responseObject(
     "An order. Orders do not change the stock.",
     {
-      id: int64("The ID of the order."),
-      petId: int64("The ID of the ordered pet."),
-      quantity: quantity("The number ordered."),
-      shipDate: timeOrNull("The shipping date and time in UTC, or null if none is set."),
-      status: named("OrderStatus", "The progress of the order."),
-      complete: flag("Whether the order is complete."),
+      id: schema.int64("The ID of the order."),
+      petId: schema.int64("The ID of the ordered pet."),
+      quantity: schema.quantity("The number ordered."),
+      shipDate: schema.timeOrNull("The shipping date and time in UTC, or null if none is set."),
+      status: schema.named("OrderStatus", "The progress of the order."),
+      complete: schema.flag("Whether the order is complete."),
     },
     exampleOrder,
   ),
@@ -53,7 +44,7 @@ const after = queryParameter({
   name: "after",
   description:
     "The last `id` of the previous page. The page starts with the largest `id` below it.",
-  schema: int64("The ID of an order."),
+  schema: schema.int64("The ID of an order."),
   example: 1042,
   rule: "must be the id of an order: a 64-bit integer in decimal digits",
   parse: parseInt64,

@@ -1,7 +1,7 @@
 import { digestOfTexts } from "../../domain/ledger/idempotency.ts";
 import { quantityRule, readQuantity } from "../../domain/ledger/inventory.ts";
 import { seqMax } from "../../domain/ledger/ledger.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest } from "../../domain/running/errors.ts";
 import type { WriteRequest } from "../../domain/shop/shop.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
 import { isJsonObject, parseJson } from "../../domain/values/json.ts";
@@ -11,7 +11,7 @@ import { invalidJson } from "../messages/error-messages.ts";
 import type { IncomingRequest } from "../messages/requests.ts";
 import { rejectRepeatedFields } from "../messages/unknown-names.ts";
 import type { Call } from "../pipeline/operation.ts";
-import type { Parameter } from "./contract/operation.ts";
+import type { Parameter } from "./contract/contract.ts";
 import { boundedInteger, int64 } from "./contract/schema.ts";
 
 const petIdRule =
@@ -28,7 +28,7 @@ export const petIdParameter: Parameter = {
 
 export function readPetId({ params }: IncomingRequest): bigint {
   const petId = parseInt64(params?.petId ?? "");
-  if (petId === undefined) throw new ServiceError("invalid_request", petIdRule);
+  if (petId === undefined) throw invalidRequest(petIdRule);
   return petId;
 }
 
@@ -65,15 +65,21 @@ export function readParameter<T>(
   const text = singleValue(query, name);
   if (text === undefined && !required) return undefined;
   const value = parse(text ?? "");
-  if (value === undefined) throw new ServiceError("invalid_request", message);
+  if (value === undefined) throw invalidRequest(message);
   return value;
+}
+
+type Parameters = Readonly<Record<string, QueryParameter<unknown>>>;
+
+/** The values of several parameters, by the names that the caller gives them. */
+export function readParameters<P extends Parameters>(query: URLSearchParams, parameters: P) {
+  const values = Object.entries(parameters).map(([name, one]) => [name, readParameter(query, one)]);
+  return Object.fromEntries(values) as { [Name in keyof P]: ReturnType<P[Name]["parse"]> };
 }
 
 export function singleValue(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
-  if (values.length > 1) {
-    throw new ServiceError("invalid_request", `Query parameter '${name}' must not be repeated.`);
-  }
+  if (values.length > 1) throw invalidRequest(`Query parameter '${name}' must not be repeated.`);
   return values[0];
 }
 
@@ -184,9 +190,7 @@ export const reasonParameter: Parameter = {
 export function parseReason(header: string | null): string | null {
   if (header === null || header === "") return null;
   const reason = decoded(header);
-  if (reason === undefined || !isReason(reason)) {
-    throw new ServiceError("invalid_request", reasonHeaderRule);
-  }
+  if (reason === undefined || !isReason(reason)) throw invalidRequest(reasonHeaderRule);
   return reason;
 }
 
@@ -221,7 +225,7 @@ export const idempotencyKeyParameter: Parameter = {
 
 /** Returns the key without quotes. A header that is sent twice arrives joined, and is invalid. */
 function parseIdempotencyKey(header: string): string {
-  if (!idempotencyKey.test(header)) throw new ServiceError("invalid_request", idempotencyKeyRule);
+  if (!idempotencyKey.test(header)) throw invalidRequest(idempotencyKeyRule);
   return header[0] === '"' ? header.slice(1, -1).replaceAll(/\\(["\\])/g, "$1") : header;
 }
 
@@ -262,10 +266,10 @@ export function parseStockUpdate(text: string): number {
   const plain = plainUpdate.exec(text);
   if (plain) return Number(plain[1]);
   const body = parseAnyBody(text);
-  if (!isJsonObject(body)) throw new ServiceError("invalid_request", objectRequired);
-  if (!Object.hasOwn(body, "quantity")) throw new ServiceError("invalid_request", quantityMissing);
+  if (!isJsonObject(body)) throw invalidRequest(objectRequired);
+  if (!Object.hasOwn(body, "quantity")) throw invalidRequest(quantityMissing);
   const quantity = readQuantity(body.quantity);
-  if (quantity === undefined) throw new ServiceError("invalid_request", quantityInvalid);
+  if (quantity === undefined) throw invalidRequest(quantityInvalid);
   return quantity;
 }
 
@@ -283,6 +287,6 @@ function parseAnyBody(text: string, parse = parseJson): unknown {
   try {
     return parse(text);
   } catch {
-    throw new ServiceError("invalid_request", invalidJson);
+    throw invalidRequest(invalidJson);
   }
 }

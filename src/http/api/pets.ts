@@ -1,7 +1,7 @@
 import { petsDeprecatedAt } from "../../domain/catalogue/pets.ts";
 import { petNotFound } from "../../domain/ledger/inventory.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { json } from "./contract/operation.ts";
+import { json } from "./contract/contract.ts";
 import {
   exampleBarePet,
   examplePet,
@@ -10,7 +10,7 @@ import {
   shownProperties,
 } from "./contract/pet-schemas.ts";
 import { int64, petStatus, responseObject, type Schema } from "./contract/schema.ts";
-import type { Declaration } from "./operation.ts";
+import type { Declaration } from "./declaration.ts";
 import { petIdParameter, readPetId } from "./parameters.ts";
 
 export const petSchemas: Readonly<Record<string, Schema>> = {

@@ -1,12 +1,12 @@
 import * as outcomes from "../../domain/requests/outcomes.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest } from "../../domain/running/errors.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { IncomingRequest } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
+import { json, type Parameter } from "./contract/contract.ts";
 import { exampleRequestId, exampleRow, exampleTime } from "./contract/examples.ts";
-import { json, type Parameter } from "./contract/operation.ts";
 import * as schema from "./contract/schema.ts";
-import type { Declaration } from "./operation.ts";
+import type { Declaration } from "./declaration.ts";
 import { quantityInvalid } from "./parameters.ts";
 
 export const exampleError = {
@@ -27,7 +27,7 @@ export const errorFields = {
   status: schema.integer(400, 599, "The status of the response."),
   code: schema.text("The error code of the response."),
   message: schema.text("The message of the response."),
-  durationMs: schema.count("From the arrival of the request until its response, in milliseconds."),
+  durationMs: schema.number("From the arrival of the request until its response, in milliseconds."),
   userAgent: schema.textOrNull("The header `User-Agent`, or null."),
 };
 
@@ -82,7 +82,7 @@ export async function replyOutcome(
   keyId?: string,
 ): Promise<Reply> {
   const requestId = params?.requestId ?? "";
-  if (!requestIdPattern.test(requestId)) throw new ServiceError("invalid_request", requestIdRule);
+  if (!requestIdPattern.test(requestId)) throw invalidRequest(requestIdRule);
   const outcome = await outcomes.findOutcome(context, requestId, keyId);
   return { status: 200, body: outcomes.outcomeJson(outcome) };
 }

@@ -6,7 +6,7 @@ import {
   resolveMoments,
   rowNotFound,
 } from "../../domain/ledger/moments.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest } from "../../domain/running/errors.ts";
 import { differencesBetween, inventoryAt } from "../../domain/snapshots/snapshots.ts";
 import { instantPattern } from "../../domain/values/times.ts";
 import { satisfiesIfNoneMatch } from "../messages/headers.ts";
@@ -14,10 +14,10 @@ import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { encodeDifferences, encodeEntries, jsonArray } from "../snapshots/json.ts";
+import { jsonList, type Parameter } from "./contract/contract.ts";
 import { exampleDifference, exampleItems } from "./contract/examples.ts";
-import { jsonList, type Parameter } from "./contract/operation.ts";
 import { int64, nullable, responseObject, type Schema } from "./contract/schema.ts";
-import type { Declaration } from "./operation.ts";
+import type { Declaration } from "./declaration.ts";
 import { queryOf, queryParameter, readParameter } from "./parameters.ts";
 
 export const snapshotSchemas: Readonly<Record<string, Schema>> = {
@@ -168,7 +168,7 @@ async function reply(
 
 function readMoment({ request }: Call): Moment {
   const moment = parseMoment(request.params?.moment ?? "");
-  if (!moment) throw new ServiceError("invalid_request", momentInvalid);
+  if (!moment) throw invalidRequest(momentInvalid);
   return moment;
 }
 

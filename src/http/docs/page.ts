@@ -1,6 +1,6 @@
 import type { ApiDocument } from "../api/contract/document.ts";
 import { type Html, html } from "../pages/html.ts";
-import { operationSection } from "./operation.ts";
+import { operationSection } from "./operation-section.ts";
 import { type Chapter, chaptersOf, headingLink, prose } from "./prose.ts";
 import { referenceSections } from "./reference.ts";
 import { sidebar } from "./sidebar.ts";

@@ -1,7 +1,7 @@
 import type { Position } from "../../domain/ledger/epochs.ts";
 import type { Cause, NamedRow } from "../../domain/ledger/ledger.ts";
 import type { LedgerTail } from "../../domain/ledger/tail.ts";
-import type { MaybePromise } from "../../domain/running/clock.ts";
+import { andThen, type MaybePromise } from "../../domain/running/clock.ts";
 import { changeEvent } from "./events.ts";
 
 /** Which changes a stream sends. Undefined fields match every change. */
@@ -18,24 +18,17 @@ export interface FeedChunk {
   readonly bytes: Uint8Array;
 }
 
-/**
- * The ledger as chunks of events. Streams at the same position with the same filter share a chunk, so
- * a row is encoded once, however many streams it goes to.
- */
-export interface FeedChunks {
-  /** The changes after this row. Undefined if there are none at the moment. */
-  after(seq: number, filter: FeedFilter): MaybePromise<FeedChunk | undefined>;
-  /** Removes all chunks. Call it when the store has another history. */
-  clear(): void;
-}
-
 /** Memory for chunks that more streams may need. */
 const cachedBytesMax = 4 * 1024 * 1024;
 
 /** The size of a cache entry without its bytes. A chunk without a matching row has no bytes. */
 const entryBytes = 512;
 
-export function createFeedChunks(tail: LedgerTail): FeedChunks {
+/**
+ * The ledger as chunks of events. Streams at the same position with the same filter share a chunk, so
+ * a row is encoded once, however many streams it goes to.
+ */
+export function createFeedChunks(tail: LedgerTail) {
   /** By filter and position, the oldest first. */
   const cached = new Map<string, FeedChunk>();
   let cachedBytes = 0;
@@ -69,7 +62,8 @@ export function createFeedChunks(tail: LedgerTail): FeedChunks {
   }
 
   return {
-    after(seq, filter) {
+    /** The changes after this row. Undefined if there are none at the moment. */
+    after(seq: number, filter: FeedFilter): MaybePromise<FeedChunk | undefined> {
       const name = `${seq} ${filter.cause ?? ""} ${filter.keyId ?? ""}`;
       const found = cached.get(name);
       if (found) return found;
@@ -80,10 +74,10 @@ export function createFeedChunks(tail: LedgerTail): FeedChunks {
         keep(name, chunk);
         return chunk;
       };
-      const rows = tail.rowsAfter(seq);
-      return rows instanceof Promise ? rows.then(chunkOf) : chunkOf(rows);
+      return andThen(tail.rowsAfter(seq), chunkOf);
     },
-    clear() {
+    /** Removes all chunks. Call it when the store has another history. */
+    clear(): void {
       clears += 1;
       cached.clear();
       cachedBytes = 0;

@@ -6,19 +6,7 @@ import { createPacer } from "../../domain/running/pacer.ts";
 import { createRounds, feedPauses } from "./rounds.ts";
 import { createFeedStream, type FeedStream, type StreamRequest } from "./stream.ts";
 
-/** Sends changes to open streams as they are committed. */
-export interface Feed {
-  /**
-   * Opens a stream. Returns undefined if the key has as many open streams as it may have. Throws
-   * `unavailable` if the service has `streamsMax`, or is stopping.
-   */
-  open(request: StreamRequest): Promise<ReadableStream<Uint8Array> | undefined>;
-  /** Ends all streams at once. Their clients reconnect to another instance, or after the restart. */
-  close(): void;
-  readonly streamsOpen: number;
-  /** Streams whose client stalled. */
-  readonly streamsCutOff: number;
-}
+export type Feed = ReturnType<typeof createFeed>;
 
 export interface FeedBounds {
   readonly streamsPerKeyMax: number;
@@ -41,7 +29,8 @@ export interface FeedOptions {
 
 const checkEveryMsMax = 1_000;
 
-export function createFeed(options: FeedOptions): Feed {
+/** Sends changes to open streams as they are committed. */
+export function createFeed(options: FeedOptions) {
   const { tail, bounds, monotonicMs, log } = options;
   const pacer = createPacer(monotonicMs, () => tail.seq, feedPauses);
   const streams = new Set<FeedStream>();
@@ -58,10 +47,10 @@ export function createFeed(options: FeedOptions): Feed {
     wake();
     for (const stream of streams) {
       const now = monotonicMs();
-      if (stream.isStalled && now - stream.writtenAt > bounds.stallMs) {
+      if (stream.isStalled() && now - stream.writtenAt() > bounds.stallMs) {
         stream.cutOff();
         streamsCutOff += 1;
-      } else if (stream.isWritable && now - stream.writtenAt >= bounds.heartbeatMs) {
+      } else if (stream.isWritable() && now - stream.writtenAt() >= bounds.heartbeatMs) {
         stream.sendHeartbeat();
       }
       if (pacer.spend(monotonicMs() - now)) await pacer.turn();
@@ -107,7 +96,11 @@ export function createFeed(options: FeedOptions): Feed {
   ];
 
   return {
-    async open(request) {
+    /**
+     * Opens a stream. Returns undefined if the key has as many open streams as it may have. Throws
+     * `unavailable` if the service has `streamsMax`, or is stopping.
+     */
+    async open(request: StreamRequest): Promise<ReadableStream<Uint8Array> | undefined> {
       if (isClosed) throw unavailable("stopping");
       const own = opened.get(request.keyId) ?? 0;
       const { streamsPerKeyMax, streamsPerOperatorMax } = bounds;
@@ -121,17 +114,15 @@ export function createFeed(options: FeedOptions): Feed {
         throw error;
       }
     },
-    close() {
+    /** Ends all streams at once. Their clients reconnect to another instance, or after the restart. */
+    close(): void {
       isClosed = true;
       for (const stop of stopChecks) stop();
       for (const stream of streams) stream.end();
     },
-    get streamsOpen() {
-      return streams.size;
-    },
-    get streamsCutOff() {
-      return streamsCutOff;
-    },
+    streamsOpen: () => streams.size,
+    /** Streams whose client stalled. */
+    streamsCutOff: () => streamsCutOff,
   };
 }
 

@@ -1,18 +1,10 @@
 import { type LedgerTail, pageRows } from "../../domain/ledger/tail.ts";
 import { inBackground, whileAvailable, yieldToEventLoop } from "../../domain/running/background.ts";
-import type { MaybePromise } from "../../domain/running/clock.ts";
+import { andThen, type MaybePromise } from "../../domain/running/clock.ts";
 import type { Log } from "../../domain/running/events.ts";
 import { createPacer, type Pacer, type Pauses } from "../../domain/running/pacer.ts";
 import { createFeedChunks, type FeedChunk } from "./chunks.ts";
 import type { FeedStream } from "./stream.ts";
-
-/** Sends changes to all streams, in rounds. */
-export interface Rounds {
-  /** Sends what there is to send. Call when rows were added or a client is ready for more. */
-  wake(): void;
-  /** Finds the streams whose position is not in the history of the store. Each gets a reset. */
-  historyChanged(): void;
-}
 
 /**
  * While the service has little else to do, the feed may take most of its time. While it is busy, the feed
@@ -39,13 +31,13 @@ const readsMax = 16;
 /** How soon the feed looks whether they have ended. */
 const readingMs = 1;
 
-/** `streams` are in the order of their turns. */
+/** Sends changes to all streams, in rounds. `streams` are in the order of their turns. */
 export function createRounds(
   streams: Set<FeedStream>,
   tail: LedgerTail,
   monotonicMs: () => number,
   log: Log,
-): Rounds {
+) {
   const { isBehind, sendNext, historyChanged } = createNextEvents(streams, tail);
   const pacer = createPacer(monotonicMs, () => tail.seq, feedPauses);
   const { count, pause } = countWork(pacer, monotonicMs);
@@ -80,7 +72,10 @@ export function createRounds(
   /** If the store cannot be read, the next check tries again. */
   const start = inBackground("sending changes to streams", log, whileAvailable(sendAll));
 
-  /** Costs nothing without streams: it is called after every commit. */
+  /**
+   * Sends what there is to send. Call when rows were added or a client is ready for more. Costs nothing
+   * without streams: it is called after every commit.
+   */
   function wake(): void {
     hasNews = true;
     if (!isSending && streams.size > 0) start();
@@ -97,7 +92,7 @@ export function createRounds(
     for (const stream of [...streams]) {
       let turnBytes = 0;
       while (turnBytes < turnBytesMax && isBehind(stream) && !reading.has(stream)) {
-        const isFar = tail.seq - stream.position.seq > pageRows;
+        const isFar = tail.seq - stream.position().seq > pageRows;
         if (isFar && reading.size >= readsMax) break;
         const bytes = sendNext(stream);
         if (isFar && bytes instanceof Promise) {
@@ -131,7 +126,8 @@ export function createRounds(
 
   return {
     wake,
-    historyChanged() {
+    /** Finds the streams whose position is not in the history of the store. Each gets a reset. */
+    historyChanged(): void {
       historyChanged();
       wake();
     },
@@ -167,7 +163,7 @@ function createNextEvents(streams: ReadonlySet<FeedStream>, tail: LedgerTail) {
 
   function send(stream: FeedStream, chunk: FeedChunk | undefined): number | undefined {
     // While the chunk was read, the stream may have ended or become outdated.
-    const isWanted = chunk?.afterSeq === stream.position.seq && stream.isWritable;
+    const isWanted = chunk?.afterSeq === stream.position().seq && stream.isWritable();
     if (!chunk || !isWanted || outdated.has(stream)) return undefined;
     stream.sendChanges(chunk);
     return chunk.bytes.length;
@@ -175,21 +171,19 @@ function createNextEvents(streams: ReadonlySet<FeedStream>, tail: LedgerTail) {
 
   return {
     isBehind: (stream: FeedStream): boolean =>
-      stream.isWritable && (outdated.has(stream) || stream.position.seq < tail.seq),
+      stream.isWritable() && (outdated.has(stream) || stream.position().seq < tail.seq),
     /** Returns the number of bytes sent, or undefined if there is nothing to send. */
     sendNext(stream: FeedStream): MaybePromise<number | undefined> {
       if (outdated.delete(stream)) {
         stream.sendReset(tail.positionAt(tail.seq));
         return 0;
       }
-      const chunk = chunks.after(stream.position.seq, stream.request.filter);
-      return chunk instanceof Promise
-        ? chunk.then((read) => send(stream, read))
-        : send(stream, chunk);
+      const chunk = chunks.after(stream.position().seq, stream.request.filter);
+      return andThen(chunk, (read) => send(stream, read));
     },
     historyChanged(): void {
       chunks.clear();
-      for (const stream of streams) if (!tail.includes(stream.position)) outdated.add(stream);
+      for (const stream of streams) if (!tail.includes(stream.position())) outdated.add(stream);
     },
   };
 }

@@ -19,27 +19,7 @@ export interface StreamRequest {
   readonly signal: AbortSignal;
 }
 
-/** One open response. It never holds more than one chunk that its client has not taken. */
-export interface FeedStream {
-  readonly request: StreamRequest;
-  readonly body: ReadableStream<Uint8Array>;
-  /** The last row that was sent, or that the filter excluded. */
-  readonly position: Position;
-  /** When something was last written. */
-  readonly writtenAt: number;
-  /** True while the client has not taken what was written. */
-  readonly isStalled: boolean;
-  /** True if the response has begun, and its client takes what is written. */
-  readonly isWritable: boolean;
-  sendChanges(chunk: FeedChunk): void;
-  sendHeartbeat(): void;
-  /** Continues at another position, because the client has seen another history. */
-  sendReset(position: Position): void;
-  /** Ends the response completely. The client reconnects on its own. */
-  end(): void;
-  /** Closes the connection in the middle of the response. */
-  cutOff(): void;
-}
+export type FeedStream = ReturnType<typeof createFeedStream>;
 
 export interface FeedStreamOptions {
   readonly request: StreamRequest;
@@ -52,7 +32,8 @@ export interface FeedStreamOptions {
   onEnd(): void;
 }
 
-export function createFeedStream(options: FeedStreamOptions): FeedStream {
+/** One open response. It never holds more than one chunk that its client has not taken. */
+export function createFeedStream(options: FeedStreamOptions) {
   const { request, isReset, monotonicMs, onWritable, onEnd } = options;
   const { signal } = request;
   let position = options.start;
@@ -109,33 +90,32 @@ export function createFeedStream(options: FeedStreamOptions): FeedStream {
   return {
     request,
     body,
-    get position() {
-      return position;
-    },
-    get writtenAt() {
-      return writtenAt;
-    },
-    get isStalled() {
-      return isStalled;
-    },
-    get isWritable() {
-      return controller !== undefined && !isEnded && !signal.aborted && !isStalled;
-    },
-    sendChanges({ position: after, bytes }) {
+    /** The last row that was sent, or that the filter excluded. */
+    position: () => position,
+    /** When something was last written. */
+    writtenAt: () => writtenAt,
+    /** True while the client has not taken what was written. */
+    isStalled: () => isStalled,
+    /** True if the response has begun, and its client takes what is written. */
+    isWritable: () => controller !== undefined && !isEnded && !signal.aborted && !isStalled,
+    sendChanges({ position: after, bytes }: FeedChunk): void {
       position = after;
       if (bytes.length > 0) write(bytes);
     },
     sendHeartbeat: () => write(positionEvent("heartbeat", position)),
-    sendReset(to) {
+    /** Continues at another position, because the client has seen another history. */
+    sendReset(to: Position): void {
       position = to;
       write(positionEvent("reset", position));
     },
-    end() {
+    /** Ends the response completely. The client reconnects on its own. */
+    end(): void {
       leave();
       controller?.end();
       finished.resolve();
     },
-    cutOff() {
+    /** Closes the connection in the middle of the response. */
+    cutOff(): void {
       leave();
       // A rejection makes Bun reset the connection. Without a reason, Bun prints nothing.
       finished.reject();

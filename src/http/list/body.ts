@@ -18,12 +18,7 @@ import type { ListReader, Readers } from "./readers.ts";
  *
  * A very long list is always streamed, because joining it would block the event loop for too long.
  */
-export interface ListBodies {
-  /** The body of one response to a request of this key. */
-  bodyOf(version: ListVersion, request: Request, keyId: string): ListBody;
-}
-
-export type ListBody = Blob | ReadableStream<Uint8Array>;
+export type ListBodies = ReturnType<typeof createListBodies>;
 
 const shortBytesMax = 1024 * 1024;
 /** Joining takes about 0.6 ms per MB. */
@@ -37,7 +32,7 @@ export function readersGoneAfterMs(byteLength: number): number {
   return byteLength <= shortBytesMax ? 0 : byteLength / slowestBytesPerMs;
 }
 
-export function createListBodies(readers: Readers, monotonicMs: () => number): ListBodies {
+export function createListBodies(readers: Readers, monotonicMs: () => number) {
   const readBefore = new WeakSet<ListVersion>();
   let longBlobAllowedAt = 0;
 
@@ -55,7 +50,8 @@ export function createListBodies(readers: Readers, monotonicMs: () => number): L
   }
 
   return {
-    bodyOf(version, request, keyId) {
+    /** The body of one response to a request of this key. */
+    bodyOf(version: ListVersion, request: Request, keyId: string) {
       if (version.blob) return version.blob;
       if (!isWorthJoining(version)) return stream(readers.begin(version, keyId), request.signal);
       version.blob = new Blob(version.chunks.map((chunk) => chunk.bytes));

@@ -5,18 +5,13 @@ import type { ListVersion } from "./list.ts";
 /** A shorter list fits into one packet and is not compressed. */
 export const compressedBytesMin = 1_400;
 
-export interface ListEncodings {
-  /** The compressed version, if it exists. Otherwise may start to compress it for later requests. */
-  find(version: ListVersion, encoding: Encoding): Blob | undefined;
-  /** Whether `find` would return it. Never starts to compress. */
-  has(version: ListVersion, encoding: Encoding): boolean;
-}
+export type ListEncodings = ReturnType<typeof createListEncodings>;
 
 /**
  * Compresses the list in the background, once per version and encoding, from the second request for
  * it on. Until it is ready, responses are sent uncompressed, which is sooner.
  */
-export function createListEncodings(monotonicMs: () => number): ListEncodings {
+export function createListEncodings(monotonicMs: () => number) {
   let current: ListVersion | undefined;
   let made = new Map<Encoding, Blob | "requested" | "compressing">();
   /** One at a time, so that work cannot pile up if the list changes faster than it compresses. */
@@ -39,8 +34,11 @@ export function createListEncodings(monotonicMs: () => number): ListEncodings {
   }
 
   return {
-    has: (version, encoding) => version === current && made.get(encoding) instanceof Blob,
-    find(version, encoding) {
+    /** Whether `find` would return it. Never starts to compress. */
+    has: (version: ListVersion, encoding: Encoding): boolean =>
+      version === current && made.get(encoding) instanceof Blob,
+    /** The compressed version, if it exists. Otherwise may start to compress it for later requests. */
+    find(version: ListVersion, encoding: Encoding): Blob | undefined {
       if (version !== current) {
         current = version;
         made = new Map();

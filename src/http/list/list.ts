@@ -1,7 +1,7 @@
 import type { Replica } from "../../domain/inventory/replay.ts";
 import type { Stock } from "../../domain/ledger/inventory.ts";
 import { yieldToEventLoop } from "../../domain/running/background.ts";
-import type { MaybePromise } from "../../domain/running/clock.ts";
+import { andThen, type MaybePromise } from "../../domain/running/clock.ts";
 import {
   asFirst,
   type Changes,
@@ -35,11 +35,8 @@ export interface ListVersion {
   blob: Blob | undefined;
 }
 
-export interface InventoryListOptions {
-  readonly chunkEntries: number;
-  /** Called with the chunks that were replaced. */
-  onSuperseded(chunks: readonly Chunk[]): void;
-}
+/** Called with the chunks that were replaced. */
+type OnSuperseded = (chunks: readonly Chunk[]) => void;
 
 /** The most that one turn of the event loop writes: a few milliseconds of work. */
 const sliceChunksMax = 16;
@@ -66,7 +63,7 @@ interface Pass {
 }
 
 /** The chunks of the list, and the changes that they do not contain yet. */
-function createRuns({ chunkEntries, onSuperseded }: InventoryListOptions) {
+function createRuns(chunkEntries: number, onSuperseded: OnSuperseded) {
   let runs: Run[] = [];
   let waitingChanges = 0;
   let waitingRuns = 0;
@@ -149,65 +146,43 @@ function createRuns({ chunkEntries, onSuperseded }: InventoryListOptions) {
     endPass,
     undoPass,
     clear,
-    get all(): readonly Run[] {
-      return runs;
-    },
+    all: (): readonly Run[] => runs,
     add: (run: Run) => runs.push(run),
     /** The number of runs with changes that are not written yet. */
-    get waiting() {
-      return waitingRuns;
-    },
-    get isShort() {
-      return waitingRuns <= sliceChunksMax && waitingChanges <= sliceChangesMax;
-    },
-    get isFull() {
-      return isCrowded || waitingChanges > waitingMax;
-    },
+    waiting: () => waitingRuns,
+    isShort: () => waitingRuns <= sliceChunksMax && waitingChanges <= sliceChangesMax,
+    isFull: () => isCrowded || waitingChanges > waitingMax,
   };
 }
 
-export function createInventoryList(options: InventoryListOptions): InventoryList {
-  const { chunkEntries } = options;
-  const runs = createRuns(options);
-  let current = versionOf("", runs.all);
+export function createInventoryList(
+  chunkEntries: number,
+  onSuperseded: OnSuperseded,
+): InventoryList {
+  const runs = createRuns(chunkEntries, onSuperseded);
+  let current = versionOf("", runs.all());
 
-  /** Writes one slice. Returns false when no chunk is left. */
+  /** Writes one slice. If it fails, the changes are put back. */
   function writeSlice(pass: Pass): boolean {
-    let chunksLeft = sliceChunksMax;
-    let changesLeft = sliceChangesMax;
-    while (pass.at > 0 && chunksLeft > 0) {
-      const changes = pass.changes[pass.at - 1];
-      if (changes && changes.size > changesLeft && changesLeft < sliceChangesMax) break;
-      pass.at -= 1;
-      if (!changes) continue;
-      pass.written[pass.at] = split(rewrite(runs.all[pass.at]!.chunk, changes), chunkEntries);
-      changesLeft -= changes.size;
-      chunksLeft -= 1;
-    }
-    return pass.at > 0;
-  }
-
-  function write(): MaybePromise<void> {
-    if (runs.waiting === 0) return;
-    const { isShort } = runs;
-    const pass = runs.beginPass();
-    if (!isShort) return writeInSlices(pass);
     try {
-      while (writeSlice(pass));
+      return writeChunks(pass, runs.all(), chunkEntries);
     } catch (error) {
       runs.undoPass(pass);
       throw error;
     }
+  }
+
+  function write(): MaybePromise<void> {
+    if (runs.waiting() === 0) return;
+    const isShort = runs.isShort();
+    const pass = runs.beginPass();
+    if (!isShort) return writeInSlices(pass);
+    while (writeSlice(pass));
     runs.endPass(pass);
   }
 
   async function writeInSlices(pass: Pass): Promise<void> {
-    try {
-      while (writeSlice(pass)) await yieldToEventLoop();
-    } catch (error) {
-      runs.undoPass(pass);
-      throw error;
-    }
+    while (writeSlice(pass)) await yieldToEventLoop();
     runs.endPass(pass);
   }
 
@@ -218,26 +193,40 @@ export function createInventoryList(options: InventoryListOptions): InventoryLis
         const slice = entries.slice(from, from + chunkEntries);
         const ids = slice.map(({ petId }) => petId);
         const chunk = encode(ids, slice);
-        runs.add(toRun(runs.all.length === 0 ? asFirst(chunk) : chunk));
+        runs.add(toRun(runs.all().length === 0 ? asFirst(chunk) : chunk));
       }
     },
     apply: runs.apply,
     get size() {
-      return runs.all.reduce((sum, { chunk }) => sum + chunk.ids.length, 0);
+      return runs.all().reduce((sum, { chunk }) => sum + chunk.ids.length, 0);
     },
     get isFull() {
-      return runs.isFull;
+      return runs.isFull();
     },
     write,
     publish({ epoch, seq }) {
-      const show = () => {
-        current = versionOf(`${epoch}-${seq}`, runs.all);
-      };
-      const writing = write();
-      return writing ? writing.then(show) : show();
+      return andThen(write(), () => {
+        current = versionOf(`${epoch}-${seq}`, runs.all());
+      });
     },
     current: () => current,
   };
+}
+
+/** Writes the next chunks of a pass. Returns false when none is left. */
+function writeChunks(pass: Pass, runs: readonly Run[], chunkEntries: number): boolean {
+  let chunksLeft = sliceChunksMax;
+  let changesLeft = sliceChangesMax;
+  while (pass.at > 0 && chunksLeft > 0) {
+    const changes = pass.changes[pass.at - 1];
+    if (changes && changes.size > changesLeft && changesLeft < sliceChangesMax) break;
+    pass.at -= 1;
+    if (!changes) continue;
+    pass.written[pass.at] = split(rewrite(runs[pass.at]!.chunk, changes), chunkEntries);
+    changesLeft -= changes.size;
+    chunksLeft -= 1;
+  }
+  return pass.at > 0;
 }
 
 function toRun(chunk: Chunk): Run {

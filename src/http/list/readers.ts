@@ -2,16 +2,7 @@ import type { Log } from "../../domain/running/events.ts";
 import type { Chunk } from "./chunks.ts";
 import type { ListVersion } from "./list.ts";
 
-/**
- * The responses in progress that stream the list chunk by chunk. A slow one keeps chunks in memory
- * that newer chunks have replaced. This memory is bounded: beyond the bound the slowest responses
- * are cut off, so that slow readers cannot cause errors for others.
- */
-export interface Readers {
-  begin(version: ListVersion, keyId: string): ListReader;
-  /** Marks chunks as replaced. */
-  supersede(chunks: readonly Chunk[]): void;
-}
+export type Readers = ReturnType<typeof createReaders>;
 
 /** One response. It holds every chunk that it has not sent yet. */
 export interface ListReader {
@@ -39,7 +30,12 @@ interface Holder {
 const logEveryMs = 60_000;
 const none = { own: [] as { holder: Holder; burden: number }[], total: 0 };
 
-export function createReaders(heldBytesMax: number, monotonicMs: () => number, log: Log): Readers {
+/**
+ * The responses in progress that stream the list chunk by chunk. A slow one keeps chunks in memory
+ * that newer chunks have replaced. This memory is bounded: beyond the bound the slowest responses
+ * are cut off, so that slow readers cannot cause errors for others.
+ */
+export function createReaders(heldBytesMax: number, monotonicMs: () => number, log: Log) {
   const holders = new Set<Holder>();
   /** Bytes of replaced chunks that responses in progress hold. */
   let heldBytes = 0;
@@ -99,7 +95,7 @@ export function createReaders(heldBytesMax: number, monotonicMs: () => number, l
   }
 
   return {
-    begin(version, keyId) {
+    begin(version: ListVersion, keyId: string): ListReader {
       const unsent = version.chunks.toReversed();
       const waitingSince = Number.POSITIVE_INFINITY;
       const holder: Holder = { keyId, unsent, isCutOff: false, wake: undefined, waitingSince };
@@ -125,7 +121,8 @@ export function createReaders(heldBytesMax: number, monotonicMs: () => number, l
         end: () => end(holder),
       };
     },
-    supersede(chunks) {
+    /** Marks chunks as replaced. */
+    supersede(chunks: readonly Chunk[]): void {
       for (const chunk of chunks) {
         chunk.superseded = true;
         if (chunk.readers > 0) heldBytes += chunk.bytes.length;

@@ -1,4 +1,4 @@
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest } from "../../domain/running/errors.ts";
 import { isJsonObject, JsonNumber } from "../../domain/values/json.ts";
 import { parseBody } from "../api/parameters.ts";
 import type { Reply } from "../messages/reply.ts";
@@ -42,10 +42,8 @@ export function readMessages(text: string, headers: Headers): Message | Message[
   const isOther = messages.some(({ method, isCurrent }) => isCurrent || method === "initialize");
   const isWhole = messages.length > 0 && messages.length === body.length;
   if (isOldest && !isOther && isWhole && new Set(ids).size === ids.length) return messages;
-  throw invalid(arrayRule);
+  throw invalidRequest(arrayRule);
 }
-
-const invalid = (message: string) => new ServiceError("invalid_request", message);
 
 function messageIn(body: unknown): Message {
   const fields = isJsonObject(body) ? body : {};
@@ -55,7 +53,7 @@ function messageIn(body: unknown): Message {
   const isResponse = method === "" && isId && isJsonObject(result ?? error);
   const isRequest = typeof method === "string" && method !== "" && (isId || id === undefined);
   if (jsonrpc !== "2.0" || !(isRequest || isResponse) || !isJsonObject(params)) {
-    throw invalid("The body must be one message of JSON-RPC 2.0, or an array of them.");
+    throw invalidRequest("The body must be one message of JSON-RPC 2.0, or an array of them.");
   }
   const meta = isJsonObject(params._meta) ? params._meta : {};
   const isCurrent = meta[metaName("protocolVersion")] !== undefined;

@@ -1,6 +1,6 @@
 import { beginSession } from "../../domain/catalogue/assistant-sessions.ts";
 import { FailedLines, ServiceError } from "../../domain/running/errors.ts";
-import type { ApiSettings } from "../api/operation.ts";
+import type { ApiSettings } from "../api/declaration.ts";
 import { missingScope } from "../messages/error-messages.ts";
 import type { Reply } from "../messages/reply.ts";
 import { jsonTypes, readJsonText } from "../messages/requests.ts";

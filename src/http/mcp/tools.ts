@@ -5,7 +5,7 @@ import {
   startOf,
 } from "../../domain/catalogue/assistant-sessions.ts";
 import { yieldToEventLoop } from "../../domain/running/background.ts";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest, ServiceError } from "../../domain/running/errors.ts";
 import { applyChanges } from "../../domain/shop/shop.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
 import { exactInteger, isJsonObject, JsonNumber } from "../../domain/values/json.ts";
@@ -14,9 +14,9 @@ import { dryRun } from "../admin/imports.ts";
 import { runUndo, sessionParameter } from "../admin/undo.ts";
 import { parseChanges } from "../api/change-list.ts";
 import { appliedFields, changeFields, changeSchemas } from "../api/changes.ts";
-import type { Contract, Parameter } from "../api/contract/operation.ts";
+import type { Contract, Parameter } from "../api/contract/contract.ts";
 import { int64, requestObject, type Schema } from "../api/contract/schema.ts";
-import type { ApiOperation, ApiSettings } from "../api/operation.ts";
+import type { ApiOperation, ApiSettings } from "../api/declaration.ts";
 import { type ApiOperationId, apiBasePath, apiOperations } from "../api/operations.ts";
 import { integerParameter, queryParameter, readParameter } from "../api/parameters.ts";
 import { missingScope } from "../messages/error-messages.ts";
@@ -96,7 +96,7 @@ const idOrText = (schema: Schema): Schema => ({ ...schema, type: ["integer", "st
 export function argumentsOf({ inputSchema }: Tool, given: unknown = {}): URLSearchParams {
   const { properties = {}, required = [] } = inputSchema;
   const query = new URLSearchParams();
-  if (!isJsonObject(given)) throw invalid("The arguments must be an object.");
+  if (!isJsonObject(given)) throw invalidRequest("The arguments must be an object.");
   for (const [name, value] of Object.entries(given)) {
     rejectUnknownField(name, Object.keys(properties));
     if (value === null) continue;
@@ -104,11 +104,11 @@ export function argumentsOf({ inputSchema }: Tool, given: unknown = {}): URLSear
     const isList = Array.isArray(value);
     const isOther = isList !== (properties[name]!.type === "array");
     if (isOther || (typeof text === "object" && !isList))
-      throw invalid(`Argument '${name}' has the wrong type.`);
+      throw invalidRequest(`Argument '${name}' has the wrong type.`);
     query.set(name, isList ? JSON.stringify(value, withExactIds) : `${text}`);
   }
   const missing = required.find((name) => !query.has(name));
-  if (missing) throw invalid(`Argument '${missing}' is required.`);
+  if (missing) throw invalidRequest(`Argument '${missing}' is required.`);
   return query;
 }
 
@@ -116,10 +116,6 @@ export function argumentsOf({ inputSchema }: Tool, given: unknown = {}): URLSear
 function withExactIds(name: string, value: unknown): unknown {
   const id = name === "petId" && typeof value === "string" ? parseInt64(value) : undefined;
   return id === undefined ? value : exactInteger(id);
-}
-
-function invalid(message: string): ServiceError {
-  return new ServiceError("invalid_request", message);
 }
 
 /** An assistant reads all that it gets, so its pages are short. */
@@ -299,7 +295,7 @@ const changeStock: DeclaredTool = {
       const said = reason ?? query.get("reason")?.trim();
       const text = markReason(said ?? "", session);
       if (said && isReason(text)) return { ...change, reason: text };
-      throw invalid(reasonRequired);
+      throw invalidRequest(reasonRequired);
     });
     const write = { requestId, signal: request.signal, trace, isDryRun };
     const stored = await applyChanges(context, caller, marked, write);
@@ -316,7 +312,7 @@ const undoSession: DeclaredTool = {
   parameters: [sessionParameter, dryRun],
   async run(context, call, query) {
     const session = sessionOf(call, query);
-    if (!session) throw invalid("Argument 'session' is required.");
+    if (!session) throw invalidRequest("Argument 'session' is required.");
     const actor = { keyId: call.caller.keyId, requestId: call.requestId };
     const isDryRun = readParameter(query, dryRun) ?? false;
     const run = { session, isDryRun, actor, force: false, isByAssistant: true };

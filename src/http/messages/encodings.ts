@@ -48,14 +48,20 @@ export function preferredEncoding(accept: string | null): Encoding | undefined {
   return encoding;
 }
 
-function parseAccept(accept: string): Encoding | undefined {
+/** The quality that a header such as `Accept` gives to each name in it (RFC 9110 12.4.2). */
+export function weightsIn(header: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
-  for (const part of accept.toLowerCase().split(",")) {
+  for (const part of header.toLowerCase().split(",")) {
     const [name = "", ...parameters] = part.split(";").map((piece) => piece.trim());
     const quality = parameters.find((parameter) => parameter.startsWith("q="));
     const weight = quality ? Number(quality.slice(2)) : 1;
     weights.set(name, weight >= 0 && weight <= 1 ? weight : 0);
   }
+  return weights;
+}
+
+function parseAccept(accept: string): Encoding | undefined {
+  const weights = weightsIn(accept);
   const weightOf = (name: string) => weights.get(name) ?? weights.get("*") ?? 0;
   // Uncompressed is always acceptable. An encoding with less weight than it is not used.
   const identity = weights.get("identity") ?? 0;

@@ -2,27 +2,18 @@ import type { Network } from "../../domain/values/networks.ts";
 import { createTrust } from "./client-address.ts";
 
 /** Where the client of a request reaches the service: directly, or at a proxy in front of it. */
-export interface PublicOrigin {
-  /** Whether the client is known to use TLS. */
-  isSecure(request: Request): boolean;
-  /** The host, with its port, that the client uses; null if the request has none. */
-  hostOf(request: Request): string | null;
-}
-
-export interface PublicOriginOptions {
-  readonly trustedProxies: readonly Network[];
-  /** Whether this service itself accepts only TLS. */
-  readonly isTls: boolean;
-  /** The address at the other end of the connection. */
-  socketAddressOf(request: Request): string | undefined;
-}
+export type PublicOrigin = ReturnType<typeof createPublicOrigin>;
 
 /**
  * Reads X-Forwarded-Proto and X-Forwarded-Host if a trusted proxy sent the request. Anybody else could
- * have made them up.
+ * have made them up. `isTls` says whether this service itself accepts only TLS. `socketAddressOf` returns
+ * the address at the other end of the connection.
  */
-export function createPublicOrigin(options: PublicOriginOptions): PublicOrigin {
-  const { trustedProxies, isTls, socketAddressOf } = options;
+export function createPublicOrigin(
+  trustedProxies: readonly Network[],
+  isTls: boolean,
+  socketAddressOf: (request: Request) => string | undefined,
+) {
   const isTrusted = createTrust(trustedProxies);
   const forwarded = (request: Request, name: string): string | undefined => {
     const value = request.headers.get(name);
@@ -30,12 +21,15 @@ export function createPublicOrigin(options: PublicOriginOptions): PublicOrigin {
     return isTrusted(socketAddressOf(request) ?? "") ? value.trim() : undefined;
   };
   return {
-    isSecure(request) {
+    /** Whether the client is known to use TLS. */
+    isSecure(request: Request): boolean {
       if (isTls) return true;
       // Each proxy of a chain may have added its own. The client uses TLS if all say so.
       const protocols = forwarded(request, "x-forwarded-proto")?.split(",");
       return protocols?.every((one) => one.trim().toLowerCase() === "https") ?? false;
     },
-    hostOf: (request) => forwarded(request, "x-forwarded-host") ?? request.headers.get("host"),
+    /** The host, with its port, that the client uses; null if the request has none. */
+    hostOf: (request: Request) =>
+      forwarded(request, "x-forwarded-host") ?? request.headers.get("host"),
   };
 }

@@ -1,6 +1,11 @@
 import type { ErrorCode } from "../../domain/running/errors.ts";
 import type { HeaderTemplate } from "./headers.ts";
 
+/** The reply of an operation that has succeeded, with this value as JSON. */
+export function ok(value: unknown): Reply {
+  return { status: 200, body: JSON.stringify(value) };
+}
+
 /** A response without the headers that all responses have. */
 export interface Reply {
   readonly status: number;

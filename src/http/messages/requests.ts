@@ -1,14 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { ServiceError } from "../../domain/running/errors.ts";
-import {
-  bodyRequired,
-  bodyTooLarge,
-  compressedBody,
-  connectionClosed,
-  incompleteBody,
-  invalidUtf8,
-  unsupportedMediaType,
-} from "./error-messages.ts";
+import { invalidRequest, ServiceError } from "../../domain/running/errors.ts";
+import * as messages from "./error-messages.ts";
 
 /** A request from Bun's router, with its path parameters. */
 export type IncomingRequest = Request & { readonly params?: Readonly<Record<string, string>> };
@@ -63,7 +55,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 /** The request body is compressed. Compressed bodies are not supported. */
 export class UnsupportedEncoding extends ServiceError {
   constructor() {
-    super("unsupported_media_type", compressedBody);
+    super("unsupported_media_type", messages.compressedBody);
   }
 }
 
@@ -85,7 +77,10 @@ async function readText(request: Request, operation: Reading, isRequired: boolea
   if (!rule) throw new Error(`operation ${operation.id} declares no body`);
   const type = request.headers.get("content-type");
   if (type !== null && !isAccepted(type, rule)) {
-    throw new ServiceError("unsupported_media_type", unsupportedMediaType(rule.mediaTypes));
+    throw new ServiceError(
+      "unsupported_media_type",
+      messages.unsupportedMediaType(rule.mediaTypes),
+    );
   }
   rejectCompressed(request);
   rejectLonger(request, rule.bytesMax);
@@ -96,15 +91,15 @@ async function readText(request: Request, operation: Reading, isRequired: boolea
     bytes = await readBytes(request, rule.bytesMax);
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    throw new ServiceError("invalid_request", incompleteBody);
+    throw invalidRequest(messages.incompleteBody);
   }
   await untilTurnEnds();
   assertAccepted(signal);
-  if (isRequired && bytes.length === 0) throw new ServiceError("invalid_request", bodyRequired);
+  if (isRequired && bytes.length === 0) throw invalidRequest(messages.bodyRequired);
   try {
     return decoder.decode(bytes);
   } catch {
-    throw new ServiceError("invalid_request", invalidUtf8);
+    throw invalidRequest(messages.invalidUtf8);
   }
 }
 
@@ -123,7 +118,7 @@ export async function* readChunks(
     await untilAccepted(request);
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    throw new ServiceError("invalid_request", incompleteBody);
+    throw invalidRequest(messages.incompleteBody);
   }
 }
 
@@ -164,7 +159,7 @@ async function* boundedChunks(
 }
 
 function tooLarge(bytesMax: number): ServiceError {
-  return new ServiceError("payload_too_large", bodyTooLarge(bytesMax));
+  return new ServiceError("payload_too_large", messages.bodyTooLarge(bytesMax));
 }
 
 /** The end of this turn of the event loop, if a request waits for it. */
@@ -193,5 +188,5 @@ function untilTurnEnds(): Promise<void> {
 }
 
 function assertAccepted({ aborted }: AbortSignal): void {
-  if (aborted) throw new ServiceError("invalid_request", connectionClosed);
+  if (aborted) throw invalidRequest(messages.connectionClosed);
 }

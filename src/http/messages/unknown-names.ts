@@ -1,4 +1,4 @@
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest } from "../../domain/running/errors.ts";
 import { findRepeatedField } from "../../domain/values/json-scan.ts";
 import { findNearest } from "../../domain/values/nearest.ts";
 
@@ -35,7 +35,7 @@ export const repeatedField = (name: string) => `Field '${shownName(name)}' must 
 /** Throws if an object of a body has a field twice. The text must be valid JSON. */
 export function rejectRepeatedFields(text: string): void {
   const name = findRepeatedField(text);
-  if (name !== undefined) throw new ServiceError("invalid_request", repeatedField(name));
+  if (name !== undefined) throw invalidRequest(repeatedField(name));
 }
 
 /** Throws if the request has a query parameter that its operation does not know. */
@@ -44,12 +44,12 @@ export function rejectUnknownParameters({ url }: Request, { query }: KnownNames)
   if (mark < 0) return;
   for (const name of new URLSearchParams(url.slice(mark)).keys()) {
     if (query.includes(name)) continue;
-    throw new ServiceError("invalid_request", unknownName("query parameter", name, query));
+    throw invalidRequest(unknownName("query parameter", name, query));
   }
 }
 
 /** Throws if an object of the body has a field that its operation does not know. */
 export function rejectUnknownField(name: string, known: readonly string[], place = ""): void {
   if (known.includes(name)) return;
-  throw new ServiceError("invalid_request", place + unknownName("field", name, known));
+  throw invalidRequest(place + unknownName("field", name, known));
 }

@@ -20,18 +20,13 @@ const exposed = [
   "Date",
 ].join(", ");
 
-export interface Cors {
-  /** The headers that show a browser what a page of the request's origin may send and read. */
-  headersFor(request: Request, route: Route | undefined): Record<string, string>;
-  /** Whether this is the preflight of an allowed origin for an operation that exists. */
-  isPreflight(request: Request, route: Route | undefined): boolean;
-}
+export type Cors = NonNullable<ReturnType<typeof createCors>>;
 
 /** Chrome caches the response to a preflight for at most two hours. */
 const maxAgeSeconds = 7_200;
 
 /** Cross-origin headers for the configured origins. Undefined if none are configured. */
-export function createCors(origins: readonly string[]): Cors | undefined {
+export function createCors(origins: readonly string[]) {
   if (origins.length === 0) return undefined;
   const any = origins.includes("*");
   const allowedOrigin = (request: Request): string | undefined => {
@@ -39,7 +34,8 @@ export function createCors(origins: readonly string[]): Cors | undefined {
     return origin !== null && (any || origins.includes(origin)) ? origin : undefined;
   };
   return {
-    headersFor(request, route) {
+    /** The headers that show a browser what a page of the request's origin may send and read. */
+    headersFor(request: Request, route: Route | undefined): Record<string, string> {
       const origin = allowedOrigin(request);
       const headers: Record<string, string> = any ? {} : { Vary: "Origin" };
       if (origin === undefined) return headers;
@@ -53,7 +49,8 @@ export function createCors(origins: readonly string[]): Cors | undefined {
       }
       return headers;
     },
-    isPreflight(request, route) {
+    /** Whether this is the preflight of an allowed origin for an operation that exists. */
+    isPreflight(request: Request, route: Route | undefined): boolean {
       if (request.method !== "OPTIONS" || allowedOrigin(request) === undefined) return false;
       const method = request.headers.get("access-control-request-method");
       return method !== null && route?.operations.has(method) === true;

@@ -9,24 +9,18 @@ import type { Log } from "../../domain/running/events.ts";
 import type { FinishedRequest } from "../../domain/running/requests.ts";
 import { traceIdOf } from "../../domain/values/traceparent.ts";
 
-/** Logs when requests start and stop to get 500 or 503, once for each kind of failure. */
-export interface FailingRequests {
-  observe(request: FinishedRequest): void;
-  stop(): void;
-}
-
 /** The number of different failures that are logged separately. Further bugs are counted together. */
 const kindsMax = 50;
 
 /**
- * Requests have stopped failing if none has failed for `quietMs`, unless the store still fails: then
+ * Logs when requests start and stop to get 500 or 503, once for each kind of failure. They have stopped if none has failed for `quietMs`, unless the store still fails: then
  * there were just no requests.
  */
 export function createFailingRequests(
   log: Log,
   quietMs: number,
   store: { readonly isFailing: boolean },
-): FailingRequests {
+) {
   const conditions = new Map<string, Condition>();
 
   /** Failures of the same kind share a condition, so that they are logged once. */

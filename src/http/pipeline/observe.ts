@@ -26,15 +26,7 @@ export interface Observers {
   readonly beginTrace?: ((headers: Pick<Headers, "get">) => Trace | undefined) | undefined;
 }
 
-/** The first and the last step of a pipeline. */
-export interface Observation {
-  /** False if only requests with an error are observed. */
-  readonly isMeasuring: boolean;
-  /** Returns the start time, to be passed to `end`. */
-  begin(): number;
-  beginTrace(headers: Pick<Headers, "get">): Trace | undefined;
-  end(finished: Finished): void;
-}
+export type Observation = ReturnType<typeof createObservation>;
 
 /** A finished request as the pipeline knows it. */
 export interface Finished {
@@ -49,12 +41,15 @@ export interface Finished {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** An observer that throws does not affect the request. The log records the first failure. */
+/**
+ * The first and the last step of a pipeline. An observer that throws does not affect the request. The log
+ * records the first failure.
+ */
 export function createObservation(
   { observers, counter, beginTrace, errorObservers = [] }: Observers,
   monotonicMs: () => number,
   log: Log,
-): Observation {
+) {
   const notify = observers.map((observer) => guarded(observer, log));
   const notifyOfError = errorObservers.map((observer) => guarded(observer, log));
   const count = counter && guarded(counter, log);
@@ -69,10 +64,12 @@ export function createObservation(
   };
   const isMeasuring = observers.length > 0 || count !== undefined || beginTrace !== undefined;
   return {
+    /** False if only requests with an error are observed. */
     isMeasuring,
+    /** Returns the start time, to be passed to `end`. */
     begin: monotonicMs,
     beginTrace: beginTrace ?? (() => undefined),
-    end({ startedMs, requestId, request, operation, caller, reply, trace }) {
+    end({ startedMs, requestId, request, operation, caller, reply, trace }: Finished): void {
       const durationMs = monotonicMs() - startedMs;
       const { method } = request;
       const bytes = method === "HEAD" ? 0 : bytesOf(reply);

@@ -1,26 +1,19 @@
 import { isLoopback } from "../../domain/values/networks.ts";
 import { methodNotAllowed, pathNotFound } from "../messages/error-messages.ts";
 
-export interface MetricsServer {
-  /** The address of the metrics. */
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
-export interface MetricsServerOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly contentType: string;
-  /** Returns the body of a response. */
-  expose(): string;
-}
-
 const path = "/metrics";
 const idleSeconds = 120;
 
-/** Serves metrics on a port of their own, which is not reachable through the API. Needs no key. */
-export function startMetricsServer(options: MetricsServerOptions): MetricsServer {
-  const { host, port, contentType, expose } = options;
+/**
+ * Serves metrics on a port of their own, which is not reachable through the API, and returns their address.
+ * Needs no key. `expose` returns the body of a response.
+ */
+export function startMetricsServer(
+  host: string,
+  port: number,
+  contentType: string,
+  expose: () => string,
+) {
   const headers = { "Content-Type": contentType, "Cache-Control": "no-store" };
   const server = Bun.serve({
     development: false,

@@ -24,16 +24,6 @@ export interface ServerOptions {
   readonly trustedProxies: readonly Network[];
 }
 
-export interface RunningServer {
-  readonly url: URL;
-  /**
-   * Handles the requests that have arrived and those that still arrive, and sends
-   * `Connection: close` with each response. Listens for `drainMs`, and then until no request
-   * arrives. Requests in progress after that have at most `graceMs`.
-   */
-  stop(drainMs: number, graceMs: number): Promise<void>;
-}
-
 export interface Health {
   isReady(): Promise<boolean>;
   /** Aborted when the service begins to stop. Every response then has `Connection: close`. */
@@ -63,7 +53,7 @@ export async function startServer(
   served: Served,
   options: ServerOptions,
   certificate?: Certificate,
-): Promise<RunningServer> {
+) {
   const { surfaces, pages, pageLimiter, health } = served;
   const readAddress = createAddressReader(options.trustedProxies);
   let front: TlsFront | undefined;
@@ -73,11 +63,8 @@ export async function startServer(
   };
   const addressOf = (request: Request): string =>
     readAddress(socketAddressOf(request) ?? "unknown", request.headers);
-  const origin = createPublicOrigin({
-    trustedProxies: options.trustedProxies,
-    isTls: certificate !== undefined,
-    socketAddressOf,
-  });
+  const isTls = certificate !== undefined;
+  const origin = createPublicOrigin(options.trustedProxies, isTls, socketAddressOf);
   const connections: Connections = {
     addressOf,
     setIdleTimeout: (request, seconds) => server.timeout(request, seconds),
@@ -153,7 +140,12 @@ export async function startServer(
 
   return {
     url: front ? httpsUrl(options.host, front.port) : server.url,
-    async stop(drainMs, graceMs) {
+    /**
+     * Handles the requests that have arrived and those that still arrive, and sends
+     * `Connection: close` with each response. Listens for `drainMs`, and then until no request
+     * arrives. Requests in progress after that have at most `graceMs`.
+     */
+    async stop(drainMs: number, graceMs: number): Promise<void> {
       await sleep(drainMs);
       await stopListening(server, front, () => arrived, graceMs);
     },

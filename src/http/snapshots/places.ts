@@ -5,25 +5,17 @@ import { unavailable } from "../../domain/running/errors.ts";
 /** Whose request it is. */
 export type Visitor = Pick<Caller, "keyId" | "scopes">;
 
-/**
- * A bounded number of places, and of requests that wait for one. A key may have about half of
- * them, and fewer while other keys have some. Keys take turns. Operators wait in a queue of their own, and
- * go first.
- */
-export interface Places {
-  /**
-   * Waits for a place. Returns a function that leaves it. Throws `unavailable` if too many wait, or if
-   * the signal is aborted first.
-   */
-  enter(visitor: Visitor, signal: AbortSignal): Promise<() => void>;
-}
-
 interface Waiting {
   readonly visitor: Visitor;
   readonly enter: () => void;
 }
 
-export function createPlaces(placesMax: number, waitingMax: number): Places {
+/**
+ * A bounded number of places, and of requests that wait for one. A key may have about half of
+ * them, and fewer while other keys have some. Keys take turns. Operators wait in a queue of their own, and
+ * go first.
+ */
+export function createPlaces(placesMax: number, waitingMax: number) {
   const taken: Visitor[] = [];
   /** Each in the order in which they will be let in. */
   const queues: { operators: Waiting[]; others: Waiting[] } = { operators: [], others: [] };
@@ -55,6 +47,7 @@ export function createPlaces(placesMax: number, waitingMax: number): Places {
     if (signal.aborted) throw unavailable("tooManyRequests");
     const { promise, resolve } = Promise.withResolvers<void>();
     const one = { visitor, enter: resolve };
+    const keyOf = (waiting: Waiting) => waiting.visitor.keyId;
     queues[name] = inTurns([...queues[name], one], keyOf, () => 1, 1);
     signal.addEventListener("abort", () => resolve());
     await promise;
@@ -67,7 +60,11 @@ export function createPlaces(placesMax: number, waitingMax: number): Places {
   }
 
   return {
-    async enter(visitor, signal) {
+    /**
+     * Waits for a place. Returns a function that leaves it. Throws `unavailable` if too many wait, or if
+     * the signal is aborted first.
+     */
+    async enter(visitor: Visitor, signal: AbortSignal): Promise<() => void> {
       if (mayEnter(visitor)) taken.push(visitor);
       else await wait(visitor, signal);
       return () => {
@@ -76,10 +73,6 @@ export function createPlaces(placesMax: number, waitingMax: number): Places {
       };
     },
   };
-}
-
-function keyOf({ visitor }: Waiting): string {
-  return visitor.keyId;
 }
 
 function countOf(visitors: readonly Visitor[], keyId: string): number {

@@ -12,22 +12,14 @@ import { createPlaces, type Visitor } from "./places.ts";
  * slow clients: when no place is free, the response whose client has received nothing for the longest
  * time is cut off.
  */
-export interface SnapshotResponses {
-  /**
-   * Waits for its turn, prepares a body and returns it as a stream. Preparing must end when the
-   * signal is aborted: the client is gone, or it took too long. Throws `unavailable` if too many
-   * requests wait, of this key or of all. For HEAD, prepares nothing.
-   */
-  open(
-    call: SnapshotCall,
-    prepare: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>,
-  ): Promise<ReadableStream<Uint8Array>>;
-}
+export type SnapshotResponses = ReturnType<typeof createSnapshotResponses>;
 
 export interface SnapshotCall {
   readonly request: Pick<Request, "signal" | "method">;
   readonly caller: Visitor;
 }
+
+type Prepare = (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
 
 export interface SnapshotBounds {
   readonly preparedMax: number;
@@ -55,7 +47,7 @@ export function createSnapshotResponses(
   bounds: SnapshotBounds,
   monotonicMs: () => number,
   log: Log,
-): SnapshotResponses {
+) {
   const sending = new Set<Sending>();
   const places = createPlaces(bounds.preparedMax, bounds.waitingMax);
 
@@ -110,7 +102,12 @@ export function createSnapshotResponses(
   }
 
   return {
-    async open(call, prepare) {
+    /**
+     * Waits for its turn, prepares a body and returns it as a stream. Preparing must end when the
+     * signal is aborted: the client is gone, or it took too long. Throws `unavailable` if too many
+     * requests wait, of this key or of all. For HEAD, prepares nothing.
+     */
+    async open(call: SnapshotCall, prepare: Prepare): Promise<ReadableStream<Uint8Array>> {
       const { caller, request } = call;
       // With null the server would send `Content-Length: 0`.
       if (request.method === "HEAD") return new ReadableStream();

@@ -9,14 +9,7 @@ import {
 } from "./key-pair.ts";
 
 /** The certificate in use. It is replaced when its files change. */
-export interface Certificate {
-  readonly text: KeyPairText;
-  /** Milliseconds since 1970. */
-  readonly expiresAt: number;
-  /** Calls the function with every later certificate. */
-  subscribe(replaced: (text: KeyPairText) => void): void;
-  stop(): void;
-}
+export type Certificate = Awaited<ReturnType<typeof openCertificate>>;
 
 /**
  * The two files of a renewal do not change at the same moment. A pair that does not match is a
@@ -30,11 +23,7 @@ const failuresLogged = 2;
  * kilobytes cost less than telling these apart. While the files cannot be used, the last certificate
  * stays in use.
  */
-export async function openCertificate(
-  files: KeyPairFiles,
-  log: Log,
-  checkEveryMs: number,
-): Promise<Certificate> {
+export async function openCertificate(files: KeyPairFiles, log: Log, checkEveryMs: number) {
   let text = await readKeyPair(files);
   let info = checkKeyPair(text, files);
   let failures = 0;
@@ -65,10 +54,12 @@ export async function openCertificate(
     get text() {
       return text;
     },
+    /** Milliseconds since 1970. */
     get expiresAt() {
       return info.expiresAt;
     },
-    subscribe: (replaced) => void subscribers.push(replaced),
+    /** Calls the function with every later certificate. */
+    subscribe: (replaced: (text: KeyPairText) => void) => void subscribers.push(replaced),
     stop: every(checkEveryMs, "checking the certificate", log, check),
   };
 }

@@ -3,12 +3,6 @@ import { type AddressInfo, connect } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
 import type { Certificate } from "./certificate.ts";
 
-/** The end of a connection to the HTTP server that is not the server's. */
-export interface InnerEnd {
-  readonly address: string;
-  readonly port: number;
-}
-
 export interface TlsFrontOptions {
   readonly host: string;
   readonly port: number;
@@ -17,23 +11,7 @@ export interface TlsFrontOptions {
   readonly innerPort: number;
 }
 
-/**
- * Listens for TLS connections and passes the bytes between each of them and a connection to the HTTP
- * server. Bun's HTTP server cannot change its certificate, and a listener of `node:tls` can. See
- * docs/decisions/0029-reloading-certificates.md.
- */
-export interface TlsFront {
-  readonly port: number;
-  /**
-   * The client whose bytes arrive from this end of a connection. Undefined if the front did not open it.
-   * The port alone does not tell: another program may have the same port at another address.
-   */
-  findClient(innerEnd: InnerEnd | null): string | undefined;
-  /** Accepts no more connections. Open ones continue. */
-  stopListening(): void;
-  /** Closes all connections. */
-  close(): void;
-}
+export type TlsFront = Awaited<ReturnType<typeof startTlsFront>>;
 
 export const innerHost = "127.0.0.1";
 
@@ -52,10 +30,15 @@ const ciphers = [
 
 const tlsOptions = { minVersion: "TLSv1.2", ciphers, ALPNProtocols: ["http/1.1"] } as const;
 
+/**
+ * Listens for TLS connections and passes the bytes between each of them and a connection to the HTTP
+ * server. Bun's HTTP server cannot change its certificate, and a listener of `node:tls` can. See
+ * docs/decisions/0029-reloading-certificates.md.
+ */
 export async function startTlsFront(
   certificate: Certificate,
   { host, port, idleTimeoutSeconds, innerPort }: TlsFrontOptions,
-): Promise<TlsFront> {
+) {
   const idleTimeoutMs = idleTimeoutSeconds * 1_000;
   const clients = new Set<TLSSocket>();
   /** The addresses of clients, by the ports of our ends, all of which are on `innerHost`. */
@@ -108,10 +91,17 @@ export async function startTlsFront(
 
   return {
     port: (server.address() as AddressInfo).port,
-    findClient: (innerEnd) =>
+    /**
+     * The client whose bytes arrive from this end of a connection, the one that is not the HTTP server's.
+     * Undefined if the front did not open it. The port alone does not tell: another program may have the
+     * same port at another address.
+     */
+    findClient: (innerEnd: { readonly address: string; readonly port: number } | null) =>
       innerEnd?.address === innerHost ? addresses.get(innerEnd.port) : undefined,
+    /** Accepts no more connections. Open ones continue. */
     stopListening: () => void server.close(),
-    close() {
+    /** Closes all connections. */
+    close(): void {
       for (const client of clients) client.destroy();
     },
   };

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
-import { ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest } from "../../domain/running/errors.ts";
 
 export interface KeyPairFiles {
   readonly certFile: string;
@@ -34,7 +34,7 @@ async function readText(what: string, path: string): Promise<string> {
     return await readFile(path, "utf8");
   } catch (error) {
     const { code = String(error) } = error as NodeJS.ErrnoException;
-    throw invalid(`cannot read the TLS ${what} ${path}: ${reasons[code] ?? code}`);
+    throw invalidRequest(`cannot read the TLS ${what} ${path}: ${reasons[code] ?? code}`);
   }
 }
 
@@ -51,12 +51,14 @@ export function checkKeyPair(
 ): CertificateInfo {
   const certificate = parseCertificate(cert, certFile);
   if (!certificate.checkPrivateKey(parseKey(key, keyFile))) {
-    throw invalid(`the TLS key ${keyFile} does not belong to the certificate ${certFile}`);
+    throw invalidRequest(`the TLS key ${keyFile} does not belong to the certificate ${certFile}`);
   }
   try {
     createSecureContext({ cert, key });
   } catch (error) {
-    throw invalid(`the TLS certificate ${certFile} cannot be used: ${(error as Error).message}`);
+    throw invalidRequest(
+      `the TLS certificate ${certFile} cannot be used: ${(error as Error).message}`,
+    );
   }
   return {
     subject: certificate.subject?.replaceAll("\n", ", ") || (certificate.subjectAltName ?? ""),
@@ -69,21 +71,19 @@ function parseCertificate(text: string, path: string): X509Certificate {
   try {
     return new X509Certificate(text);
   } catch {
-    throw invalid(`the TLS certificate ${path} is not a certificate in PEM format`);
+    throw invalidRequest(`the TLS certificate ${path} is not a certificate in PEM format`);
   }
 }
 
 function parseKey(text: string, path: string): KeyObject {
   if (/^-----BEGIN ENCRYPTED |^Proc-Type: 4,ENCRYPTED/m.test(text)) {
-    throw invalid(`the TLS key ${path} is encrypted; the service needs one without a passphrase`);
+    throw invalidRequest(
+      `the TLS key ${path} is encrypted; the service needs one without a passphrase`,
+    );
   }
   try {
     return createPrivateKey(text);
   } catch {
-    throw invalid(`the TLS key ${path} is not a private key in PEM format`);
+    throw invalidRequest(`the TLS key ${path} is not a private key in PEM format`);
   }
-}
-
-function invalid(message: string): ServiceError {
-  return new ServiceError("invalid_request", message);
 }

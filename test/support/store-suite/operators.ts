@@ -147,16 +147,16 @@ export function describeOperators(suite: StoreSuite): void {
       const pages: number[][] = [];
       let before: number | undefined = Number.MAX_SAFE_INTEGER;
       while (before !== undefined) {
-        const { rows, nextBefore } = await listAudit({ audit }, { target: "rare", before }, 9);
+        const { rows, next } = await listAudit({ audit }, { target: "rare", before }, 9);
         pages.push(rows.map(({ seq }) => seq));
-        before = nextBefore;
+        before = next;
       }
       expect(pages).toEqual([[20_001], [10_001], [1]]);
       const none = await listAudit({ audit }, { target: "none" }, 9);
-      expect(none).toEqual({ rows: [], nextBefore: 10_002 });
+      expect(none).toEqual({ rows: [], next: 10_002 });
       const unfiltered = await listAudit({ audit }, { before: 3 }, 2);
       expect(unfiltered.rows.map(({ seq }) => seq)).toEqual([2, 1]);
-      expect(unfiltered.nextBefore).toBeUndefined();
+      expect(unfiltered.next).toBeUndefined();
     });
 
     test("has times that never decrease, also if the clock was set back", async () => {

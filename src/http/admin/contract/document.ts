@@ -6,7 +6,7 @@ import { withSharedParts } from "../../api/contract/shared-parts.ts";
 import { missingOperatorKey } from "../../messages/error-messages.ts";
 import { createFile, onFirstRequest } from "../../pages/files.ts";
 import type { Pages } from "../../pages/pages.ts";
-import { type AdminOperation, adminTags } from "../operation.ts";
+import { type AdminOperation, adminTags } from "../admin-declaration.ts";
 import { adminBasePath, adminSchemas } from "../operations.ts";
 
 /** The introduction of the operator API's description. */
@@ -97,7 +97,7 @@ export function describeAdminApi(operations: readonly AdminOperation[]) {
       ],
     },
     operations,
-    { servers: [{ url: adminBasePath, description: "This service." }] },
+    [{ url: adminBasePath, description: "This service." }],
   );
   return withSharedParts(described);
 }

@@ -2,19 +2,7 @@ import { roleScopes, roles, scopes } from "../../../domain/keys/keys.ts";
 import { planNames } from "../../../domain/limits/plans.ts";
 import { nameCharactersMax } from "../../../domain/values/texts.ts";
 import { exampleKeyId, exampleTime } from "../../api/contract/examples.ts";
-import {
-  choice,
-  count,
-  integer,
-  listOf,
-  named,
-  requestObject,
-  responseObject,
-  type Schema,
-  text,
-  time,
-  timeOrNull,
-} from "../../api/contract/schema.ts";
+import * as schema from "../../api/contract/schema.ts";
 import { overlapSecondsMax } from "../fields.ts";
 
 const exampleUse = { used: 42, limit: 1000, resetsAt: "2026-11-16T08:01:00.000Z" };
@@ -44,9 +32,9 @@ const exampleKeyText = "psk_live_00000000000000000000000000000000000000000000000
 const kinds = ["api", "operator"];
 
 const keyFields = {
-  id: text("The ID of the key."),
-  name: text("The name of the key."),
-  kind: choice(kinds, "`api` for clients of the store, `operator` for this API."),
+  id: schema.text("The ID of the key."),
+  name: schema.text("The name of the key."),
+  kind: schema.choice(kinds, "`api` for clients of the store, `operator` for this API."),
   role: {
     anyOf: [{ type: "string", enum: roles }, { type: "null" }],
     description: "The role of an operator key, or null for an API key.",
@@ -55,53 +43,53 @@ const keyFields = {
     anyOf: [{ type: "string", enum: planNames }, { type: "null" }],
     description: "The plan of the key, or null for an operator key.",
   },
-  limits: named("KeyLimits", "The limits of the key."),
+  limits: schema.named("KeyLimits", "The limits of the key."),
   scopes: {
     type: "array",
     items: { type: "string", enum: [...scopes, ...Object.values(roleScopes)] },
     description: "What the key can do.",
   },
-  state: choice(
+  state: schema.choice(
     ["active", "banned", "expired", "revoked"],
     "`active` if the key is accepted. Otherwise, why it is not.",
   ),
-  createdAt: time("When the key was created."),
-  expiresAt: timeOrNull("When the key expires, or null for never."),
-  revokedAt: timeOrNull("When the key was revoked, or null."),
-  lastUsedAt: timeOrNull("When the last request was counted, or null if there was none."),
-  bannedUntil: timeOrNull("When the ban ends, or null if there is none."),
-  minute: named(
+  createdAt: schema.time("When the key was created."),
+  expiresAt: schema.timeOrNull("When the key expires, or null for never."),
+  revokedAt: schema.timeOrNull("When the key was revoked, or null."),
+  lastUsedAt: schema.timeOrNull("When the last request was counted, or null if there was none."),
+  bannedUntil: schema.timeOrNull("When the ban ends, or null if there is none."),
+  minute: schema.named(
     "KeyUse",
     "The requests in this UTC minute. With several instances, the latest requests to the others can be missing.",
   ),
-  day: named("KeyUse", "The requests in this UTC day."),
-  secrets: listOf(
+  day: schema.named("KeyUse", "The requests in this UTC day."),
+  secrets: schema.listOf(
     "KeySecret",
     "The secrets of the key that are accepted, the oldest first. During a rotation, there are several.",
   ),
-} satisfies Record<string, Schema>;
+} satisfies Record<string, schema.Schema>;
 
 /** The fields of a key in the order of responses. */
 export const keyNames = Object.keys(keyFields) as (keyof typeof keyFields)[];
 
-const shownOnce = text("The secret of the key. It is shown only in this response.");
+const shownOnce = schema.text("The secret of the key. It is shown only in this response.");
 
 const agreedLimit = (window: string) =>
-  integer(
+  schema.integer(
     1,
     999_999_999_999,
     `Requests per ${window}. Only for the plan \`enterprise\`, which requires it.`,
   );
 
 /** What a request can say about a key. Only `expiresAt` can be null. */
-const terms: Readonly<Record<string, Schema>> = {
+const terms: Readonly<Record<string, schema.Schema>> = {
   name: {
     type: "string",
     minLength: 1,
     maxLength: nameCharactersMax,
     description: "The name of the key, for operators.",
   },
-  plan: choice(planNames, "The plan. Not for operator keys."),
+  plan: schema.choice(planNames, "The plan. Not for operator keys."),
   perMinute: agreedLimit("minute"),
   perDay: agreedLimit("day"),
   scopes: {
@@ -111,68 +99,74 @@ const terms: Readonly<Record<string, Schema>> = {
     description:
       "What the key can do. By default, a new key has all scopes. Not for operator keys.",
   },
-  expiresAt: timeOrNull("When the key expires. Null for never."),
-  role: choice(roles, "Only for operator keys. A new one without a role is an owner's."),
+  expiresAt: schema.timeOrNull("When the key expires. Null for never."),
+  role: schema.choice(roles, "Only for operator keys. A new one without a role is an owner's."),
 };
 
 /** How long the old secret of a key or a webhook stays valid after a rotation. */
-export const overlap = (description: string): Schema => ({
-  ...integer(0, overlapSecondsMax, description),
+export const overlap = (description: string): schema.Schema => ({
+  ...schema.integer(0, overlapSecondsMax, description),
   default: 86_400,
 });
 
 export const exampleNewKey = { name: "Warehouse", plan: "business" };
 
-export const keySchemas: Readonly<Record<string, Schema>> = {
-  KeyLimits: responseObject(
+export const keySchemas: Readonly<Record<string, schema.Schema>> = {
+  KeyLimits: schema.responseObject(
     "How many requests a key can send.",
-    { perMinute: count("Requests per minute."), perDay: count("Requests per day.") },
+    {
+      perMinute: schema.number("Requests per minute."),
+      perDay: schema.number("Requests per day."),
+    },
     exampleKey.limits,
   ),
-  KeyUse: responseObject(
+  KeyUse: schema.responseObject(
     "How much of a limit is used.",
     {
-      used: count("Requests that were counted."),
-      limit: count("The limit. After a change to a smaller plan, `used` can be larger."),
-      resetsAt: time("When the count starts again."),
+      used: schema.number("Requests that were counted."),
+      limit: schema.number("The limit. After a change to a smaller plan, `used` can be larger."),
+      resetsAt: schema.time("When the count starts again."),
     },
     exampleUse,
   ),
-  KeySecret: responseObject(
+  KeySecret: schema.responseObject(
     "One secret of a key. The secret itself is not stored.",
     {
-      createdAt: time("When it was created."),
-      expiresAt: timeOrNull("When it expires, or null if it does not."),
+      createdAt: schema.time("When it was created."),
+      expiresAt: schema.timeOrNull("When it expires, or null if it does not."),
     },
     exampleSecret,
   ),
-  Key: responseObject("A key in its current state.", keyFields, exampleKey),
-  IssuedKey: responseObject(
+  Key: schema.responseObject("A key in its current state.", keyFields, exampleKey),
+  IssuedKey: schema.responseObject(
     "A new key with its secret.",
     { ...keyFields, key: shownOnce },
     { ...exampleKey, key: exampleKeyText },
   ),
-  RotatedKey: responseObject(
+  RotatedKey: schema.responseObject(
     "A key with its new secret.",
-    { ...keyFields, key: shownOnce, oldValidUntil: time("When the old secret expires.") },
+    { ...keyFields, key: shownOnce, oldValidUntil: schema.time("When the old secret expires.") },
     { ...exampleKey, key: exampleKeyText, oldValidUntil: "2026-11-17T08:00:00.000Z" },
   ),
-  NewKey: requestObject(
+  NewKey: schema.requestObject(
     "A key to create.",
     {
       ...terms,
       kind: {
-        ...choice(kinds, "`api` for clients of the store, which requires `plan`, or `operator`."),
+        ...schema.choice(
+          kinds,
+          "`api` for clients of the store, which requires `plan`, or `operator`.",
+        ),
         default: "api",
       },
     },
     exampleNewKey,
     ["name"],
   ),
-  KeyChange: requestObject("The fields to change. Other fields stay as they are.", terms, {
+  KeyChange: schema.requestObject("The fields to change. Other fields stay as they are.", terms, {
     plan: "pro",
   }),
-  KeyRotation: requestObject(
+  KeyRotation: schema.requestObject(
     "How to rotate a key.",
     { overlapSeconds: overlap("How long the old secret is still accepted.") },
     { overlapSeconds: 3_600 },

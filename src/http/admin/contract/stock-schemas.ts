@@ -9,22 +9,7 @@ import {
   leftOutFields,
   shownProperties,
 } from "../../api/contract/pet-schemas.ts";
-import {
-  boundedInteger,
-  choice,
-  count,
-  flag,
-  int64,
-  integer,
-  listOf,
-  petStatus,
-  quantity,
-  requestObject,
-  responseObject,
-  type Schema,
-  text,
-  time,
-} from "../../api/contract/schema.ts";
+import * as schema from "../../api/contract/schema.ts";
 
 const examplePetName = { petId: 7, name: "Biscuit", category: "dogs", barcode: "4006381333931" };
 
@@ -52,16 +37,20 @@ const exampleUsage = {
 const names = Object.fromEntries(
   ["name", "category", "barcode", "lowStockAt"].map((name) => [name, shownProperties[name]!]),
 );
-const version = integer(1, quantityMax, "The version of the entry. Send it as `expectedVersion`.");
+const version = schema.integer(
+  1,
+  quantityMax,
+  "The version of the entry. Send it as `expectedVersion`.",
+);
 const { petId: _, quantity: newQuantity, delta, ...conditions } = changeFields;
-const newStatus = petStatus("The new status. Without it, the status stays as it is.");
+const newStatus = schema.petStatus("The new status. Without it, the status stays as it is.");
 const cursor = { type: "string", maxLength: cursorCharactersMax, pattern: cursorPattern };
-const countedAt: Schema = {
-  anyOf: [boundedInteger(0, quantityMax), cursor],
+const countedAt: schema.Schema = {
+  anyOf: [schema.boundedInteger(0, quantityMax), cursor],
   description:
     "Makes `quantity` a count: so many were there when the ledger ended with this row (its `seq`, or a cursor of the feed, which is rejected after a restore). What was sold or delivered since is kept; what other counts corrected since is not added again. The `cause` of the row is `count`, and its reason ends with the numbers.",
 };
-const countedTime = time(
+const countedTime = schema.time(
   "When it was counted, for a count without a connection, which does not hear of every row: those after `countedAt` that were stored by then belong before the count. By the clock that `POST /stocktakes` returns. The count is rejected if this is in the future, or while that clock is behind the last row. Leave it out if `countedAt` was the end of the ledger when you counted.",
 );
 export const exampleCount = { petId: 7, quantity: 12, countedAt: 1207, reason: "Stocktake" };
@@ -72,63 +61,63 @@ const oneAmount = {
   // The linter wants to see the fields.
   not: { properties: { quantity: {}, delta: {} }, required: ["quantity", "delta"] },
 };
-const counts = (description: string): Schema => ({
+const numbers = (description: string): schema.Schema => ({
   type: "array",
-  items: boundedInteger(0, quantityMax),
+  items: schema.boundedInteger(0, quantityMax),
   description,
 });
 
-const usageFields: Readonly<Record<string, Schema>> = {
-  step: choice(["minute", "day"], "The length of a point. Minutes and days are in UTC."),
-  from: time("When the first point starts."),
-  admitted: counts("The admitted requests at each point. The last point is the current one."),
-  refused: counts(
+const usageFields: Readonly<Record<string, schema.Schema>> = {
+  step: schema.choice(["minute", "day"], "The length of a point. Minutes and days are in UTC."),
+  from: schema.time("When the first point starts."),
+  admitted: numbers("The admitted requests at each point. The last point is the current one."),
+  refused: numbers(
     "The requests at each point that were refused because of the rate limit or a ban.",
   ),
 };
 
-export const stockSchemas: Readonly<Record<string, Schema>> = {
-  NamedEntry: responseObject(
+export const stockSchemas: Readonly<Record<string, schema.Schema>> = {
+  NamedEntry: schema.responseObject(
     "The stock of one pet, with its name.",
     {
-      petId: int64("The ID of the pet. It can be larger than 2^53."),
+      petId: schema.int64("The ID of the pet. It can be larger than 2^53."),
       ...names,
-      quantity: quantity("The number in stock."),
-      status: petStatus("The status of the pet."),
+      quantity: schema.quantity("The number in stock."),
+      status: schema.petStatus("The status of the pet."),
       version,
     },
     exampleEntry,
     leftOutFields,
   ),
-  StockList: responseObject(
+  StockList: schema.responseObject(
     "The stock of all pets.",
     {
-      cursor: text("Where to continue with the feed. It was read before the entries."),
-      entries: listOf("NamedEntry", "One entry for each pet, by ascending `petId`."),
+      cursor: schema.text("Where to continue with the feed. It was read before the entries."),
+      entries: schema.listOf("NamedEntry", "One entry for each pet, by ascending `petId`."),
     },
     exampleStock,
   ),
-  SoldPet: responseObject(
+  SoldPet: schema.responseObject(
     "What was sold of one pet.",
-    { petId: int64("The ID of the pet."), sold: quantity("The units sold.") },
+    { petId: schema.int64("The ID of the pet."), sold: schema.quantity("The units sold.") },
     exampleSales.pets[0]!,
   ),
-  SalesList: responseObject(
+  SalesList: schema.responseObject(
     "What was sold of all pets.",
     {
-      days: count("The number of days: today and those before it, in UTC."),
-      pets: listOf("SoldPet", "Each pet that was sold, by ascending `petId`."),
+      days: schema.number("The number of days: today and those before it, in UTC."),
+      pets: schema.listOf("SoldPet", "Each pet that was sold, by ascending `petId`."),
     },
     exampleSales,
   ),
-  StockUpdate: requestObject(
+  StockUpdate: schema.requestObject(
     changeText,
     { quantity: newQuantity, delta, status: newStatus, ...conditions },
     { quantity: 12, expectedVersion: 1207, reason: "Stocktake" },
     undefined,
     oneAmount,
   ),
-  StockChange: requestObject(
+  StockChange: schema.requestObject(
     changeText,
     { ...changeFields, status: newStatus, countedAt, countedTime },
     exampleStatusChange,
@@ -139,54 +128,54 @@ export const stockSchemas: Readonly<Record<string, Schema>> = {
     ...changeSchemas.StockChanges,
     examples: [{ changes: [exampleStatusChange, { petId: 8, delta: -2 }] }],
   },
-  PetDetails: responseObject(
+  PetDetails: schema.responseObject(
     "A pet with its stock.",
     {
-      petId: int64("The ID of the pet."),
+      petId: schema.int64("The ID of the pet."),
       ...detailProperties,
-      quantity: quantity("The number in stock."),
-      status: petStatus("The status of the pet."),
+      quantity: schema.quantity("The number in stock."),
+      status: schema.petStatus("The status of the pet."),
       version,
     },
     exampleFullPet,
   ),
-  PetName: responseObject(
+  PetName: schema.responseObject(
     "The name of a pet, and what else lists show of it.",
-    { petId: int64("The ID of the pet."), ...names },
+    { petId: schema.int64("The ID of the pet."), ...names },
     examplePetName,
     leftOutFields,
   ),
-  NewPet: requestObject(
+  NewPet: schema.requestObject(
     "A pet to add. Without `quantity` and `status`, it is available with a quantity of 0.",
     {
-      petId: int64("The ID of the pet."),
+      petId: schema.int64("The ID of the pet."),
       ...givenProperties,
-      quantity: quantity("The number in stock."),
-      status: petStatus("The status of the pet."),
+      quantity: schema.quantity("The number in stock."),
+      status: schema.petStatus("The status of the pet."),
       reason: changeFields.reason,
     },
     { petId: 31, name: "Pepper", category: "cats", quantity: 2 },
     ["petId", "name"],
   ),
-  PetChange: requestObject(
+  PetChange: schema.requestObject(
     "What to change about a pet. Fields that are not given stay as they are.",
     givenProperties,
     { name: "Pepper", category: null },
   ),
-  Undo: requestObject(
+  Undo: schema.requestObject(
     "How to undo changes.",
     {
       reason: { ...changeFields.reason, description: "Why it is undone. The ledger keeps it." },
-      force: flag("Whether to undo also if the pet has changed since. False by default."),
+      force: schema.flag("Whether to undo also if the pet has changed since. False by default."),
     },
     exampleUndo,
   ),
-  Usage: responseObject("The requests of one key over time.", usageFields, exampleUsage),
-  TotalUsage: responseObject(
+  Usage: schema.responseObject("The requests of one key over time.", usageFields, exampleUsage),
+  TotalUsage: schema.responseObject(
     "The requests of all keys over time.",
     {
       ...usageFields,
-      withoutKey: counts(
+      withoutKey: numbers(
         "The requests at each point without a valid key. The other lists do not include them.",
       ),
     },

@@ -6,24 +6,7 @@ import { nameCharactersMax } from "../../../domain/values/texts.ts";
 import { petsMax, urlCharactersMax } from "../../../domain/webhooks/terms.ts";
 import { webhookStates } from "../../../domain/webhooks/webhook.ts";
 import { exampleTime } from "../../api/contract/examples.ts";
-import {
-  choice,
-  count,
-  flag,
-  int64,
-  integer,
-  listOf,
-  named,
-  orNull,
-  requestObject,
-  responseObject,
-  type Schema,
-  seq,
-  text,
-  textOrNull,
-  time,
-  timeOrNull,
-} from "../../api/contract/schema.ts";
+import * as schema from "../../api/contract/schema.ts";
 import { overlap } from "./key-schemas.ts";
 
 export const exampleId = "wh_7mLs2CxWbNd4uVfKq0ZrT1";
@@ -48,7 +31,7 @@ const exampleAttempt = {
   answer: "",
 };
 
-const listOrNull = (description: string, items: Schema): Schema => ({
+const listOrNull = (description: string, items: schema.Schema): schema.Schema => ({
   type: ["array", "null"],
   items,
   description,
@@ -61,47 +44,49 @@ const causesWanted = listOrNull("Only changes with one of these causes.", {
   type: "string",
   enum: causes,
 });
-const below = orNull(
-  integer(1, quantityMax, "Only changes in which the quantity fell below this number."),
+const below = schema.orNull(
+  schema.integer(1, quantityMax, "Only changes in which the quantity fell below this number."),
 );
-const becomesLow = flag(
+const becomesLow = schema.flag(
   `Whether only changes are sent by which an entry became low. ${lowStockRule} The threshold counts that the entry has when the change is read for delivery.`,
 );
 
-const firstRow = (description: string) => integer(1, quantityMax, description);
+const firstRow = (description: string) => schema.integer(1, quantityMax, description);
 
 const fields = {
-  id: text("The ID of the webhook."),
-  name: text("The name of the webhook, for operators."),
-  url: text("The address that receives the changes."),
-  state: choice(
+  id: schema.text("The ID of the webhook."),
+  name: schema.text("The name of the webhook, for operators."),
+  url: schema.text("The address that receives the changes."),
+  state: schema.choice(
     webhookStates,
     "`paused`: by an operator, or because every attempt failed for days. `disabled`: the receiver returned 410.",
   ),
-  stateReason: textOrNull("Why it is not active. Null while it is."),
-  createdAt: time("When it was created."),
-  filter: named("WebhookFilter", "Which changes it receives."),
-  cursor: seq("The last ledger row that was delivered, or that the filter excluded."),
-  behind: count("How many ledger rows come after the cursor."),
-  failures: count("Attempts that failed since the last success."),
-  failingSince: timeOrNull("When the first of these attempts failed."),
-  nextAttemptAt: timeOrNull("When the next attempt is made. Null if none is scheduled."),
-  oldSecretUntil: timeOrNull("Until when messages are also signed with the previous secret."),
-} satisfies Record<string, Schema>;
+  stateReason: schema.textOrNull("Why it is not active. Null while it is."),
+  createdAt: schema.time("When it was created."),
+  filter: schema.named("WebhookFilter", "Which changes it receives."),
+  cursor: schema.seq("The last ledger row that was delivered, or that the filter excluded."),
+  behind: schema.number("How many ledger rows come after the cursor."),
+  failures: schema.number("Attempts that failed since the last success."),
+  failingSince: schema.timeOrNull("When the first of these attempts failed."),
+  nextAttemptAt: schema.timeOrNull("When the next attempt is made. Null if none is scheduled."),
+  oldSecretUntil: schema.timeOrNull(
+    "Until when messages are also signed with the previous secret.",
+  ),
+} satisfies Record<string, schema.Schema>;
 
 /** The fields of a webhook in the order of responses. */
 export const webhookNames = Object.keys(fields) as (keyof typeof fields)[];
 
 const withSecret = {
   ...fields,
-  secret: text("The secret that signs the messages. It is shown only in this response."),
+  secret: schema.text("The secret that signs the messages. It is shown only in this response."),
 };
 
-export const webhookSchemas: Readonly<Record<string, Schema>> = {
-  WebhookFilter: responseObject(
+export const webhookSchemas: Readonly<Record<string, schema.Schema>> = {
+  WebhookFilter: schema.responseObject(
     "Which changes a webhook receives. A change must match every field that is not null or false.",
     {
-      pets: listOrNull("Only changes of these pets.", int64("The ID of a pet.")),
+      pets: listOrNull("Only changes of these pets.", schema.int64("The ID of a pet.")),
       statuses,
       causes: causesWanted,
       below,
@@ -109,56 +94,68 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
     },
     exampleFilter,
   ),
-  Webhook: responseObject("An address that changes are sent to.", fields, exampleWebhook),
-  WebhookAttempt: responseObject(
+  Webhook: schema.responseObject("An address that changes are sent to.", fields, exampleWebhook),
+  WebhookAttempt: schema.responseObject(
     "One attempt to deliver a message.",
     {
-      at: time("When it was made."),
-      messageId: text("The ID of the message."),
-      firstSeq: seq("The first change in the message, or 0 for a test message."),
-      lastSeq: seq("The last change in the message, or 0 for a test message."),
-      changes: count("How many changes the message has. A test message has none."),
+      at: schema.time("When it was made."),
+      messageId: schema.text("The ID of the message."),
+      firstSeq: schema.seq("The first change in the message, or 0 for a test message."),
+      lastSeq: schema.seq("The last change in the message, or 0 for a test message."),
+      changes: schema.number("How many changes the message has. A test message has none."),
       durationMs: { type: "number", description: "How long the attempt took, in milliseconds." },
-      status: orNull(integer(100, 999, "The HTTP status. Null if no response arrived.")),
-      error: textOrNull("Why no response arrived. Null if one did."),
-      answer: text("The beginning of the response body."),
+      status: schema.orNull(
+        schema.integer(100, 999, "The HTTP status. Null if no response arrived."),
+      ),
+      error: schema.textOrNull("Why no response arrived. Null if one did."),
+      answer: schema.text("The beginning of the response body."),
     },
     exampleAttempt,
   ),
-  WebhookWithAttempts: responseObject(
+  WebhookWithAttempts: schema.responseObject(
     "A webhook and its last attempts.",
-    { ...fields, attempts: listOf("WebhookAttempt", "The last attempts, the newest first.") },
+    {
+      ...fields,
+      attempts: schema.listOf("WebhookAttempt", "The last attempts, the newest first."),
+    },
     { ...exampleWebhook, attempts: [exampleAttempt] },
   ),
-  WebhookWithSecret: responseObject("A webhook and its new secret.", withSecret, {
+  WebhookWithSecret: schema.responseObject("A webhook and its new secret.", withSecret, {
     ...exampleWebhook,
     secret: exampleSecret,
   }),
-  CreatedWebhook: responseObject(
+  CreatedWebhook: schema.responseObject(
     "A new webhook and its secret.",
     {
       ...withSecret,
-      isResolved: flag("False if the host of the URL does not resolve at the moment."),
+      isResolved: schema.flag("False if the host of the URL does not resolve at the moment."),
     },
     { ...exampleWebhook, secret: exampleSecret, isResolved: true },
   ),
-  NewWebhook: requestObject(
+  NewWebhook: schema.requestObject(
     "A webhook to create. Fields that are null count as not given.",
     {
       url: {
-        ...text("The address that receives the changes. It must use https and be public."),
+        ...schema.text("The address that receives the changes. It must use https and be public."),
         format: "uri",
         maxLength: urlCharactersMax,
       },
       name: {
-        ...textOrNull("The name of the webhook, for operators. By default, the host of the URL."),
+        ...schema.textOrNull(
+          "The name of the webhook, for operators. By default, the host of the URL.",
+        ),
         minLength: 1,
         maxLength: nameCharactersMax,
       },
       pets: {
         ...listOrNull(
           "Only changes of these pets. An ID can be a string, to keep all its digits.",
-          { anyOf: [int64("The ID of a pet."), { type: "string", pattern: `^${int64Pattern}$` }] },
+          {
+            anyOf: [
+              schema.int64("The ID of a pet."),
+              { type: "string", pattern: `^${int64Pattern}$` },
+            ],
+          },
         ),
         minItems: 1,
         maxItems: petsMax,
@@ -166,21 +163,21 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
       statuses: { ...statuses, minItems: 1 },
       causes: { ...causesWanted, minItems: 1 },
       below,
-      becomesLow: orNull(becomesLow),
-      from: orNull(
+      becomesLow: schema.orNull(becomesLow),
+      from: schema.orNull(
         firstRow("The ledger row of the first change to deliver. By default, the next one."),
       ),
     },
     { url: exampleWebhook.url, name: "Reorders", below: 5 },
     ["url"],
   ),
-  Replay: requestObject(
+  Replay: schema.requestObject(
     "Where to start.",
     { from: firstRow("The ledger row of the first change to deliver.") },
     { from: 1200 },
     ["from"],
   ),
-  SecretRotation: requestObject(
+  SecretRotation: schema.requestObject(
     "How to rotate the secret of a webhook.",
     { overlapSeconds: overlap("How long messages are also signed with the previous secret.") },
     { overlapSeconds: 3_600 },

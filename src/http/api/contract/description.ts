@@ -8,19 +8,15 @@ import { statusOf } from "../../messages/errors.ts";
 import { type KnownNames, repeatedField, unknownName } from "../../messages/unknown-names.ts";
 import type { Operation } from "../../pipeline/operation.ts";
 import { feedType } from "../feed.ts";
+import type { Contract, Example, Messages, OtherContent, Parameter, Success } from "./contract.ts";
 import type { DescribedCode, ErrorDescription } from "./errors.ts";
 import { type Header, type HeaderId, headerName, headers } from "./headers.ts";
-import type { Contract, Example, Messages, OtherContent, Parameter, Success } from "./operation.ts";
 import { reference, type Schema } from "./schema.ts";
 
 export interface ServerEntry {
   readonly url: string;
   readonly description: string;
   readonly variables?: Readonly<Record<string, { default: string; description: string }>>;
-}
-
-export interface DocumentOptions {
-  readonly servers: readonly ServerEntry[];
 }
 
 /** What a document says besides its operations. */
@@ -53,7 +49,7 @@ export interface DocumentedOperation extends Operation {
 export function describeOperations(
   description: Description,
   operations: readonly DocumentedOperation[],
-  options: DocumentOptions,
+  servers: readonly ServerEntry[],
 ) {
   const byPath = Map.groupBy(operations, (operation) => operation.path);
   const paths: Record<string, Record<string, DescribedOperation>> = {};
@@ -78,7 +74,7 @@ export function describeOperations(
       contact: { name: "The operator of this service" },
       license: { name: "Apache 2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
     },
-    servers: options.servers,
+    servers,
     security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
     tags,
     ...(onceHeaders && {

@@ -1,14 +1,9 @@
-import type { ApiOperation as Operation } from "../operation.ts";
+import type { ApiOperation as Operation } from "../declaration.ts";
 import { schemas } from "../operations.ts";
-import {
-  type Description,
-  type DocumentOptions,
-  describeOperations,
-  type ServerEntry,
-} from "./description.ts";
+import { commonErrors } from "./contract.ts";
+import { type Description, describeOperations, type ServerEntry } from "./description.ts";
 import { errors } from "./errors.ts";
 import { commonHeaders } from "./headers.ts";
-import { commonErrors } from "./operation.ts";
 import { overview } from "./overview.ts";
 import { withSharedParts } from "./shared-parts.ts";
 import { webhookSchemas, webhooks } from "./webhooks.ts";
@@ -40,8 +35,8 @@ const description: Description = {
 };
 
 /** Generates the API description from the table of operations. */
-export function describeApi(operations: readonly Operation[], options: DocumentOptions) {
-  return describeOperations(description, operations, options);
+export function describeApi(operations: readonly Operation[], servers: readonly ServerEntry[]) {
+  return describeOperations(description, operations, servers);
 }
 
 export type ApiDocument = ReturnType<typeof describeOperations>;
@@ -59,5 +54,5 @@ export function committedDocument(operations: readonly Operation[]) {
     },
   });
   const servers = [server("base_url", 8080, "Production"), server("staging_url", 8081, "Staging")];
-  return withSharedParts(describeApi(operations, { servers }));
+  return withSharedParts(describeApi(operations, servers));
 }

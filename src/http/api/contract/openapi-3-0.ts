@@ -1,6 +1,6 @@
 import { usedSchemas } from "./description.ts";
 import { reference, type Schema } from "./schema.ts";
-import type { withSharedParts } from "./shared-parts.ts";
+import { mapEntries, type withSharedParts } from "./shared-parts.ts";
 
 /**
  * Converts the description to OpenAPI 3.0, for tools that do not read 3.1. The content is the same, but for
@@ -17,12 +17,10 @@ export function asOpenApi30({ webhooks: _, ...document }: ReturnType<typeof with
     paths: convertSchemasIn(document.paths),
     components: {
       ...(convertSchemasIn(components) as typeof components),
-      schemas: Object.fromEntries(
-        Object.entries(schemas).map(([name, schema]) => [
-          name,
-          { ...convertSchema(schema), ...(isNullable(name, schemas) ? { nullable: true } : {}) },
-        ]),
-      ),
+      schemas: mapEntries(schemas, (schema: Schema, name) => ({
+        ...convertSchema(schema),
+        ...(isNullable(name, schemas) && { nullable: true }),
+      })),
     },
   };
 }
@@ -42,12 +40,10 @@ function isNullable(name: string, schemas: Readonly<Record<string, Schema>>): bo
 function convertSchemasIn(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(convertSchemasIn);
   if (typeof node !== "object" || node === null) return node;
-  return Object.fromEntries(
-    Object.entries(node).map(([key, value]) => {
-      if (key === "schema") return [key, convertSchema(value)];
-      return [key, key === "examples" || key === "example" ? value : convertSchemasIn(value)];
-    }),
-  );
+  return mapEntries(node, (value: Schema, key) => {
+    if (key === "schema") return convertSchema(value);
+    return key === "examples" || key === "example" ? value : convertSchemasIn(value);
+  });
 }
 
 /** Converts JSON Schema 2020-12 to the schema dialect of OpenAPI 3.0. */
@@ -59,17 +55,11 @@ function convertSchema(schema: Schema): object {
   const types = typeof type === "string" ? [type] : (type ?? []);
   return {
     type: types.find((one) => one !== "null"),
-    ...(types.includes("null") ? { nullable: true } : {}),
+    ...(types.includes("null") && { nullable: true }),
     ...same,
-    ...(constant === undefined ? {} : { enum: [constant] }),
-    ...(items === undefined ? {} : { items: convertSchema(items) }),
-    ...(properties === undefined
-      ? {}
-      : {
-          properties: Object.fromEntries(
-            Object.entries(properties).map(([name, property]) => [name, convertSchema(property)]),
-          ),
-        }),
-    ...(examples === undefined ? {} : { example: examples[0] }),
+    ...(constant !== undefined && { enum: [constant] }),
+    ...(items && { items: convertSchema(items) }),
+    ...(properties && { properties: mapEntries(properties, convertSchema) }),
+    ...(examples && { example: examples[0] }),
   };
 }

@@ -78,8 +78,8 @@ export function nullable(name: string, description: string): Schema {
 
 export const quantity = (description: string): Schema => integer(0, quantityMax, description);
 
-/** A number that is not negative. */
-export const count = (description: string): Schema =>
+/** A whole number that is not negative. */
+export const number = (description: string): Schema =>
   integer(0, Number.MAX_SAFE_INTEGER, description);
 
 export const seq = (description: string): Schema => integer(0, seqMax, description);

@@ -94,7 +94,8 @@ function mapParts<T>(node: unknown, key: string, replace: (part: T) => object): 
   });
 }
 
-function mapEntries<T>(object: object, map: (value: T, key: string) => unknown): object {
+/** The same keys with other values. */
+export function mapEntries<T>(object: object, map: (value: T, key: string) => unknown): object {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]));
 }
 

@@ -100,7 +100,7 @@ async function runOnce(
 
 /**
  * Makes a transaction wait for the disk, and limits how long each of its further statements waits for an
- * import, which holds locks while it writes. Not `lock_timeout`: a statement that queues behind others waits for two locks, one after
- * the other, and each would have the whole time.
+ * import, which holds locks while it writes. Not `lock_timeout`: a statement that queues behind others waits
+ * for two locks, one after the other, and each would have the whole time.
  */
 export const limitWait = `SELECT ${waitForDisk}, set_config('statement_timeout', '5000', true)`;

@@ -7,23 +7,22 @@ import { prepareFiles } from "./files.ts";
 
 /**
  * SQLite truncates the write-ahead log to this size. While a backup or an export reads one state of the
- * store, all updates stay in the log, and an import adds more. Then the log is used again from its
- * start, at its full length. More than the log needs without them, because a file that grows makes
- * commits slower.
+ * store, all updates stay in the log, and an import adds more. Larger than normal use needs: growing the
+ * file slows commits.
  */
 const walBytesKept = 16 * 1024 * 1024;
 
 /**
- * Pages in the log after which SQLite runs a checkpoint: 12 MB. A page that many updates change is then
- * written to the database once for all of them. With SQLite's 1,000 pages, random updates of 10,000
- * entries run a checkpoint every 40 commits.
+ * Pages in the log after which SQLite runs a WAL checkpoint: 12 MB. A page that many updates change is
+ * then written to the database once for all of them. With SQLite's 1,000 pages, random updates of 10,000
+ * entries run a WAL checkpoint every 40 commits.
  */
 const checkpointPages = 3_000n;
 
 /**
- * The same for a store that Litestream copies: 400 MB. Litestream runs the checkpoints. One of ours can
- * remove pages from the log that it has not copied, because at times it holds no lock. While it does not
- * run, ours keep the log from filling the disk.
+ * The same for a store that Litestream copies: 400 MB. Litestream runs the WAL checkpoints. Our
+ * checkpoint could remove pages that Litestream has not copied yet. While Litestream does not run,
+ * ours keeps the log from filling the disk.
  */
 const copiedCheckpointPages = 100_000n;
 

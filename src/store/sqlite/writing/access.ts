@@ -29,7 +29,7 @@ export interface Access {
   canWrite(): boolean;
   /** Runs a read. Throws once a read could return wrong data or end the process. */
   read<T>(work: () => T): T;
-  /** Runs a write. Rejects on damage. Resolves after the serving process has seen the write, or hangs. */
+  /** Runs a write. Rejects on damage. Resolves once the serving process has seen the write, or after 10 s. */
   write<T>(work: () => Promise<T>): Promise<T>;
   close(): void;
 }

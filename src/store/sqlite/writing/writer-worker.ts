@@ -16,7 +16,10 @@ declare const self: Worker;
 
 let writer: BlockingWriter | undefined;
 
-/** That of a request that did not wait. Not 0 if the system's clock was set while the threads started. */
+/**
+ * The smallest age seen so far: that of a request that did not queue. Not 0 if the system's clock was set
+ * while the threads started.
+ */
 let leastAgeMs = Number.POSITIVE_INFINITY;
 
 function answer(sent: SentRequest | SentCommit): WriterAnswer {

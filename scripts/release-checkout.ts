@@ -1,7 +1,7 @@
 // Provides the code of a release with its dependencies. It is kept in dist/, which git ignores.
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { run } from "./processes.ts";
+import { $ } from "bun";
 import { commitOf } from "./releases.ts";
 
 const root = dirname(import.meta.dir);
@@ -20,18 +20,18 @@ export async function checkoutOf(release: string): Promise<string> {
   // A copy, not a worktree: git would remember a worktree after its folder is deleted. It has no tests,
   // because npm test would find and run them.
   const archive = join(partial, "release.tar");
-  const copy = ["git", "archive", "--format=tar", `--output=${archive}`, commit];
-  await run([...copy, ".", ":(exclude,glob)**/*.test.ts"], { cwd: root });
-  await run(["tar", "-xf", archive, "-C", partial]);
+  const withoutTests = [".", ":(exclude,glob)**/*.test.ts"];
+  await $`git archive --format=tar --output=${archive} ${commit} ${withoutTests}`.cwd(root);
+  await $`tar -xf ${archive} -C ${partial}`;
   rmSync(archive);
-  await run(["npm", "ci", "--omit=dev", "--no-audit", "--no-fund"], { cwd: partial });
+  await $`npm ci --omit=dev --no-audit --no-fund`.cwd(partial).quiet();
   renameSync(partial, folder);
   return folder;
 }
 
 async function checkCommit(release: string, commit: string): Promise<void> {
   try {
-    await run(["git", "cat-file", "-e", `${commit}^{commit}`], { cwd: root });
+    await $`git cat-file -e ${`${commit}^{commit}`}`.cwd(root).quiet();
   } catch {
     const short = commit.slice(0, 8);
     throw new Error(

@@ -5,7 +5,7 @@ import tokens from "../../kit/tokens.css" with { type: "text" };
 import { describeApi } from "../api/contract/document.ts";
 import { asOpenApi30 } from "../api/contract/openapi-3-0.ts";
 import { withSharedParts } from "../api/contract/shared-parts.ts";
-import type { ApiOperation as Operation } from "../api/operation.ts";
+import type { ApiOperation as Operation } from "../api/declaration.ts";
 import type { PublicOrigin } from "../messages/public-origin.ts";
 import { createFile, onFirstRequest } from "../pages/files.ts";
 import { type Page, type Pages, pageHeaders } from "../pages/pages.ts";
@@ -23,14 +23,12 @@ const originPlaceholder = "http://address.invalid";
 /** Serves the API description as JSON and as a page. Neither requires a key. */
 export function referencePages(operations: readonly Operation[], options: ReferenceOptions): Pages {
   const describe = () =>
-    describeApi(operations, {
-      servers: [
-        {
-          url: originPlaceholder + options.basePath,
-          description: options.environment === "production" ? "Production" : "Staging",
-        },
-      ],
-    });
+    describeApi(operations, [
+      {
+        url: originPlaceholder + options.basePath,
+        description: options.environment === "production" ? "Production" : "Staging",
+      },
+    ]);
   const page = onFirstRequest(() =>
     withOrigin(referencePage(describe()), { "Content-Type": "text/html; charset=utf-8" }),
   );

@@ -1,8 +1,8 @@
 import type { Actor, By } from "../../domain/audit/audit.ts";
 import type { OperatorScope, Role } from "../../domain/keys/keys.ts";
 import type { Clock } from "../../domain/running/clock.ts";
-import type { Contract } from "../api/contract/operation.ts";
-import type { ApiSettings, Declaration, DeclaredBody } from "../api/operation.ts";
+import type { Contract } from "../api/contract/contract.ts";
+import type { ApiSettings, Declaration, DeclaredBody } from "../api/declaration.ts";
 import type { Call, Operation } from "../pipeline/operation.ts";
 
 export const adminTags = [

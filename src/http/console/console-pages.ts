@@ -16,12 +16,6 @@ export interface ConsoleManifest {
   readonly files: readonly string[];
 }
 
-export interface ConsoleOptions {
-  readonly environment: Environment;
-  /** Called if the console is not built, when somebody first opens it. */
-  readonly onMissing: () => void;
-}
-
 const securityHeaders = {
   ...pageHeaders,
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -38,8 +32,11 @@ const types: Readonly<Record<string, string>> = {
 
 const assetsPath = "/console/assets";
 
-/** Serves the console and the page at `/`. None of them requires a key: their requests do. */
-export function consolePages({ environment, onMissing }: ConsoleOptions): Pages {
+/**
+ * Serves the console and the page at `/`. None of them requires a key: their requests do. `onMissing` is
+ * called if the console is not built, when somebody first opens it.
+ */
+export function consolePages(environment: Environment, onMissing: () => void): Pages {
   const build = readBuild();
   const style = build ? `${assetsPath}/${build.manifest.style}` : "/docs/style.css";
   const pages = { "/": startOrConsole(environment, style) };

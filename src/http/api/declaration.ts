@@ -1,7 +1,7 @@
 import type { Scope } from "../../domain/keys/keys.ts";
 import { type BodyRule, jsonTypes, mergePatchTypes } from "../messages/requests.ts";
 import type { Operation } from "../pipeline/operation.ts";
-import type { Contract } from "./contract/operation.ts";
+import type { Contract } from "./contract/contract.ts";
 
 export interface ApiOperation extends Operation {
   readonly scope: Scope;
