@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
-import { isPlan, type Plan, planNames, plans } from "../../domain/limits/plans.ts";
+import { isPlan, limitMax, type Plan, planNames, plans } from "../../domain/limits/plans.ts";
+import { nameCharactersMax } from "../../domain/values/texts.ts";
 import { ShownError } from "../client/api.ts";
 import type { Key, KeyChange, NewKey, NewKeyScopes, OperatorRole } from "../client/types.ts";
 import { ChoiceList, Select } from "../parts/choices.tsx";
@@ -7,8 +8,6 @@ import { TextField } from "../parts/fields.tsx";
 import { dayAndTime } from "../texts/times.ts";
 import { hasOwnLimits, limitsText, planTitle, roleChoices, scopeMeanings } from "./terms.ts";
 
-const nameCharactersMax = 200;
-const limitMax = 999_999_999_999;
 const dayMs = 86_400_000;
 const periods = [
   ["never", "Never"],

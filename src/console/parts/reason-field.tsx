@@ -1,8 +1,9 @@
+import { reasonCharactersMax } from "../../domain/values/texts.ts";
 import { TextField } from "./fields.tsx";
 
-/** Browsers count UTF-16 units, the API code points. A text never has more code points than units. */
-export const reasonCharactersMax = 200;
 const reasonLabel = "Reason (optional)";
+
+// Browsers count UTF-16 units, the API code points. A text never has more code points than units.
 
 /** Why something is changed, in a form. */
 export function ReasonField() {

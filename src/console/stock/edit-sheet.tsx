@@ -1,8 +1,8 @@
 import { useEffect } from "preact/hooks";
+import { reasonCharactersMax } from "../../domain/values/texts.ts";
 import { Button } from "../parts/button.tsx";
 import { SelectField } from "../parts/choices.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { reasonCharactersMax } from "../parts/reason-field.tsx";
 import { statusChoices } from "../parts/status.tsx";
 import { ConflictPanel } from "./conflict-panel.tsx";
 import { QuantityNote } from "./edit-fields.tsx";
