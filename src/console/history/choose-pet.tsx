@@ -7,7 +7,7 @@ import { Empty } from "../parts/empty.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { StatusBadge } from "../parts/status.tsx";
 import { findRows } from "../stock/find-rows.ts";
-import { loadState, loadStock, revision, table } from "../stock/state.ts";
+import { loadState, loadStock, table } from "../stock/state.ts";
 import { formatCount } from "../texts/formats.ts";
 
 /** Finds a pet by its id, its barcode or a part of its name. */
@@ -16,7 +16,6 @@ export function ChoosePet() {
   useEffect(() => {
     void loadStock();
   }, []);
-  void revision.value;
   const rows = findRows(text.value);
   const typedId = isPetId(text.value.trim()) ? text.value.trim() : undefined;
   const open = (event: Event) => {

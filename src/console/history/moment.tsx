@@ -4,7 +4,7 @@ import { ButtonGroup } from "../parts/choices.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
 import { Outdated, StockNotLoaded } from "../stock/nothing.tsx";
-import { loadState, loadStock, outdatedSince, revision, table } from "../stock/state.ts";
+import { current, loadState, loadStock, outdatedSince } from "../stock/state.ts";
 import { changeNumber, formatCount } from "../texts/formats.ts";
 import { dayAndTime } from "../texts/times.ts";
 import { MomentForm } from "./moment-form.tsx";
@@ -60,13 +60,13 @@ function titleOf(at: string, { seq }: PastInventory): string {
 const compareMs = 500;
 
 function Comparison({ title, past }: { readonly title: string; readonly past: PastInventory }) {
-  const compared = useSignal(revision.peek());
+  const compared = useSignal(current.peek());
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const stop = revision.subscribe(() => {
+    const stop = current.subscribe(() => {
       timer ??= setTimeout(() => {
         timer = undefined;
-        compared.value = revision.peek();
+        compared.value = current.peek();
       }, compareMs);
     });
     return () => {
@@ -74,10 +74,7 @@ function Comparison({ title, past }: { readonly title: string; readonly past: Pa
       clearTimeout(timer);
     };
   }, [compared]);
-  const rows = useComputed(() => {
-    void compared.value;
-    return compareWithNow(past, table.value);
-  });
+  const rows = useComputed(() => compareWithNow(past, compared.value.entries));
   const different = useComputed(() => rows.value.filter(isDifferent));
   const onlyDifferent = useSignal(true);
   const shown = onlyDifferent.value

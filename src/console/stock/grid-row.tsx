@@ -12,7 +12,7 @@ import { type Editing, tryEditing } from "./editing.ts";
 import { cellId } from "./focus.ts";
 import { lastsUntil, sales } from "./lasting.ts";
 import { active, type Column, selected, selectRange, startRange, toggle } from "./selection.ts";
-import { isLow, openPetDialog, revision, table } from "./state.ts";
+import { current, isLow, openPetDialog } from "./state.ts";
 
 interface Props {
   readonly row: number;
@@ -27,11 +27,10 @@ interface Props {
 
 /** One entry. */
 export function GridRow({ row, index, top, isActive, edit }: Props) {
-  // A component is drawn again only if a signal that it reads has changed, or one of its properties.
-  void revision.value;
-  const { petId, name, category, quantity, status } = table.value.entryAt(row);
+  const { entries } = current.value;
+  const { petId, name, category, quantity, status } = entries.entryAt(row);
   const isSelected = selected.value.has(row);
-  const change = table.value.lastChanges.get(row);
+  const change = entries.lastChanges.get(row);
   const lasts = lastsUntil(petId, quantity);
   const cell = (column: Column, kind = "") => ({
     role: "gridcell" as const,
@@ -83,7 +82,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
       ) : (
         <>
           <div {...cell("quantity", "number")} onClick={() => tryEditing(row, "quantity")}>
-            {isLow(row) && <span class="badge warning">Low</span>}
+            {isLow(row, entries) && <span class="badge warning">Low</span>}
             <span class={may("clerk") ? "editable" : ""}>{formatCount(quantity)}</span>
           </div>
           {isCounting.value && <CountedCell petId={petId} />}
@@ -104,7 +103,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
                   </bdi>
                 </>
               ) : (
-                <span class="muted">{changeNumber(table.value.versions[row]!)}</span>
+                <span class="muted">{changeNumber(entries.versions[row]!)}</span>
               )}
             </a>
           </div>

@@ -4,13 +4,7 @@ import { Follower } from "../client/follower.ts";
 import { describePets } from "../client/pet-names.ts";
 import { onRenamed, whenWatchingNames } from "../client/renames.ts";
 import { onSignOut } from "../client/session.ts";
-import {
-  type LedgerRow,
-  type PetDetails,
-  type PetStatus,
-  petStatusValues,
-  type StockList,
-} from "../client/types.ts";
+import type { LedgerRow, PetDetails, PetStatus, StockList } from "../client/types.ts";
 import { showError } from "../page/messages.ts";
 import type { LoadState } from "../parts/loaded.tsx";
 import { closedByScan } from "../parts/scans.ts";
@@ -25,11 +19,14 @@ import { StockTable } from "./table.ts";
 export const loadState = signal<LoadState>({ kind: "loading" });
 /** Since when changes may be missing, because the entries could not be loaded again. */
 export const outdatedSince = signal<number | undefined>(undefined);
-/** The object stays the same while its entries change: `revision` counts the changes. */
+/** The object stays the same while its entries change. */
 export const table = signal(new StockTable());
-export const revision = signal(0);
-/** Counts the times at which rows may change their places. */
-const orderRevision = signal(0);
+/** Counts the changes of entries. */
+const revision = signal(0);
+/** The same entries, for what is to be drawn or computed again when one of them changes. */
+export const current = computed(() => ({ entries: table.value, revision: revision.value }));
+/** The entries as they are sorted. A new object sorts them again. */
+const arranged = signal({ entries: table.value });
 /** True if rows are not where the sorting and the filters would put them now. */
 export const isOrderStale = signal(false);
 
@@ -43,10 +40,7 @@ export const categoryFilter = signal<string | undefined>(undefined);
 export const rowFilter = signal<((row: number) => boolean) | undefined>(undefined);
 export const sort = signal<Sort>({ column: "id", isDescending: false });
 
-const sorted = computed(() => {
-  void orderRevision.value;
-  return sortRows(table.value, sort.value);
-});
+const sorted = computed(() => sortRows(arranged.value.entries, sort.value));
 const matches = computed(() => {
   const found = searchRows(table.value, sorted.value, query.value);
   if (categoryFilter.value === undefined) return found;
@@ -68,21 +62,19 @@ export const categories = computed<readonly string[]>(() => {
 });
 
 /** How many matches of the search and of the category have each status. */
-export const statusCounts = computed(() => {
-  void revision.value;
-  return countStatuses(matches.value, table.value.statusCodes);
-});
+export const statusCounts = computed(() =>
+  countStatuses(matches.value, current.value.entries.statusCodes),
+);
 
 /** An entry is low if its quantity is at most its threshold: its own, or else the default of the store. */
-export function isLow(row: number): boolean {
-  const { quantities, lowStockAt } = table.value;
+export function isLow(row: number, { quantities, lowStockAt }: StockTable): boolean {
   return quantities[row]! <= (lowStockAt.get(row) ?? facts.value?.lowStockAt ?? -1);
 }
 
 /** How many matches of the search are low. */
 export const lowCount = computed(() => {
-  void revision.value;
-  return matches.value.reduce((sum, row) => sum + (isLow(row) ? 1 : 0), 0);
+  const { entries } = current.value;
+  return matches.value.reduce((sum, row) => sum + (isLow(row, entries) ? 1 : 0), 0);
 });
 
 /** The rows in view, in order. */
@@ -91,12 +83,12 @@ export const visible = computed<Uint32Array>(() => {
   const chosen = statusFilter.value;
   const isWanted = rowFilter.value;
   if (chosen.size === 0 && !isWanted && !isLowOnly.value) return rows;
-  const { statusCodes } = table.value;
+  const entries = table.value;
   return rows.filter(
     (row) =>
-      (chosen.size === 0 || chosen.has(petStatusValues[statusCodes[row]!]!)) &&
+      (chosen.size === 0 || chosen.has(entries.statusAt(row))) &&
       (!isWanted || isWanted(row)) &&
-      (!isLowOnly.value || isLow(row)),
+      (!isLowOnly.value || isLow(row, entries)),
   );
 });
 
@@ -114,7 +106,7 @@ export function petNameOf(petId: string): string {
 /** Moves rows to their places now. */
 export function updateOrder(): void {
   batch(() => {
-    orderRevision.value += 1;
+    arranged.value = { entries: table.value };
     isOrderStale.value = false;
   });
 }
@@ -238,6 +230,7 @@ onSignOut(() => {
   follower.stop();
   batch(() => {
     table.value = new StockTable();
+    updateOrder();
     loadState.value = { kind: "loading" };
     outdatedSince.value = undefined;
   });

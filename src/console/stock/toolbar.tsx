@@ -36,9 +36,8 @@ export function Actions() {
 
 /** How many entries are shown, and what to do with them. */
 export function Shown() {
-  void state.revision.value;
   const shown = state.visible.value.length;
-  const total = state.table.value.size;
+  const total = state.current.value.entries.size;
   if (total === 0) return null;
   return (
     <>
