@@ -29,7 +29,7 @@ export function FilterBar({ filter }: { readonly filter: ChangeFilter }) {
   return (
     <details class="filter-fold" open={!isNarrow.value || isFiltered(filter)}>
       <summary>Filter</summary>
-      <search class="filter-bar" aria-label="Filter the changes">
+      <search class="row filter-bar" aria-label="Filter the changes">
         <PetField filter={filter} apply={apply} />
         <KeyField filter={filter} apply={apply} />
         <SelectField

@@ -63,7 +63,7 @@ export function BarChart(props: Props) {
                 <path key={series[place]!.name} fill={colorOf(series[place]!)} d={path} />
               ))}
             </svg>
-            {bars.max === 0 && <p class="chart-empty">{emptyText}</p>}
+            {bars.max === 0 && <p class="empty chart-empty">{emptyText}</p>}
           </Readout>
         )}
       </div>

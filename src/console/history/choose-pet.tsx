@@ -36,7 +36,7 @@ export function ChoosePet() {
         {rows.map((row) => (
           <li key={row}>
             <a href={hrefOf(`/history/${table.value.ids[row]}`)}>
-              <bdi class="pet-name-text">{table.value.names[row]}</bdi>
+              <bdi class="pet-name-text ellipsis">{table.value.names[row]}</bdi>
               <span class="muted mono">{table.value.ids[row]}</span>
               <span class="spacer" />
               <span>{formatCount(table.value.quantities[row]!)}</span>

@@ -32,7 +32,7 @@ export function MomentForm({ at }: { readonly at: string }) {
     if (moment !== "") open(moment);
   };
   return (
-    <form class="filter-bar moment-form" onSubmit={submit}>
+    <form class="row filter-bar moment-form" onSubmit={submit}>
       <SelectField
         id="moment-kind"
         label="Show the inventory"

@@ -61,7 +61,7 @@ export function TermsFields({ plan = "free", limits, scopes }: TermsProps) {
         choose={(name) => (chosen.value = name)}
       />
       {hasOwnLimits(chosen.value) && (
-        <div class="limit-fields">
+        <div class="row pair">
           <LimitField name="perMinute" label="Requests a minute" value={limits?.perMinute} />
           <LimitField name="perDay" label="Requests a day" value={limits?.perDay} />
         </div>

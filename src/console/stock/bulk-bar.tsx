@@ -29,7 +29,7 @@ export function BulkBar() {
 function Rest() {
   const { value: rest } = bulk.rest;
   return (
-    <section class="bulk-bar" aria-label="Changes that may not have been saved">
+    <section class="row bulk-bar" aria-label="Changes that may not have been saved">
       <strong class="bulk-count">
         {countOf(countChanges(rest), "change")} may not have been saved
       </strong>
@@ -80,7 +80,7 @@ function BulkForm() {
   }
 
   return (
-    <form class="bulk-bar" aria-label="Change the selected rows" novalidate onSubmit={submit}>
+    <form class="row bulk-bar" aria-label="Change the selected rows" novalidate onSubmit={submit}>
       <strong class="bulk-count">{formatCount(count)} selected</strong>
       <Select
         label="What to change"

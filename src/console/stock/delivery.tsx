@@ -155,7 +155,7 @@ function Finish() {
   const wrong = isSent.value ? undefined : results.find(({ fault }) => fault);
   const isReady = !isSending && !wrong && pieces > 0 && results.length <= batchSizeMax;
   return (
-    <form class="bulk-bar" aria-label="Record" method="dialog" onSubmit={focusFinder}>
+    <form class="row bulk-bar" aria-label="Record" method="dialog" onSubmit={focusFinder}>
       <strong class="bulk-count" role="status">
         {countOf(results.length, "kind")}, {countOf(pieces, "piece")}
       </strong>

@@ -101,7 +101,7 @@ export function CountedCell({ petId }: { readonly petId: string }) {
       {count && formatCount(count.counted)}
       {difference !== 0 && <span class="badge warning">{signed(difference)}</span>}
       {others && (
-        <span class="badge" title={`Counted by ${others}`}>
+        <span class="badge ellipsis" title={`Counted by ${others}`}>
           <bdi>{others}</bdi>
         </span>
       )}

@@ -71,11 +71,13 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
       <div {...cell("id", "mono")}>{petId}</div>
       <div {...cell("name")} onClick={() => isNarrow.value && tryEditing(row, "quantity")}>
         {isCounting.value && counts.value.has(petId) && <Icon name="check" />}
-        <bdi class="name-text">{name}</bdi>
-        <span class="name-id">{[petId, lasts?.text ?? category].filter(Boolean).join(" · ")}</span>
+        <bdi class="name-text ellipsis">{name}</bdi>
+        <span class="name-id ellipsis">
+          {[petId, lasts?.text ?? category].filter(Boolean).join(" · ")}
+        </span>
       </div>
       <div {...cell("category", "small")}>
-        <bdi class="category-text">{category}</bdi>
+        <bdi class="ellipsis">{category}</bdi>
       </div>
       {edit ? (
         <EditFields edit={edit} index={index} />
@@ -98,7 +100,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
               ) : change ? (
                 <>
                   <Time at={change.at} isShort />
-                  <bdi class="muted changed-by" title={change.reason ?? whoOf(change)}>
+                  <bdi class="muted ellipsis" title={change.reason ?? whoOf(change)}>
                     {whoOf(change)}
                   </bdi>
                 </>
