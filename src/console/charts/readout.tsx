@@ -17,8 +17,8 @@ interface Props {
 }
 
 /**
- * Shows the exact value below the pointer or, by keyboard, at a place that the arrow keys move. For a
- * screen reader it is a slider over the values.
+ * Shows the exact value below the pointer or, by keyboard and for screen readers, at the place of a slider over
+ * the values.
  */
 export function Readout({ title, plot, count, indexAt, xOf, linesOf, children }: Props) {
   const chosen = useSignal<number | undefined>(undefined);
@@ -29,12 +29,6 @@ export function Readout({ title, plot, count, indexAt, xOf, linesOf, children }:
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     chosen.value = Math.max(0, Math.min(last, indexAt(event.clientX - box.left)));
   };
-  const key = (event: KeyboardEvent) => {
-    const next = nextIndex(event.key, index, last);
-    if (next === undefined) return;
-    event.preventDefault();
-    chosen.value = Math.max(0, Math.min(last, next));
-  };
   const hide = () => {
     chosen.value = undefined;
   };
@@ -42,24 +36,20 @@ export function Readout({ title, plot, count, indexAt, xOf, linesOf, children }:
   const x = isShown ? xOf(index) : 0;
   const isRight = x > (plot.left + plot.right) / 2;
   return (
-    <div
-      class="chart-area"
-      role="slider"
-      tabIndex={0}
-      aria-label={title}
-      aria-valuemin={0}
-      aria-valuemax={last}
-      aria-valuenow={index}
-      aria-valuetext={lines.join(", ")}
-      onPointerMove={move}
-      onPointerDown={move}
-      onPointerLeave={hide}
-      onFocus={(event) => {
-        if (event.currentTarget.matches(":focus-visible")) chosen.value = last;
-      }}
-      onBlur={hide}
-      onKeyDown={key}
-    >
+    <div class="chart-area" onPointerMove={move} onPointerDown={move} onPointerLeave={hide}>
+      <input
+        type="range"
+        class="visually-hidden"
+        aria-label={title}
+        aria-valuetext={lines.join(", ")}
+        max={last}
+        value={index}
+        onInput={(event) => (chosen.value = event.currentTarget.valueAsNumber)}
+        onFocus={(event) => {
+          if (event.currentTarget.matches(":focus-visible")) chosen.value = last;
+        }}
+        onBlur={hide}
+      />
       {children}
       {isShown && (
         <>
@@ -85,18 +75,3 @@ const lineStyle = ({ top, bottom }: Plot, x: number) => ({
 const boxStyle = ({ top }: Plot, x: number, isRight: boolean) => ({
   transform: `translate(${isRight ? `calc(${x - 10}px - 100%)` : `${x + 10}px`}, ${top}px)`,
 });
-
-function nextIndex(key: string, index: number, last: number): number | undefined {
-  const step = Math.max(1, Math.round(last / 10));
-  const moves: Record<string, number> = {
-    ArrowLeft: index - 1,
-    ArrowDown: index - 1,
-    ArrowRight: index + 1,
-    ArrowUp: index + 1,
-    PageDown: index - step,
-    PageUp: index + step,
-    Home: 0,
-    End: last,
-  };
-  return moves[key];
-}

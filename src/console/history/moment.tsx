@@ -3,8 +3,8 @@ import { useEffect } from "preact/hooks";
 import { ButtonGroup } from "../parts/choices.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
-import { Outdated, StockNotLoaded } from "../stock/nothing.tsx";
-import { current, loadState, loadStock, outdatedSince } from "../stock/state.ts";
+import { Outdated } from "../stock/nothing.tsx";
+import { current, loadStock, outdatedSince, stockSource } from "../stock/state.ts";
 import { changeNumber, formatCount } from "../texts/formats.ts";
 import { dayAndTime } from "../texts/times.ts";
 import { MomentForm } from "./moment-form.tsx";
@@ -32,16 +32,17 @@ function Loaded({ at }: { readonly at: string }) {
   useEffect(() => {
     void loadStock();
   }, []);
-  const now = loadState.value;
-  if (now.kind === "loading") return <p class="loading">Loading the current stock…</p>;
-  if (now.kind === "failed") return <StockNotLoaded message={now.message} />;
   return (
-    <>
-      {outdatedSince.value !== undefined && <Outdated since={outdatedSince.value} />}
-      <WhenLoaded source={source}>
-        {(past) => <Comparison title={titleOf(at, past)} past={past} />}
-      </WhenLoaded>
-    </>
+    <WhenLoaded source={stockSource} what="the stock">
+      {() => (
+        <>
+          {outdatedSince.value !== undefined && <Outdated since={outdatedSince.value} />}
+          <WhenLoaded source={source}>
+            {(past) => <Comparison title={titleOf(at, past)} past={past} />}
+          </WhenLoaded>
+        </>
+      )}
+    </WhenLoaded>
   );
 }
 

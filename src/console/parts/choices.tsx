@@ -3,6 +3,11 @@ import { useId } from "preact/hooks";
 
 export type Choices<Value extends string> = readonly (readonly [value: Value, text: string])[];
 
+/** Choices with fixed texts. A text that looks like a number comes before all others, whatever the order here. */
+export function choicesOf<Value extends string, Text>(texts: Readonly<Record<Value, Text>>) {
+  return Object.entries(texts) as [Value, Text][];
+}
+
 interface SelectProps<Value extends string> {
   readonly choices: Choices<Value>;
   /** The chosen value or, without `choose`, the initial one. */

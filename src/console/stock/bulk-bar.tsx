@@ -3,7 +3,7 @@ import { messageOf } from "../client/api.ts";
 import { may } from "../client/session.ts";
 import type { PetStatus } from "../client/types.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
-import { Select } from "../parts/choices.tsx";
+import { choicesOf, Select } from "../parts/choices.tsx";
 import { FieldError } from "../parts/fields.tsx";
 import { ReasonInput } from "../parts/reason-field.tsx";
 import { statusChoices } from "../parts/status.tsx";
@@ -45,11 +45,11 @@ function Rest() {
   );
 }
 
-const kinds = [
-  ["quantity", "Set the quantity to"],
-  ["delta", "Add to the quantity"],
-  ["status", "Set the status to"],
-] as const;
+const kinds = choicesOf({
+  quantity: "Set the quantity to",
+  delta: "Add to the quantity",
+  status: "Set the status to",
+});
 
 function BulkForm() {
   const kind = useSignal<(typeof kinds)[number][0]>("quantity");

@@ -138,7 +138,6 @@ listen({
       }
     });
   },
-  reset: () => undefined,
 });
 
 const unchecked = computed(() =>

@@ -1,5 +1,6 @@
 import { may } from "../client/session.ts";
 import { hrefOf } from "../page/router.ts";
+import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { isNarrow } from "../parts/layout.ts";
 import { whoOf } from "../parts/origins.ts";
@@ -13,6 +14,7 @@ import { cellId } from "./focus.ts";
 import { lastsUntil, sales } from "./lasting.ts";
 import { active, type Column, selected, selectRange, startRange, toggle } from "./selection.ts";
 import { current, isLow, openPetDialog } from "./state.ts";
+import type { StockTable } from "./table.ts";
 
 interface Props {
   readonly row: number;
@@ -93,35 +95,43 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
           </div>
           <div {...cell("change", "small")}>
             <a href={hrefOf(`/history/${petId}`)} tabIndex={-1} title={`History of ${name}`}>
-              {sales.value ? (
-                <span title={lasts && `Sold ${lasts.pace}`}>
-                  {lasts?.text ?? "Not sold"} <span class="muted">{lasts?.pace}</span>
-                </span>
-              ) : change ? (
-                <>
-                  <Time at={change.at} isShort />
-                  <bdi class="muted ellipsis" title={change.reason ?? whoOf(change)}>
-                    {whoOf(change)}
-                  </bdi>
-                </>
-              ) : (
-                <span class="muted">{changeNumber(entries.versions[row]!)}</span>
-              )}
+              {sales.value ? <Lasting {...lasts} /> : <LastChange row={row} entries={entries} />}
             </a>
           </div>
         </>
       )}
       <div role="gridcell" class="cell cell-actions">
-        <button
-          type="button"
-          class="button quiet small icon-only"
+        <Button
+          kind="quiet"
+          isSmall
+          icon={may("clerk") ? "edit" : "audit"}
           tabIndex={-1}
-          aria-label={`Details of ${name}`}
+          label={`Details of ${name}`}
           onClick={() => openPetDialog(petId)}
-        >
-          <Icon name={may("clerk") ? "edit" : "audit"} />
-        </button>
+        />
       </div>
     </div>
+  );
+}
+
+function Lasting({ text = "Not sold", pace }: Partial<NonNullable<ReturnType<typeof lastsUntil>>>) {
+  return (
+    <span title={pace && `Sold ${pace}`}>
+      {text} <span class="muted">{pace}</span>
+    </span>
+  );
+}
+
+/** When the entry was changed last, and who did it, if that is known. */
+function LastChange({ row, entries }: { readonly row: number; readonly entries: StockTable }) {
+  const change = entries.lastChanges.get(row);
+  if (!change) return <span class="muted">{changeNumber(entries.versions[row]!)}</span>;
+  return (
+    <>
+      <Time at={change.at} isShort />
+      <bdi class="muted ellipsis" title={change.reason ?? whoOf(change)}>
+        {whoOf(change)}
+      </bdi>
+    </>
   );
 }

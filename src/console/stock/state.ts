@@ -6,7 +6,7 @@ import { onRenamed, whenWatchingNames } from "../client/renames.ts";
 import { onSignOut } from "../client/session.ts";
 import type { LedgerRow, PetDetails, PetStatus, StockList } from "../client/types.ts";
 import { showError } from "../page/messages.ts";
-import type { LoadState } from "../parts/loaded.tsx";
+import type { Loaded } from "../parts/loaded.tsx";
 import { closedByScan } from "../parts/scans.ts";
 import { facts } from "../parts/service.ts";
 import { loadSales, sales } from "./lasting.ts";
@@ -16,7 +16,7 @@ import { StockTable } from "./table.ts";
 // The entries that the Stock view shows. They are loaded once and then follow the feed, so that the
 // view is there at once when somebody comes back to it.
 
-export const loadState = signal<LoadState>({ kind: "loading" });
+export const loadState = signal<Loaded<null>>({ kind: "loading" });
 /** Since when changes may be missing, because the entries could not be loaded again. */
 export const outdatedSince = signal<number | undefined>(undefined);
 /** The object stays the same while its entries change. */
@@ -123,7 +123,7 @@ const follower = new Follower({
   },
   show({ entries }, early) {
     table.value = new StockTable(entries);
-    loadState.value = { kind: "ready" };
+    loadState.value = { kind: "ready", value: null };
     outdatedSince.value = undefined;
     receive(early);
     updateOrder();
@@ -145,6 +145,7 @@ export function loadStock(): Promise<void> {
 }
 
 export const reload = () => follower.reload();
+export const stockSource = { state: loadState, reload };
 
 /** How many changes the API returns at once. */
 const explainedMax = 1_000;

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { may } from "../client/session.ts";
 import { petStatusValues } from "../client/types.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
-import { ButtonGroup, Select } from "../parts/choices.tsx";
+import { ButtonGroup, choicesOf, Select } from "../parts/choices.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { capitalized, countOf, formatCount } from "../texts/formats.ts";
 import { stockQuery } from "./address.ts";
@@ -91,10 +91,7 @@ function StockFilter() {
   return (
     <ButtonGroup
       label="Low stock"
-      choices={[
-        ["low", counted("Low", state.lowCount.value)],
-        ["lasting", "Lasts until"],
-      ]}
+      choices={choicesOf({ low: counted("Low", state.lowCount.value), lasting: "Lasts until" })}
       isChosen={(choice) => (choice === "low" ? state.isLowOnly.value : isLasting)}
       choose={(choice) => {
         if (choice === "low") state.isLowOnly.value = !state.isLowOnly.value;
