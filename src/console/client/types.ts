@@ -601,12 +601,6 @@ export interface NewWebhook {
   readonly from?: number | null;
 }
 
-/** Where to start. Unknown fields are rejected. */
-export interface Replay {
-  /** The ledger row of the first change to deliver. */
-  readonly from: number;
-}
-
 /** A backup that the service made. */
 export interface BackupFile {
   /** The name of the file in the folder. */
@@ -759,14 +753,6 @@ export const petChangeFields = [
   { name: "barcode", label: "Barcode", kind: "text", isRequired: false },
   { name: "lowStockAt", label: "Low stock at", kind: "number", isRequired: false },
 ] as const;
-
-/** How to undo changes. Unknown fields are rejected. */
-export interface Undo {
-  /** Why it is undone. The ledger keeps it. */
-  readonly reason?: string;
-  /** Whether to undo also if the pet has changed since. False by default. */
-  readonly force?: boolean;
-}
 
 /** The length of a point. Minutes and days are in UTC. */
 export type UsageStep = "minute" | "day";
