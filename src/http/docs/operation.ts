@@ -16,7 +16,7 @@ export function operationSection(endpoint: Endpoint, base: string): Html {
   return html`<section class="operation" id="${id}" aria-labelledby="${id}-title" data-kind="Operation" data-keywords="${keywordsOf(endpoint)}">
     <header>
       ${headingLink("h2", id, operation.summary)}
-      <p class="endpoint"><span class="method ${method.toLowerCase()}">${method}</span>
+      <p class="row endpoint"><span class="method ${method.toLowerCase()}">${method}</span>
         <code>${pathWithBreaks(path)}</code></p>
       ${badges(operation)}
     </header>
@@ -47,7 +47,7 @@ function pathWithBreaks(path: string): Html[] {
 function badges(operation: DescribedOperation): Html {
   const sunset = operation["x-sunset"]?.slice(0, 10);
   const since = operation["x-deprecated-since"]?.slice(0, 10);
-  return html`<p class="badges">
+  return html`<p class="row badges">
     <span class="badge">scope <code>${operation["x-required-scope"]}</code></span>
     ${operation["x-stability"] && html`<span class="badge warning">${operation["x-stability"]}</span>`}
     ${operation.deprecated && html`<span class="badge warning">deprecated since ${since}, removed on ${sunset}</span>`}
@@ -85,7 +85,7 @@ function responseDetails(status: string, response: DescribedResponse): Html {
       html`<a class="header-name" href="#header-${$ref.split("/").at(-1)}">${name}</a> `,
   );
   return html`<details class="response"${status === "200" && html` open`}>
-    <summary><span class="status s${status[0]}">${status}</span>
+    <summary class="row"><span class="status s${status[0]}">${status}</span>
       <span>${STATUS_CODES[status]}</span></summary>
     ${prose(response.description)}
     ${Object.entries(response.content ?? {}).map(([type, content]) => responseBody(status, type, content))}

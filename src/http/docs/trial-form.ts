@@ -38,7 +38,7 @@ export function trialForm({ path, method, operation }: Endpoint, base: string): 
       ${body !== undefined && bodyField(id, body)}
       ${
         optional.length > 0 &&
-        html`<details class="optional"><summary>Optional parameters</summary>
+        html`<details class="optional"><summary class="row">Optional parameters</summary>
         <div class="stack">${optional.map((parameter) => parameterField(id, parameter))}</div></details>`
       }
       ${method !== "GET" && html`<p class="notice warning">This request changes the stock in this environment.</p>`}
