@@ -1,10 +1,11 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import type { Plot } from "./plot.tsx";
+import { Axes, type Plot } from "./plot.tsx";
 
 interface Props {
   readonly title: string;
   readonly plot: Plot;
+  readonly isUtc?: boolean;
   /** The number of values that can be read, at least one. */
   readonly count: number;
   /** The value at a horizontal place, in pixels. */
@@ -13,14 +14,18 @@ interface Props {
   readonly xOf: (index: number) => number;
   /** One line for each part of the text. The first one is the time. */
   readonly linesOf: (index: number) => readonly string[];
+  /** What is drawn: elements of an SVG image. */
   readonly children: ComponentChildren;
+  /** Shown on top of the drawing. */
+  readonly note?: ComponentChildren;
 }
 
 /**
  * Shows the exact value below the pointer or, by keyboard and for screen readers, at the place of a slider over
  * the values.
  */
-export function Readout({ title, plot, count, indexAt, xOf, linesOf, children }: Props) {
+export function Readout(props: Props) {
+  const { title, plot, isUtc = false, count, indexAt, xOf, linesOf, children, note } = props;
   const chosen = useSignal<number | undefined>(undefined);
   const last = count - 1;
   const index = Math.min(chosen.value ?? last, last);
@@ -50,7 +55,11 @@ export function Readout({ title, plot, count, indexAt, xOf, linesOf, children }:
         }}
         onBlur={hide}
       />
-      {children}
+      <svg class="chart-drawing" aria-hidden="true">
+        <Axes plot={plot} isUtc={isUtc} />
+        {children}
+      </svg>
+      {note}
       {isShown && (
         <>
           <span class="chart-line" style={lineStyle(plot, x)} />

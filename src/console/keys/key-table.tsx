@@ -107,7 +107,7 @@ function Scopes({ kind, scopes, role }: Pick<Key, "kind" | "scopes" | "role">) {
   return (
     <span class="row scope-list">
       {[...things].map(([thing, actions]) => (
-        <span key={thing}>
+        <span key={thing} class="nowrap">
           {thing} <span class="muted">{actions.join(", ")}</span>
         </span>
       ))}

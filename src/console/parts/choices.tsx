@@ -113,7 +113,7 @@ export function ChoiceList<Value extends string>(props: ListProps<Value>) {
             defaultChecked={isChosen?.(value) ?? false}
             onChange={() => choose?.(value)}
           />
-          <span class="choice-text">
+          <span class="row choice-text">
             {text} {hint && <span class="muted small">{hint}</span>}
           </span>
         </label>

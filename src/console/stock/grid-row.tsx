@@ -70,7 +70,7 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
           aria-label={`Select ${name}`}
         />
       </div>
-      <div {...cell("id", "mono")}>{petId}</div>
+      <div {...cell("id", "mono small")}>{petId}</div>
       <div {...cell("name")} onClick={() => isNarrow.value && tryEditing(row, "quantity")}>
         {isCounting.value && counts.value.has(petId) && <Icon name="check" />}
         <bdi class="name-text ellipsis">{name}</bdi>
