@@ -1,5 +1,6 @@
 import type { ComponentChildren, Ref } from "preact";
 import { useId } from "preact/hooks";
+import { formatCount } from "../texts/formats.ts";
 
 export type Choices<Value extends string> = readonly (readonly [value: Value, text: string])[];
 
@@ -7,6 +8,13 @@ export type Choices<Value extends string> = readonly (readonly [value: Value, te
 export function choicesOf<Value extends string, Text>(texts: Readonly<Record<Value, Text>>) {
   return Object.entries(texts) as [Value, Text][];
 }
+
+/** A choice with the number of what it leads to. */
+export const numbered = (text: string, number: number) => (
+  <>
+    {text} <span class="muted">{formatCount(number)}</span>
+  </>
+);
 
 interface SelectProps<Value extends string> {
   readonly choices: Choices<Value>;

@@ -58,7 +58,7 @@ function BulkForm() {
   const reason = useSignal("");
   const error = useSignal("");
   const { value: progress } = bulk.progress;
-  const count = selected.value.size;
+  const { size } = selected.value;
   const isTotal = kind.value === "quantity";
 
   async function submit(event: Event): Promise<void> {
@@ -81,7 +81,7 @@ function BulkForm() {
 
   return (
     <form class="row bulk-bar" aria-label="Change the selected rows" novalidate onSubmit={submit}>
-      <strong class="bulk-count">{formatCount(count)} selected</strong>
+      <strong class="bulk-count">{formatCount(size)} selected</strong>
       <Select
         label="What to change"
         choices={kinds}
@@ -115,7 +115,7 @@ function BulkForm() {
       <button type="submit" class="button primary" disabled={progress !== undefined}>
         {progress ? `${formatCount(progress.applied)} of ${formatCount(progress.total)}` : "Apply"}
       </button>
-      {count <= batchSizeMax && (
+      {size <= batchSizeMax && (
         <LinkButton to={`/stock/delivery${stockQuery.value}`}>Receive…</LinkButton>
       )}
       <Button isDisabled={progress !== undefined} onClick={clearSelection}>

@@ -57,19 +57,19 @@ export function CountPanel() {
     error.value = text.trim() === "" ? quantityRule : "";
     if (!pet || error.value !== "") return;
     const reading = readQuantity(text, [pet]);
-    // Its moment is now, and not when it is confirmed.
-    const moment = countNow(row!);
+    // It is made now, and not when it is confirmed.
+    const made = countNow(row!);
     try {
       const counted = await reading;
-      if (counted !== undefined) finish(pet.petId, moment, counted);
+      if (counted !== undefined) finish(pet.petId, made, counted);
     } catch (failure) {
       void stop(`“${text}” is not a count. ${messageOf(failure)}`);
     }
   }
 
-  function finish(petId: string, moment: Count, counted: number): void {
+  function finish(petId: string, made: Count, counted: number): void {
     const found = table.value.findRow(petId);
-    if (found !== undefined) recordCount(found, moment, counted);
+    if (found !== undefined) recordCount(found, made, counted);
     scanned.value = undefined;
     idField.current!.value = "";
     idField.current!.focus();
