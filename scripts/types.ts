@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
@@ -270,11 +271,13 @@ const outputs: readonly Output[] = [
   },
 ];
 
-/** The texts of files, except one. */
-async function textOf(pattern: string, except: string): Promise<string> {
+/** What files import from a file, as text. */
+async function importsOf(types: string, pattern: string): Promise<string> {
   const root = fileURLToPath(new URL("..", import.meta.url));
-  const paths = [...new Bun.Glob(pattern).scanSync(root)].filter((path) => path !== except);
-  return (await Promise.all(paths.map((path) => Bun.file(`${root}/${path}`).text()))).join("\n");
+  const paths = [...new Bun.Glob(pattern).scanSync(root)];
+  const texts = await Promise.all(paths.map((path) => Bun.file(`${root}/${path}`).text()));
+  const imports = texts.join("\n").match(/^import [^;]+;$/gm) ?? [];
+  return imports.filter((text) => text.endsWith(`/${basename(types)}";`)).join("\n");
 }
 
 if (import.meta.main) {
@@ -286,7 +289,7 @@ if (import.meta.main) {
     const blocks = [
       `// Generated from ${document} by scripts/types.ts. Do not edit.`,
       ...(hasOperations ? [operationsFrom(content)] : []),
-      typesFrom(content, longInteger, users && (await textOf(users, types))),
+      typesFrom(content, longInteger, users && (await importsOf(types, users))),
     ];
     const expected = `${blocks.join("\n\n")}\n`;
     if (!process.argv.includes("--check")) {

@@ -250,7 +250,6 @@ const longFiles: Record<string, string> = {
   "openapi-admin.json": "made from the table of operations",
   "deploy/grafana/petstore.json": "written by scripts/dashboard.ts",
   "client/README.md": "the manual of the package, of which npm shows one page",
-  "src/http/docs/style.css": "the style sheet of one page, read by selector",
   "CHANGELOG.md": "a list that grows with every version, read from its top",
   "src/kit/components.css": "a style sheet, whose first comment lists its classes",
   "src/store/postgres/schema.ts":

@@ -8,6 +8,7 @@ const using = (pattern: RegExp) => ours.filter((path) => pattern.test(readFileSy
 
 /** Where the console makes numbers of texts, each with the reason. None of these is a quantity that is stored. */
 const numbersOfTexts: Record<string, string> = {
+  "src/console/charts/readout.tsx": "the place of a slider over numbers that are only shown",
   "src/console/client/retries.ts": "seconds in a header",
   "src/console/history/moment-rows.ts": "the number of a row in an address",
   "src/console/import/results.tsx": "the stock that a file would replace",

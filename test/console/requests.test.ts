@@ -85,7 +85,7 @@ test("stock that cannot be loaded again stays in view, marked, until it can", as
   });
   await lookForRenames();
   await reload();
-  expect(loadState.value).toEqual({ kind: "ready" });
+  expect(loadState.value).toEqual({ kind: "ready", value: null });
   const seen: unknown[] = [];
   const stop = outdatedSince.subscribe((since) => {
     seen.push([since === undefined ? "current" : "outdated", table.value.quantities[0]]);

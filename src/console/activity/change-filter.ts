@@ -1,54 +1,39 @@
 import type { LedgerRow } from "../client/types.ts";
 import { isCause } from "../parts/origins.ts";
 
-/** Which changes to show. An empty text means any. */
-export interface ChangeFilter {
-  readonly petId: string;
-  readonly keyId: string;
-  readonly cause: string;
-  /** Times as in the API. Changes at `since` are included, changes at `until` are not. */
-  readonly since: string;
-  readonly until: string;
-  readonly requestId: string;
-  /** The session of an assistant. */
-  readonly session: string;
-}
-
-export const noFilter = {
-  petId: "",
-  keyId: "",
-  cause: "",
-  since: "",
-  until: "",
-  requestId: "",
-  session: "",
-} satisfies ChangeFilter;
-
 export const isPetId = (text: string) => /^-?\d{1,19}$/.test(text);
 const isTime = (text: string) => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text);
 
 /** The query parameter of each field in an address, and whether a value is valid there. */
-const rules: Record<keyof ChangeFilter, readonly [string, (text: string) => boolean]> = {
+const rules = {
   petId: ["pet", isPetId],
   keyId: ["key", (text) => /^key_\w+$/.test(text)],
   cause: ["cause", isCause],
   since: ["since", isTime],
   until: ["until", isTime],
   requestId: ["request", (text) => /^[\w-]{1,64}$/.test(text)],
+  // The session of an assistant.
   session: ["session", (text) => /^ses(_[0-9A-Za-z]+){3}$/.test(text)],
-};
+} satisfies Record<string, readonly [name: string, isValid: (text: string) => boolean]>;
+
+/**
+ * Which changes to show. An empty text means any. Times are those of the API: changes at `since` are included,
+ * changes at `until` are not.
+ */
+export type ChangeFilter = Readonly<Record<keyof typeof rules, string>>;
 const fields = Object.keys(rules) as (keyof ChangeFilter)[];
 
 /** Reads the filter of an address. What is not valid is left out. */
 export function readFilter(query: URLSearchParams): ChangeFilter {
-  const filter = { ...noFilter };
-  for (const field of fields) {
+  const values = fields.map((field) => {
     const [name, isValid] = rules[field];
     const text = query.get(name) ?? "";
-    if (isValid(text)) filter[field] = text;
-  }
-  return filter;
+    return [field, isValid(text) ? text : ""];
+  });
+  return Object.fromEntries(values);
 }
+
+export const noFilter = readFilter(new URLSearchParams());
 
 /** The filter as the query of an address: empty, or with a question mark before it. */
 export function filterQuery(filter: ChangeFilter): string {

@@ -3,7 +3,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { messageOf } from "../client/api.ts";
 import { Follower } from "../client/follower.ts";
 import type { LedgerRow } from "../client/types.ts";
-import type { LoadState } from "../parts/loaded.tsx";
+import type { Loaded, LoadedSource } from "../parts/loaded.tsx";
 import { type ChangeFilter, filterQuery, matchesFilter } from "./change-filter.ts";
 import { type LedgerRange, listOlder, type OlderChanges, rangeOf } from "./older-changes.ts";
 
@@ -12,16 +12,15 @@ const rowsMax = 1_000;
 const heldMax = rowsMax + 1;
 
 /** Changes that match a filter, newest first. New ones are added as they happen. */
-export class ChangeList {
+export class ChangeList implements LoadedSource<LedgerRange> {
   readonly filter: ChangeFilter;
-  readonly state = signal<LoadState>({ kind: "loading" });
+  /** The first row of the filter, and its end when the list was loaded. Rows after the end are new. */
+  readonly state = signal<Loaded<LedgerRange>>({ kind: "loading" });
   readonly rows = signal<readonly LedgerRow[]>([]);
   /** New rows that are not shown, because the person is reading. Undefined if they are shown at once. */
   readonly held = signal<readonly LedgerRow[] | undefined>(undefined);
   /** All changes from this number on were examined. */
   readonly before = signal(0);
-  /** The first row of the filter, and its end when the list was loaded. Rows after the end are new. */
-  readonly range = signal<LedgerRange>({ low: 1, high: 1 });
   readonly follower: Follower<OlderChanges & { readonly range: LedgerRange }>;
   readonly #count: number;
 
@@ -35,11 +34,10 @@ export class ChangeList {
         return { range, ...(await listOlder(filter, range, count, leaving)) };
       },
       show: ({ range, rows, before }, early) => {
-        this.range.value = range;
         this.rows.value = rows;
         this.before.value = before;
         this.held.value &&= [];
-        this.state.value = { kind: "ready" };
+        this.state.value = { kind: "ready", value: range };
         this.#receive(early);
       },
       receive: (changes) => this.#receive(changes),
@@ -51,16 +49,13 @@ export class ChangeList {
     });
   }
 
-  /** True if there are no older changes. */
-  get isEnd(): boolean {
-    return this.before.value <= this.range.value.low;
-  }
+  readonly reload = () => this.follower.reload();
 
-  async loadOlder(): Promise<void> {
+  /** Loads older changes, back to the row `low`. */
+  async loadOlder(low: number): Promise<void> {
     const { signal: leaving } = this.follower;
     const { value: high } = this.before;
-    const range = { low: this.range.value.low, high };
-    const found = await listOlder(this.filter, range, this.#count, leaving);
+    const found = await listOlder(this.filter, { low, high }, this.#count, leaving);
     // If the list was cut meanwhile, these rows no longer follow its last one.
     if (leaving.aborted || high !== this.before.value) return;
     batch(() => {

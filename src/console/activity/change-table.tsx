@@ -38,7 +38,7 @@ export function ChangeTable(props: Props) {
   const columns: readonly Column<LedgerRow>[] = [
     {
       title: "When",
-      class: "change-when",
+      class: "change-when nowrap",
       cell: (row) => <When row={row} hasMoment={isOnePet} />,
     },
     ...(isOnePet ? [] : [petColumn]),

@@ -1,6 +1,7 @@
 import { Button, LinkButton } from "../parts/button.tsx";
-import { Empty, NotLoaded } from "../parts/empty.tsx";
+import { Empty } from "../parts/empty.tsx";
 import { FieldError } from "../parts/fields.tsx";
+import { WhenLoaded } from "../parts/loaded.tsx";
 import { useSubmission } from "../parts/submission.ts";
 import { changeNumber } from "../texts/formats.ts";
 import { isFiltered } from "./change-filter.ts";
@@ -15,33 +16,29 @@ interface Props {
 
 /** A list of changes with a button for older ones, or what to do if there are none. */
 export function Changes({ list, caption, isOnePet = false }: Props) {
-  const state = list.state.value;
-  if (state.kind === "loading") return <p class="loading">Loading the changes…</p>;
-  if (state.kind === "failed") {
-    return (
-      <NotLoaded
-        title="The changes could not be loaded"
-        message={state.message}
-        retry={() => void list.follower.reload()}
-      />
-    );
-  }
   const rows = list.rows.value;
   return (
-    <>
-      {rows.length > 0 && (
-        <ChangeTable
-          caption={caption}
-          rows={rows}
-          newAfter={list.range.value.high - 1}
-          isOnePet={isOnePet}
-          filter={list.filter}
-        />
+    <WhenLoaded source={list} what="the changes">
+      {(range) => (
+        <>
+          {rows.length > 0 && (
+            <ChangeTable
+              caption={caption}
+              rows={rows}
+              newAfter={range.high - 1}
+              isOnePet={isOnePet}
+              filter={list.filter}
+            />
+          )}
+          {list.before.value > range.low ? (
+            // It starts anew when the list is loaded again.
+            <Older key={range} list={list} low={range.low} />
+          ) : (
+            rows.length === 0 && <Nothing list={list} isOnePet={isOnePet} />
+          )}
+        </>
       )}
-      {rows.length === 0 && list.isEnd && <Nothing list={list} isOnePet={isOnePet} />}
-      {/* It starts anew when the list is loaded again. */}
-      {!list.isEnd && <Older key={list.range.value} list={list} />}
-    </>
+    </WhenLoaded>
   );
 }
 
@@ -72,12 +69,12 @@ function Nothing({ list, isOnePet }: Pick<Props, "list" | "isOnePet">) {
   );
 }
 
-function Older({ list }: { readonly list: ChangeList }) {
+function Older({ list, low }: { readonly list: ChangeList; readonly low: number }) {
   const { isBusy, error, run } = useSubmission();
   return (
     <div class="row">
       {error.value !== "" && <FieldError>{error.value}</FieldError>}
-      <Button isDisabled={isBusy.value} onClick={() => run(() => list.loadOlder())}>
+      <Button isDisabled={isBusy.value} onClick={() => run(() => list.loadOlder(low))}>
         {isBusy.value ? "Loading…" : "Show older changes"}
       </Button>
       <span class="small muted">

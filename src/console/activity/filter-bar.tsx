@@ -13,7 +13,7 @@ import { useLoaded } from "../parts/loaded.tsx";
 import { causeChoices } from "../parts/origins.ts";
 import { barcodeField } from "../parts/scanner.ts";
 import { findRows } from "../stock/find-rows.ts";
-import { loadState, loadStock, revision, table } from "../stock/state.ts";
+import { loadState, loadStock, table } from "../stock/state.ts";
 import { commonPeriods, localInputValue, readLocalInput } from "../texts/times.ts";
 import { type ChangeFilter, filterQuery, isFiltered, isPetId } from "./change-filter.ts";
 import { UndoTogether } from "./undo-together.tsx";
@@ -29,7 +29,7 @@ export function FilterBar({ filter }: { readonly filter: ChangeFilter }) {
   return (
     <details class="filter-fold" open={!isNarrow.value || isFiltered(filter)}>
       <summary>Filter</summary>
-      <search class="filter-bar" aria-label="Filter the changes">
+      <search class="row filter-bar" aria-label="Filter the changes">
         <PetField filter={filter} apply={apply} />
         <KeyField filter={filter} apply={apply} />
         <SelectField
@@ -87,7 +87,6 @@ function PetField({ filter, apply }: FieldProps) {
     typed.value = filter.petId;
     error.value = "";
   }, [filter.petId, typed, error]);
-  void revision.value;
   const found = typed.value.trim() === "" ? [] : findRows(typed.value);
   const submit = () => {
     const text = typed.value.trim();

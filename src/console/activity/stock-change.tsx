@@ -13,7 +13,7 @@ export function StockChange({ before, after }: Props) {
     const stock = before ?? after;
     if (!stock) return <span class="muted">nothing</span>;
     return (
-      <span class="stock-change">
+      <span>
         <span class="muted">{before ? "removed with" : "new with"}</span>{" "}
         <strong>{formatCount(stock.quantity)}</strong> <StatusBadge status={stock.status} />
       </span>
@@ -21,7 +21,7 @@ export function StockChange({ before, after }: Props) {
   }
   const difference = after.quantity - before.quantity;
   return (
-    <span class="stock-change">
+    <span>
       {difference === 0 ? (
         <strong>{formatCount(after.quantity)}</strong>
       ) : (

@@ -37,7 +37,7 @@ export function Details({ details, hidden }: Props) {
     .flatMap(([name, value]) => fieldsOf(name, value));
   if (fields.length === 0) return null;
   return (
-    <ul class="audit-details">
+    <ul class="row audit-details">
       {fields.map(([name, value]) => (
         <li key={name}>
           <span class="muted">{labels[name] ?? wordsOf(name)}</span>{" "}

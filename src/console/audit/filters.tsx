@@ -72,22 +72,15 @@ function TargetField(props: { readonly value: string; readonly change: (value: s
     field.current!.value = value;
   }, [value]);
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        change(field.current!.value.trim());
-      }}
-    >
-      <input
-        ref={field}
-        class="input mono target-filter"
-        type="search"
-        aria-label="Id of a key, a webhook or a pet"
-        placeholder="Id of a key, webhook or pet"
-        autocomplete="off"
-        spellcheck={false}
-        onChange={(event) => change(event.currentTarget.value.trim())}
-      />
-    </form>
+    <input
+      ref={field}
+      class="input mono target-filter"
+      type="search"
+      aria-label="Id of a key, a webhook or a pet"
+      placeholder="Id of a key, webhook or pet"
+      autocomplete="off"
+      spellcheck={false}
+      onChange={(event) => change(event.currentTarget.value.trim())}
+    />
   );
 }

@@ -17,9 +17,9 @@ const noNames: ReadonlyMap<string, string> = new Map();
 
 export function AuditRows({ rows, names = noNames, hasTarget = true }: Props) {
   const columns: readonly Column<AuditRow>[] = [
-    { title: "When", class: "audit-time", cell: ({ at }) => <Time at={at} /> },
+    { title: "When", class: "nowrap", cell: ({ at }) => <Time at={at} /> },
     { title: "Who", cell: (row) => <Who row={row} /> },
-    { title: "Action", class: "audit-action", cell: ({ action }) => textOf(action) },
+    { title: "Action", class: "audit-action nowrap", cell: ({ action }) => textOf(action) },
     ...(hasTarget
       ? [{ title: "Target", cell: (row: AuditRow) => <Target row={row} names={names} /> }]
       : []),
@@ -31,7 +31,6 @@ export function AuditRows({ rows, names = noNames, hasTarget = true }: Props) {
   ];
   return (
     <Table
-      class="card-table audit-table"
       rows={rows}
       keyOf={({ seq }) => seq}
       mark={({ seq }) => ({ "data-seq": seq })}
@@ -41,7 +40,7 @@ export function AuditRows({ rows, names = noNames, hasTarget = true }: Props) {
 }
 
 function Who({ row }: { readonly row: AuditRow }) {
-  if (row.keyId === null) return <span class="muted audit-command">Command line</span>;
+  if (row.keyId === null) return <span class="muted nowrap">Command line</span>;
   return (
     <a href={hrefOf(`/keys/${row.keyId}`)} title={row.keyId}>
       <bdi>{row.keyName ?? row.keyId}</bdi>

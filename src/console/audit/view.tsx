@@ -7,16 +7,13 @@ import type { ViewProps } from "../parts/view.ts";
 import { AuditFilters, useKnown } from "./filters.tsx";
 import { AuditRows } from "./rows.tsx";
 
-const filterNames = ["action", "keyId", "target"] as const;
+const filterNames = ["action", "keyId", "target"];
 
 /** /audit?action=…&keyId=…&target=… shows who changed what, the newest first. */
 export default function AuditView({ query }: ViewProps) {
   const known = useKnown();
-  const filter = new URLSearchParams();
-  for (const name of filterNames) {
-    const value = query.get(name);
-    if (value) filter.set(name, value);
-  }
+  const isFilter = ([name, value]: string[]) => filterNames.includes(name!) && value !== "";
+  const filter = new URLSearchParams([...query].filter(isFilter));
   return (
     <>
       <div class="view-head">

@@ -3,7 +3,7 @@ import { type Column, Table } from "../parts/table.tsx";
 import { capitalized, formatCount } from "../texts/formats.ts";
 import { dayAndTime } from "../texts/times.ts";
 import { type Bars, groupBars, type Series } from "./groups.ts";
-import { Axes, layOut, type Plot, useWidth } from "./plot.tsx";
+import { layOut, type Plot, useWidth } from "./plot.tsx";
 import { Readout } from "./readout.tsx";
 import { dayMs } from "./scales.ts";
 
@@ -39,7 +39,6 @@ export function BarChart(props: Props) {
   const bars = groupBars(props, Math.max(1, Math.floor((width - 60) / barWidthMin)));
   const until = bars.from + bars.count * bars.stepMs;
   const plot = layOut({ width, height, from: bars.from, until, max: bars.max });
-  const isUtc = stepMs >= dayMs;
   const timeOf = (bar: number) => periodText(bars.from + bar * bars.stepMs, bars.stepMs);
   return (
     <figure class="chart">
@@ -49,6 +48,8 @@ export function BarChart(props: Props) {
           <Readout
             title={title}
             plot={plot}
+            isUtc={stepMs >= dayMs}
+            note={bars.max === 0 && <p class="empty chart-empty">{emptyText}</p>}
             count={bars.count}
             indexAt={(x) => Math.floor(((x - plot.left) / (plot.right - plot.left)) * bars.count)}
             xOf={(bar) => plot.x(bars.from + (bar + 0.5) * bars.stepMs)}
@@ -57,13 +58,9 @@ export function BarChart(props: Props) {
               ...series.map(({ name }, place) => `${formatCount(bars.sums[place]![bar]!)} ${name}`),
             ]}
           >
-            <svg width={width} height={height} aria-hidden="true">
-              <Axes plot={plot} isUtc={isUtc} />
-              {barPaths(plot, bars).map((path, place) => (
-                <path key={series[place]!.name} fill={colorOf(series[place]!)} d={path} />
-              ))}
-            </svg>
-            {bars.max === 0 && <p class="chart-empty">{emptyText}</p>}
+            {barPaths(plot, bars).map((path, place) => (
+              <path key={series[place]!.name} fill={colorOf(series[place]!)} d={path} />
+            ))}
           </Readout>
         )}
       </div>

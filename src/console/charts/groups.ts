@@ -3,8 +3,8 @@ import { dayMs } from "./scales.ts";
 /** Numbers at regular times, for example the requests of each minute. */
 export interface Series {
   readonly name: string;
-  /** Which of the four colors of charts. */
-  readonly color: 1 | 2 | 3 | 4;
+  /** Which of the colors of charts. */
+  readonly color: 1 | 3 | 4;
   readonly values: readonly number[];
 }
 

@@ -59,11 +59,11 @@ const labelWidth = 84;
 
 interface AxesProps {
   readonly plot: Plot;
-  readonly isUtc?: boolean;
+  readonly isUtc: boolean;
 }
 
 /** The lines behind the values, and what they stand for. */
-export function Axes({ plot, isUtc = false }: AxesProps): ComponentChildren {
+export function Axes({ plot, isUtc }: AxesProps): ComponentChildren {
   const { left, right, bottom, from, until } = plot;
   const countMax = Math.floor((right - left) / labelWidth);
   return (

@@ -1,10 +1,11 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import type { Plot } from "./plot.tsx";
+import { Axes, type Plot } from "./plot.tsx";
 
 interface Props {
   readonly title: string;
   readonly plot: Plot;
+  readonly isUtc?: boolean;
   /** The number of values that can be read, at least one. */
   readonly count: number;
   /** The value at a horizontal place, in pixels. */
@@ -13,14 +14,18 @@ interface Props {
   readonly xOf: (index: number) => number;
   /** One line for each part of the text. The first one is the time. */
   readonly linesOf: (index: number) => readonly string[];
+  /** What is drawn: elements of an SVG image. */
   readonly children: ComponentChildren;
+  /** Shown on top of the drawing. */
+  readonly note?: ComponentChildren;
 }
 
 /**
- * Shows the exact value below the pointer or, by keyboard, at a place that the arrow keys move. For a
- * screen reader it is a slider over the values.
+ * Shows the exact value below the pointer or, by keyboard and for screen readers, at the place of a slider over
+ * the values.
  */
-export function Readout({ title, plot, count, indexAt, xOf, linesOf, children }: Props) {
+export function Readout(props: Props) {
+  const { title, plot, isUtc = false, count, indexAt, xOf, linesOf, children, note } = props;
   const chosen = useSignal<number | undefined>(undefined);
   const last = count - 1;
   const index = Math.min(chosen.value ?? last, last);
@@ -29,12 +34,6 @@ export function Readout({ title, plot, count, indexAt, xOf, linesOf, children }:
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     chosen.value = Math.max(0, Math.min(last, indexAt(event.clientX - box.left)));
   };
-  const key = (event: KeyboardEvent) => {
-    const next = nextIndex(event.key, index, last);
-    if (next === undefined) return;
-    event.preventDefault();
-    chosen.value = Math.max(0, Math.min(last, next));
-  };
   const hide = () => {
     chosen.value = undefined;
   };
@@ -42,25 +41,25 @@ export function Readout({ title, plot, count, indexAt, xOf, linesOf, children }:
   const x = isShown ? xOf(index) : 0;
   const isRight = x > (plot.left + plot.right) / 2;
   return (
-    <div
-      class="chart-area"
-      role="slider"
-      tabIndex={0}
-      aria-label={title}
-      aria-valuemin={0}
-      aria-valuemax={last}
-      aria-valuenow={index}
-      aria-valuetext={lines.join(", ")}
-      onPointerMove={move}
-      onPointerDown={move}
-      onPointerLeave={hide}
-      onFocus={(event) => {
-        if (event.currentTarget.matches(":focus-visible")) chosen.value = last;
-      }}
-      onBlur={hide}
-      onKeyDown={key}
-    >
-      {children}
+    <div class="chart-area" onPointerMove={move} onPointerDown={move} onPointerLeave={hide}>
+      <input
+        type="range"
+        class="visually-hidden"
+        aria-label={title}
+        aria-valuetext={lines.join(", ")}
+        max={last}
+        value={index}
+        onInput={(event) => (chosen.value = event.currentTarget.valueAsNumber)}
+        onFocus={(event) => {
+          if (event.currentTarget.matches(":focus-visible")) chosen.value = last;
+        }}
+        onBlur={hide}
+      />
+      <svg class="chart-drawing" aria-hidden="true">
+        <Axes plot={plot} isUtc={isUtc} />
+        {children}
+      </svg>
+      {note}
       {isShown && (
         <>
           <span class="chart-line" style={lineStyle(plot, x)} />
@@ -85,18 +84,3 @@ const lineStyle = ({ top, bottom }: Plot, x: number) => ({
 const boxStyle = ({ top }: Plot, x: number, isRight: boolean) => ({
   transform: `translate(${isRight ? `calc(${x - 10}px - 100%)` : `${x + 10}px`}, ${top}px)`,
 });
-
-function nextIndex(key: string, index: number, last: number): number | undefined {
-  const step = Math.max(1, Math.round(last / 10));
-  const moves: Record<string, number> = {
-    ArrowLeft: index - 1,
-    ArrowDown: index - 1,
-    ArrowRight: index + 1,
-    ArrowUp: index + 1,
-    PageDown: index - step,
-    PageUp: index + step,
-    Home: 0,
-    End: last,
-  };
-  return moves[key];
-}

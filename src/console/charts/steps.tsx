@@ -1,6 +1,6 @@
 import { formatCount } from "../texts/formats.ts";
 import { dayAndTime } from "../texts/times.ts";
-import { Axes, layOut, type Plot, useWidth } from "./plot.tsx";
+import { layOut, type Plot, useWidth } from "./plot.tsx";
 import { Readout } from "./readout.tsx";
 
 /** A number that holds from a time until the next point. */
@@ -45,21 +45,18 @@ export function StepChart({ title, points, until }: Props) {
               return [dayAndTime(at), value === null ? "none" : formatCount(value), note];
             }}
           >
-            <svg width={width} height={height} aria-hidden="true">
-              <Axes plot={plot} />
-              <path class="step-area" d={area} />
-              <path class="step-line" d={line} />
-              {points.length <= dotsMax &&
-                points.map(({ at, value }, index) => (
-                  <circle
-                    key={index}
-                    class="step-dot"
-                    cx={plot.x(at)}
-                    cy={plot.y(value ?? 0)}
-                    r={3}
-                  />
-                ))}
-            </svg>
+            <path class="step-area" d={area} />
+            <path class="step-line" d={line} />
+            {points.length <= dotsMax &&
+              points.map(({ at, value }, index) => (
+                <circle
+                  key={index}
+                  class="step-dot"
+                  cx={plot.x(at)}
+                  cy={plot.y(value ?? 0)}
+                  r={3}
+                />
+              ))}
           </Readout>
         )}
       </div>

@@ -1,7 +1,7 @@
 import { withLocalTimes } from "../texts/times.ts";
 import { formatExactly, parseExactly } from "./exact-json.ts";
 import { pause, retryDelayMs } from "./retries.ts";
-import type { BatchError, FailedLine } from "./types.ts";
+import type { FailedLine } from "./types.ts";
 
 /** An error whose message is for the person who reads the page. */
 export class ShownError extends Error {}
@@ -30,8 +30,6 @@ export interface RequestOptions {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
   /** Sent as JSON with exact ids. */
   readonly body?: unknown;
-  /** Sent as it is, for example a file. */
-  readonly content?: BodyInit;
   readonly headers?: Readonly<Record<string, string>>;
   /**
    * Makes a write safe to repeat: it is sent again if the connection fails or the service is busy. A
@@ -85,7 +83,7 @@ export async function requestPage<T>(path: string, signal?: AbortSignal): Promis
 
 /** Sends a request. Throws an ApiError unless the response is a success. */
 export async function fetchResponse(path: string, options: RequestOptions = {}): Promise<Response> {
-  const { method = "GET", body, content, idempotencyKey, signal } = options;
+  const { method = "GET", body, idempotencyKey, signal } = options;
   const headers = new Headers(options.headers);
   if (body !== undefined) headers.set("Content-Type", "application/json");
   if (idempotencyKey !== undefined) headers.set("Idempotency-Key", idempotencyKey);
@@ -93,7 +91,7 @@ export async function fetchResponse(path: string, options: RequestOptions = {}):
   const init: RequestInit = {
     method,
     headers,
-    body: body === undefined ? (content ?? null) : formatExactly(body),
+    body: body === undefined ? null : formatExactly(body),
     ...(signal ? { signal } : {}),
   };
   for (let attempt = 1; ; attempt += 1) {
@@ -115,7 +113,9 @@ const attemptsMax = 3;
 /** The error that a response reports. */
 export async function toError(response: Response): Promise<ApiError> {
   const parsing = response.text().then(parseExactly);
-  const body = (await parsing.catch(() => ({}))) as Partial<BatchError>;
+  const body = (await parsing.catch(() => ({}))) as Partial<
+    Pick<ApiError, "code" | "message" | "details">
+  >;
   const { code = "unknown", message = "", details = [] } = body;
   if (response.status === 401) sessionEnded();
   const text = message || `The service answered with status ${response.status}.`;

@@ -20,7 +20,7 @@ export interface Listener {
   /** Rows in the order of the ledger, without gaps. */
   rows(rows: readonly LedgerRow[]): void;
   /** Rows may be missing: load everything again. */
-  reset(): void;
+  reset?(): void;
 }
 
 const listeners = new Set<Listener>();
@@ -132,7 +132,7 @@ function handOver(): void {
 
 function drop(): void {
   pending = [];
-  for (const listener of [...listeners]) listener.reset();
+  for (const listener of [...listeners]) listener.reset?.();
 }
 
 function failed(): void {

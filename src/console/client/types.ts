@@ -150,46 +150,6 @@ export interface RequestOutcome {
   readonly changes: readonly LedgerRow[];
 }
 
-/** The error code, for programs. Each code has one HTTP status: `invalid_request` 400, `unauthorized` 401, `insufficient_scope` 403, `cross_origin` 403, `not_found` 404, `method_not_allowed` 405, `idempotency_conflict` 409, `insufficient_stock` 409, `version_conflict` 409, `already_exists` 409, `already_running` 409, `last_owner` 409, `gone` 410, `precondition_failed` 412, `payload_too_large` 413, `unsupported_media_type` 415, `idempotency_key_reused` 422, `rate_limit_exceeded` 429, `key_banned` 429, `internal_error` 500, `unavailable` 503. Later versions can add codes. Handle an unknown code by its status. */
-export type ErrorCode =
-  | "invalid_request"
-  | "unauthorized"
-  | "insufficient_scope"
-  | "cross_origin"
-  | "not_found"
-  | "method_not_allowed"
-  | "idempotency_conflict"
-  | "insufficient_stock"
-  | "version_conflict"
-  | "already_exists"
-  | "already_running"
-  | "last_owner"
-  | "gone"
-  | "precondition_failed"
-  | "payload_too_large"
-  | "unsupported_media_type"
-  | "idempotency_key_reused"
-  | "rate_limit_exceeded"
-  | "key_banned"
-  | "internal_error"
-  | "unavailable"
-  | (string & {});
-
-/** The body of every error response. */
-export interface ErrorBody {
-  readonly code: ErrorCode;
-  /** The error message, for people. It names the field or header and the rule. Do not parse it. */
-  readonly message: string;
-  /** The HTTP status of the response. */
-  readonly status: number;
-}
-
-/** The body of an error response to a batch. `code` and `message` are about the first line that is at fault. */
-export interface BatchError extends ErrorBody {
-  /** Every line that is at fault, in the order of the request. Each line is judged as if the others in this list were not in the request. */
-  readonly details?: readonly FailedLine[];
-}
-
 /** A line of a batch that breaks a rule, so nothing of the batch was stored. */
 export interface FailedLine {
   /** The index of the line, from 0. */
@@ -641,12 +601,6 @@ export interface NewWebhook {
   readonly from?: number | null;
 }
 
-/** Where to start. Unknown fields are rejected. */
-export interface Replay {
-  /** The ledger row of the first change to deliver. */
-  readonly from: number;
-}
-
 /** A backup that the service made. */
 export interface BackupFile {
   /** The name of the file in the folder. */
@@ -799,14 +753,6 @@ export const petChangeFields = [
   { name: "barcode", label: "Barcode", kind: "text", isRequired: false },
   { name: "lowStockAt", label: "Low stock at", kind: "number", isRequired: false },
 ] as const;
-
-/** How to undo changes. Unknown fields are rejected. */
-export interface Undo {
-  /** Why it is undone. The ledger keeps it. */
-  readonly reason?: string;
-  /** Whether to undo also if the pet has changed since. False by default. */
-  readonly force?: boolean;
-}
 
 /** The length of a point. Minutes and days are in UTC. */
 export type UsageStep = "minute" | "day";

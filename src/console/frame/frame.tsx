@@ -5,6 +5,7 @@ import { may } from "../client/session.ts";
 import type { OperatorRole, Session } from "../client/types.ts";
 import { showError } from "../page/messages.ts";
 import { place } from "../page/router.ts";
+import { Empty } from "../parts/empty.tsx";
 import { OpenQuestion } from "../parts/question.tsx";
 import { startScanner } from "../parts/scanner.ts";
 import { ConnectionNotice } from "./badges.tsx";
@@ -90,13 +91,12 @@ function useContentFocus(path: string): RefObject<HTMLElement | null> {
 /** Instead of a view. `role` is the least one that can open it; undefined if there is no such view. */
 function NotShown({ role }: { readonly role: OperatorRole | undefined }) {
   return (
-    <div class="empty">
-      <h1 class="view-title">{role ? "Your role does not allow this" : "There is no such page"}</h1>
+    <Empty title={role ? "Your role does not allow this" : "There is no such page"} isPage>
       <p>{role ? `Ask an owner for the role ${role}.` : "The address may be mistyped."}</p>
       <a class="button" href="/console">
         Open the overview
       </a>
-    </div>
+    </Empty>
   );
 }
 

@@ -66,20 +66,26 @@ export function SignIn({ note }: { readonly note: string | undefined }) {
         <button type="submit" class="button primary" disabled={isBusy.value}>
           {isBusy.value ? "Signing in…" : "Sign in"}
         </button>
-        <details class="small muted">
-          <summary>I have no operator key</summary>
-          <p>
-            An owner creates one in the view Keys, or somebody with access to the server:{" "}
-            <code>petstore keys create --operator --name NAME</code>. The first start of{" "}
-            <code>npm start</code> prints one.
-          </p>
-        </details>
+        <KeyHelp />
       </form>
       <div class="row">
         <a href="/docs">API reference</a>
         <ThemeButton />
       </div>
     </main>
+  );
+}
+
+function KeyHelp() {
+  return (
+    <details class="small muted">
+      <summary>I have no operator key</summary>
+      <p>
+        An owner creates one in the view Keys, or somebody with access to the server:{" "}
+        <code>petstore keys create --operator --name NAME</code>. The first start of{" "}
+        <code>npm start</code> prints one.
+      </p>
+    </details>
   );
 }
 

@@ -30,7 +30,7 @@ export function Topbar({ session, openHelp }: Props) {
       <EnvironmentBadge />
       <span class="spacer" />
       <ConnectionBadge />
-      <span class="operator muted small" title={`${id}, ${role}`}>
+      <span class="operator muted small ellipsis" title={`${id}, ${role}`}>
         <bdi>{name}</bdi>
         {role !== "owner" && ` (${role})`}
       </span>

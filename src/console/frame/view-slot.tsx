@@ -1,5 +1,7 @@
-import { Component, type ComponentChildren } from "preact";
+import type { ComponentChildren } from "preact";
+import { useErrorBoundary } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
+import { Empty } from "../parts/empty.tsx";
 import { useLoaded } from "../parts/loaded.tsx";
 import type { View, ViewProps } from "../parts/view.ts";
 
@@ -22,42 +24,25 @@ export function ViewSlot({ view, rest, query }: ViewProps & { readonly view: Vie
  */
 function NotLoaded() {
   return (
-    <div class="empty" role="alert">
-      <h1 class="view-title">This page could not be loaded</h1>
+    <Empty title="This page could not be loaded" isPage isAlert>
       <p>The connection failed, or the service was updated since you opened the console.</p>
       <Button kind="primary" onClick={() => window.location.reload()}>
         Reload the console
       </Button>
-    </div>
+    </Empty>
   );
 }
 
-interface ErrorBoundaryProps {
-  readonly children: ComponentChildren;
-}
-
 /** Keeps the frame usable if a view has a bug. */
-class ErrorBoundary extends Component<ErrorBoundaryProps, { isBroken: boolean }> {
-  override state = { isBroken: false };
-
-  static override getDerivedStateFromError(): { isBroken: boolean } {
-    return { isBroken: true };
-  }
-
-  override componentDidCatch(error: unknown): void {
-    console.error(error);
-  }
-
-  override render() {
-    if (!this.state.isBroken) return this.props.children;
-    return (
-      <div class="empty" role="alert">
-        <h1 class="view-title">This page has a problem</h1>
-        <p>What you saved is safe. Show the page again, or open another one.</p>
-        <Button kind="primary" onClick={() => this.setState({ isBroken: false })}>
-          Show the page again
-        </Button>
-      </div>
-    );
-  }
+function ErrorBoundary({ children }: { readonly children: ComponentChildren }) {
+  const [error, showAgain] = useErrorBoundary((thrown) => console.error(thrown));
+  if (error === undefined) return <>{children}</>;
+  return (
+    <Empty title="This page has a problem" isPage isAlert>
+      <p>What you saved is safe. Show the page again, or open another one.</p>
+      <Button kind="primary" onClick={showAgain}>
+        Show the page again
+      </Button>
+    </Empty>
+  );
 }

@@ -7,7 +7,7 @@ import { Empty } from "../parts/empty.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { StatusBadge } from "../parts/status.tsx";
 import { findRows } from "../stock/find-rows.ts";
-import { loadState, loadStock, revision, table } from "../stock/state.ts";
+import { loadState, loadStock, table } from "../stock/state.ts";
 import { formatCount } from "../texts/formats.ts";
 
 /** Finds a pet by its id, its barcode or a part of its name. */
@@ -16,7 +16,6 @@ export function ChoosePet() {
   useEffect(() => {
     void loadStock();
   }, []);
-  void revision.value;
   const rows = findRows(text.value);
   const typedId = isPetId(text.value.trim()) ? text.value.trim() : undefined;
   const open = (event: Event) => {
@@ -28,16 +27,13 @@ export function ChoosePet() {
   };
   return (
     <form class="stack" onSubmit={open}>
-      <SearchField
-        label="Search for a pet by id, name or barcode"
-        search={(typed) => (text.value = typed)}
-      />
+      <SearchField label="Search by id, name or barcode" search={(typed) => (text.value = typed)} />
       {loadState.value.kind === "loading" && <p class="loading">Loading the pets…</p>}
       <ul class="pet-choices">
         {rows.map((row) => (
           <li key={row}>
             <a href={hrefOf(`/history/${table.value.ids[row]}`)}>
-              <bdi class="pet-name-text">{table.value.names[row]}</bdi>
+              <bdi class="pet-name-text ellipsis">{table.value.names[row]}</bdi>
               <span class="muted mono">{table.value.ids[row]}</span>
               <span class="spacer" />
               <span>{formatCount(table.value.quantities[row]!)}</span>

@@ -1,20 +1,13 @@
 import { useSignal } from "@preact/signals";
 import { navigate } from "../page/router.ts";
 import { Button } from "../parts/button.tsx";
-import { SelectField } from "../parts/choices.tsx";
+import { choicesOf, SelectField } from "../parts/choices.tsx";
 import { localInputValue, readLocalInput } from "../texts/times.ts";
 
 const hourMs = 3_600_000;
-const shortcuts = [
-  ["An hour ago", hourMs],
-  ["A day ago", 24 * hourMs],
-  ["A week ago", 168 * hourMs],
-] as const;
+const shortcutHours = Object.entries({ "An hour ago": 1, "A day ago": 24, "A week ago": 168 });
 
-const kinds = [
-  ["time", "at a time"],
-  ["change", "after a change"],
-] as const;
+const kinds = choicesOf({ time: "at a time", change: "after a change" });
 
 const field = { id: "moment", name: "moment", class: "input", required: true };
 
@@ -32,7 +25,7 @@ export function MomentForm({ at }: { readonly at: string }) {
     if (moment !== "") open(moment);
   };
   return (
-    <form class="filter-bar moment-form" onSubmit={submit}>
+    <form class="row filter-bar moment-form" onSubmit={submit}>
       <SelectField
         id="moment-kind"
         label="Show the inventory"
@@ -64,12 +57,12 @@ export function MomentForm({ at }: { readonly at: string }) {
         Show
       </button>
       <div class="row">
-        {shortcuts.map(([label, ms]) => (
+        {shortcutHours.map(([label, hours]) => (
           <Button
             key={label}
             kind="quiet"
             isSmall
-            onClick={() => open(new Date(Date.now() - ms).toISOString())}
+            onClick={() => open(new Date(Date.now() - hours * hourMs).toISOString())}
           >
             {label}
           </Button>

@@ -83,7 +83,7 @@ function Cells({ row }: { readonly row: MomentRow }) {
         <a href={hrefOf(`/history/${petId}`)}>{petId}</a>
       </Cell>
       <Cell>
-        <bdi class="name-text">{name === "" ? <span class="muted">Removed</span> : name}</bdi>
+        <bdi class="ellipsis">{name === "" ? <span class="muted">Removed</span> : name}</bdi>
       </Cell>
       <Cell label="then">
         <StockText stock={before} none="Not there yet" />

@@ -3,8 +3,8 @@ import { useEffect } from "preact/hooks";
 import { ButtonGroup } from "../parts/choices.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
-import { Outdated, StockNotLoaded } from "../stock/nothing.tsx";
-import { loadState, loadStock, outdatedSince, revision, table } from "../stock/state.ts";
+import { Outdated } from "../stock/nothing.tsx";
+import { current, loadStock, outdatedSince, stockSource } from "../stock/state.ts";
 import { changeNumber, formatCount } from "../texts/formats.ts";
 import { dayAndTime } from "../texts/times.ts";
 import { MomentForm } from "./moment-form.tsx";
@@ -32,16 +32,17 @@ function Loaded({ at }: { readonly at: string }) {
   useEffect(() => {
     void loadStock();
   }, []);
-  const now = loadState.value;
-  if (now.kind === "loading") return <p class="loading">Loading the current stock…</p>;
-  if (now.kind === "failed") return <StockNotLoaded message={now.message} />;
   return (
-    <>
-      {outdatedSince.value !== undefined && <Outdated since={outdatedSince.value} />}
-      <WhenLoaded source={source}>
-        {(past) => <Comparison title={titleOf(at, past)} past={past} />}
-      </WhenLoaded>
-    </>
+    <WhenLoaded source={stockSource} what="the stock">
+      {() => (
+        <>
+          {outdatedSince.value !== undefined && <Outdated since={outdatedSince.value} />}
+          <WhenLoaded source={source}>
+            {(past) => <Comparison title={titleOf(at, past)} past={past} />}
+          </WhenLoaded>
+        </>
+      )}
+    </WhenLoaded>
   );
 }
 
@@ -60,13 +61,13 @@ function titleOf(at: string, { seq }: PastInventory): string {
 const compareMs = 500;
 
 function Comparison({ title, past }: { readonly title: string; readonly past: PastInventory }) {
-  const compared = useSignal(revision.peek());
+  const compared = useSignal(current.peek());
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const stop = revision.subscribe(() => {
+    const stop = current.subscribe(() => {
       timer ??= setTimeout(() => {
         timer = undefined;
-        compared.value = revision.peek();
+        compared.value = current.peek();
       }, compareMs);
     });
     return () => {
@@ -74,10 +75,7 @@ function Comparison({ title, past }: { readonly title: string; readonly past: Pa
       clearTimeout(timer);
     };
   }, [compared]);
-  const rows = useComputed(() => {
-    void compared.value;
-    return compareWithNow(past, table.value);
-  });
+  const rows = useComputed(() => compareWithNow(past, compared.value.entries));
   const different = useComputed(() => rows.value.filter(isDifferent));
   const onlyDifferent = useSignal(true);
   const shown = onlyDifferent.value

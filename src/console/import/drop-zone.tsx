@@ -2,16 +2,13 @@ import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { petChangeFields } from "../client/types.ts";
 import { Button } from "../parts/button.tsx";
-import { ButtonGroup } from "../parts/choices.tsx";
+import { ButtonGroup, choicesOf } from "../parts/choices.tsx";
 import { FieldError } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { checkFile, chooseFile, importKind, resetImport } from "./state.ts";
 import { examples, formatNames, formats, type ImportKind } from "./upload.ts";
 
-const kinds = [
-  ["pets", "Pets"],
-  ["orders", "Orders"],
-] as const;
+const kinds = choicesOf({ pets: "Pets", orders: "Orders" });
 
 /** Takes a file by drag and drop, or with a dialog of the browser. */
 export function DropZone() {

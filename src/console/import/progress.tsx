@@ -41,7 +41,7 @@ export function FileName({ upload }: { readonly upload: Upload }) {
   const { file, what } = upload;
   return (
     <>
-      <bdi class="mono file-name">{file.name}</bdi>{" "}
+      <bdi class="mono">{file.name}</bdi>{" "}
       <span class="muted">
         ({what}, {formatBytes(file.size)})
       </span>

@@ -84,5 +84,5 @@ export function DifferenceTable({ differences: { rows, total }, one }: Differenc
 function Value({ value, none }: { readonly value: unknown; readonly none: string }) {
   if (value === null || value === undefined) return <span class="muted">{none}</span>;
   const text = Array.isArray(value) ? value.join(", ") : String(value);
-  return text === "" ? <span class="muted">Empty</span> : <bdi class="value">{text}</bdi>;
+  return text === "" ? <span class="muted">Empty</span> : <bdi>{text}</bdi>;
 }

@@ -28,7 +28,7 @@ export function BanNotice({ entry, until, lifted }: Props) {
       <div>
         <p>
           <strong>This key is banned</strong> until <Time at={until} />. It ends in{" "}
-          <span class="countdown">{formatCountdown(Date.parse(until) - now.value)}</span>.
+          <strong>{formatCountdown(Date.parse(until) - now.value)}</strong>.
         </p>
         <p class="small">
           It sent many requests after its limit was used up. Every request is refused until then.

@@ -46,13 +46,7 @@ function LoadedKey({ entry, reload }: Props) {
   };
   const { id, name, state, minute, day, revokedAt } = entry;
   // Any change gives the list of audit rows a new key, so that it is loaded again.
-  const version = JSON.stringify([
-    name,
-    entry.limits,
-    entry.scopes,
-    entry.expiresAt,
-    entry.secrets,
-  ]);
+  const version = JSON.stringify({ ...entry, minute: 0, day: 0, lastUsedAt: 0 });
   return (
     <>
       <ViewHead
@@ -96,7 +90,7 @@ function LoadedKey({ entry, reload }: Props) {
         <UsageCard id={id} />
         {entry.kind === "api" && <RequestCards keyId={id} />}
         <Card title="Changes to this key" class="wide-section">
-          <AuditOfTarget key={version + state} target={id} />
+          <AuditOfTarget key={version} target={id} />
         </Card>
       </div>
       {open.value === "edit" && <EditKey entry={entry} close={close} />}

@@ -61,19 +61,9 @@ export function EditKey({ entry: latest, close }: Props) {
 
 /** What differs from the key as the person saw it. */
 function changesOf(key: Key, input: NewKey): KeyChange {
-  const { name, plan, perMinute, perDay, scopes, expiresAt, role } = input;
-  const { limits } = key;
-  const hasNewLimits =
-    perMinute !== undefined &&
-    (perMinute !== limits.perMinute || perDay !== limits.perDay || plan !== key.plan);
-  return {
-    ...(name === key.name ? {} : { name }),
-    ...(plan === undefined || plan === key.plan ? {} : { plan }),
-    ...(hasNewLimits ? { perMinute, perDay: perDay! } : {}),
-    ...(scopes === undefined || scopes.join() === key.scopes.join() ? {} : { scopes }),
-    ...(expiresAt === undefined || expiresAt === key.expiresAt ? {} : { expiresAt }),
-    ...(role === undefined || role === key.role ? {} : { role }),
-  };
+  const known: Readonly<Record<string, unknown>> = { ...key, ...key.limits };
+  const isChanged = ([field, value]: [string, unknown]) => String(value) !== String(known[field]);
+  return Object.fromEntries(Object.entries(input).filter(isChanged));
 }
 
 /** Replaces the secret of a key. The old one works for a chosen time, so that no request fails. */

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
-import { isPlan, type Plan, planNames, plans } from "../../domain/limits/plans.ts";
+import { isPlan, limitMax, type Plan, planNames, plans } from "../../domain/limits/plans.ts";
+import { nameCharactersMax } from "../../domain/values/texts.ts";
 import { ShownError } from "../client/api.ts";
 import type { Key, KeyChange, NewKey, NewKeyScopes, OperatorRole } from "../client/types.ts";
 import { ChoiceList, Select } from "../parts/choices.tsx";
@@ -7,8 +8,6 @@ import { TextField } from "../parts/fields.tsx";
 import { dayAndTime } from "../texts/times.ts";
 import { hasOwnLimits, limitsText, planTitle, roleChoices, scopeMeanings } from "./terms.ts";
 
-const nameCharactersMax = 200;
-const limitMax = 999_999_999_999;
 const dayMs = 86_400_000;
 const periods = [
   ["never", "Never"],
@@ -62,7 +61,7 @@ export function TermsFields({ plan = "free", limits, scopes }: TermsProps) {
         choose={(name) => (chosen.value = name)}
       />
       {hasOwnLimits(chosen.value) && (
-        <div class="limit-fields">
+        <div class="row pair">
           <LimitField name="perMinute" label="Requests a minute" value={limits?.perMinute} />
           <LimitField name="perDay" label="Requests a day" value={limits?.perDay} />
         </div>

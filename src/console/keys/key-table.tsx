@@ -62,19 +62,19 @@ function isUsable({ state }: Key): boolean {
 function State({ entry }: { readonly entry: Key }) {
   const { state, expiresAt, bannedUntil } = entry;
   return (
-    <span>
+    <div>
       <StateBadge state={state} />
       {isUsable(entry) && expiresAt && endsSoon(Date.parse(expiresAt), Date.now()) && (
-        <span class="small muted state-end">
+        <div class="small muted">
           ends <Time at={expiresAt} isRelative />
-        </span>
+        </div>
       )}
       {bannedUntil && (
-        <span class="small muted state-end">
+        <div class="small muted">
           until <Time at={bannedUntil} />
-        </span>
+        </div>
       )}
-    </span>
+    </div>
   );
 }
 
@@ -99,9 +99,9 @@ function Scopes({ kind, scopes, role }: Pick<Key, "kind" | "scopes" | "role">) {
     things.set(thing, [...(things.get(thing) ?? []), action]);
   }
   return (
-    <span class="scope-list">
+    <span class="row scope-list">
       {[...things].map(([thing, actions]) => (
-        <span key={thing}>
+        <span key={thing} class="nowrap">
           {thing} <span class="muted">{actions.join(", ")}</span>
         </span>
       ))}
@@ -115,9 +115,9 @@ export function LimitBar({ label, used, limit }: KeyUse & { readonly label: stri
   const tone = share >= 1 ? "danger" : share >= nearLimit ? "warning" : "";
   return (
     <div class="limit-bar" data-tone={tone}>
-      <span class="limit-text small">
+      <p class="limit-text small">
         {formatCount(used)} <span class="muted">of {formatCount(limit)}</span>
-      </span>
+      </p>
       <progress
         class={`meter ${tone}`}
         aria-label={label}

@@ -57,8 +57,8 @@ const columns: readonly Column<RefusedRequest>[] = [
     isMain: true,
     cell: ({ method, path, requestId }) => (
       <>
-        <span class="mono">{`${method} ${path}`}</span>
-        <span class="muted small mono">{requestId}</span>
+        <div class="mono">{`${method} ${path}`}</div>
+        <div class="muted small mono">{requestId}</div>
       </>
     ),
   },
@@ -114,7 +114,7 @@ function FindRequest() {
   const { outcome = "", advice, error: got, changes: [first] = [] } = found.value ?? {};
   return (
     <Card title="Find a request" class="wide-section">
-      <form class="filter-bar" onSubmit={submit}>
+      <form class="row filter-bar" onSubmit={submit}>
         <TextField name="requestId" label="Request id" placeholder="req_…" isRequired />
         <button type="submit" class="button">
           What became of it?

@@ -15,7 +15,7 @@ export function SecretTimeline({ secrets }: { readonly secrets: readonly KeySecr
   return (
     <div class="stack">
       {hasEnd && <Bars secrets={ordered} now={now} />}
-      <ul class="secret-list">
+      <ul class="stack secret-list">
         {ordered.map(({ createdAt, expiresAt }, index) => (
           <li key={createdAt} data-place={index + 1}>
             <span class="dot" />

@@ -2,15 +2,14 @@ import { useSignal } from "@preact/signals";
 import { UsageChart } from "../charts/usage.tsx";
 import type { UsageStep } from "../client/types.ts";
 import { Card } from "../parts/card.tsx";
-import { ButtonGroup } from "../parts/choices.tsx";
+import { ButtonGroup, choicesOf } from "../parts/choices.tsx";
 
-const spanTexts: Readonly<Record<UsageStep, string>> = { minute: "24 hours", day: "13 months" };
-const spans = Object.entries(spanTexts) as [UsageStep, string][];
+const spans: Readonly<Record<UsageStep, string>> = { minute: "24 hours", day: "13 months" };
 
 /** The requests of a key, accepted and over a limit, in the last 24 hours or 13 months. */
 export function UsageCard({ id }: { readonly id: string }) {
   const step = useSignal<UsageStep>("minute");
-  const text = spanTexts[step.value];
+  const text = spans[step.value];
   return (
     <Card
       title="Requests"
@@ -18,7 +17,7 @@ export function UsageCard({ id }: { readonly id: string }) {
       aside={
         <ButtonGroup
           label="Time span"
-          choices={spans}
+          choices={choicesOf(spans)}
           isChosen={(one) => one === step.value}
           choose={(one) => (step.value = one)}
         />

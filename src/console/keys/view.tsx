@@ -2,10 +2,11 @@ import { useSignal } from "@preact/signals";
 import type { Key } from "../client/types.ts";
 import { hrefOf, navigate } from "../page/router.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
-import { ButtonGroup } from "../parts/choices.tsx";
+import { ButtonGroup, choicesOf } from "../parts/choices.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
+import { SearchField } from "../parts/search-field.tsx";
 import type { ViewProps } from "../parts/view.ts";
 import { ViewHead } from "../parts/view-head.tsx";
 import { countOf } from "../texts/formats.ts";
@@ -63,15 +64,8 @@ function KeyList({ query }: { readonly query: URLSearchParams }) {
   );
 }
 
-const states = [
-  ["active", "In use"],
-  ["all", "All"],
-] as const;
-const kinds = [
-  ["any", "Both kinds"],
-  ["api", "API"],
-  ["operator", "Operator"],
-] as const;
+const states = choicesOf({ active: "In use", all: "All" });
+const kinds = choicesOf({ any: "Both kinds", api: "API", operator: "Operator" });
 
 function FilteredKeys(props: { readonly keys: readonly Key[]; readonly query: URLSearchParams }) {
   const { keys, query } = props;
@@ -93,15 +87,10 @@ function FilteredKeys(props: { readonly keys: readonly Key[]; readonly query: UR
   return (
     <>
       <div class="row filters">
-        <input
-          class="input key-search"
-          type="search"
-          placeholder="Search by name or id"
-          aria-label="Search by name or id"
-          autocomplete="off"
-          spellcheck={false}
+        <SearchField
+          label="Search by name or id"
           value={search.value}
-          onInput={(event) => (search.value = event.currentTarget.value)}
+          search={(text) => (search.value = text)}
         />
         <ButtonGroup
           label="State"

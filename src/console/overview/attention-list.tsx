@@ -16,7 +16,7 @@ export function AttentionList({ items }: { readonly items: readonly Attention[] 
   }
   return (
     <section aria-label="Needs attention">
-      <ul class="attention">
+      <ul class="stack attention">
         {items.map(({ severity, text, view }) => (
           <li key={text} class={`notice ${severity === "problem" ? "danger" : "warning"}`}>
             <Icon name="warning" />

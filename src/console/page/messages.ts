@@ -1,4 +1,4 @@
-import { effect, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { messageOf } from "../client/api.ts";
 import { session } from "../client/session.ts";
 
@@ -43,8 +43,7 @@ function add(toast: Omit<Toast, "id">): number {
 }
 
 // The buttons of one session must not act in the name of the next person.
-effect(() => {
-  void session.value;
+session.subscribe(() => {
   toasts.value = [];
 });
 

@@ -16,17 +16,19 @@ interface ButtonProps extends Look {
   /** What it does, if its content does not say it. */
   readonly label?: string;
   readonly title?: string;
+  readonly tabIndex?: number;
 }
 
 /** A button that does not submit a form. Without content, it shows only its icon. */
 export function Button(props: ButtonProps) {
-  const { onClick, isDisabled = false, label, title, icon, children } = props;
+  const { onClick, isDisabled = false, label, title, tabIndex, icon, children } = props;
   return (
     <button
       type="button"
       class={classOf(props)}
       aria-label={label}
       title={title ?? (children === undefined ? label : undefined)}
+      tabIndex={tabIndex}
       disabled={isDisabled}
       onClick={() => void onClick()}
     >

@@ -41,7 +41,7 @@ export function Facts({ facts }: { readonly facts: readonly (Fact | undefined)[]
     <dl class="facts">
       {known.map(([title, value], index) => (
         <Fragment key={index}>
-          <dt>{title}</dt>
+          <dt class="hint">{title}</dt>
           <dd>{value}</dd>
         </Fragment>
       ))}

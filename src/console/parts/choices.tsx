@@ -1,7 +1,20 @@
 import type { ComponentChildren, Ref } from "preact";
 import { useId } from "preact/hooks";
+import { formatCount } from "../texts/formats.ts";
 
 export type Choices<Value extends string> = readonly (readonly [value: Value, text: string])[];
+
+/** Choices with fixed texts. A text that looks like a number comes before all others, whatever the order here. */
+export function choicesOf<Value extends string, Text>(texts: Readonly<Record<Value, Text>>) {
+  return Object.entries(texts) as [Value, Text][];
+}
+
+/** A choice with the number of what it leads to. */
+export const numbered = (text: string, number: number) => (
+  <>
+    {text} <span class="muted">{formatCount(number)}</span>
+  </>
+);
 
 interface SelectProps<Value extends string> {
   readonly choices: Choices<Value>;
@@ -108,7 +121,7 @@ export function ChoiceList<Value extends string>(props: ListProps<Value>) {
             defaultChecked={isChosen?.(value) ?? false}
             onChange={() => choose?.(value)}
           />
-          <span class="choice-text">
+          <span class="row choice-text">
             {text} {hint && <span class="muted small">{hint}</span>}
           </span>
         </label>

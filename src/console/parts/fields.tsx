@@ -6,8 +6,9 @@ interface Props {
   /** The name in the form's data. */
   readonly name: string;
   readonly label: ComponentChildren;
-  /** The initial value. */
+  /** The initial value or, with `change`, the current one. */
   readonly value?: string | undefined;
+  readonly change?: (text: string) => void;
   readonly hint?: string | undefined;
   readonly placeholder?: string;
   readonly inputMode?: "text" | "numeric" | "url";
@@ -22,7 +23,7 @@ interface Props {
 /** A text in a form, with its label and a hint. */
 export function TextField(props: Props) {
   const { name, label, value = "", hint, placeholder, inputMode, isRequired, lengthMax } = props;
-  const { rows = 1, isBarcode = false } = props;
+  const { rows = 1, isBarcode = false, change } = props;
   const id = useId();
   const hintId = `${id}-hint`;
   const field = {
@@ -33,7 +34,8 @@ export function TextField(props: Props) {
     required: isRequired,
     maxLength: lengthMax,
     "aria-describedby": hint && hintId,
-    defaultValue: value,
+    ...(change ? { value } : { defaultValue: value }),
+    onInput: (event: InputEvent) => change?.((event.target as HTMLInputElement).value),
     ...(isBarcode && barcodeField),
   };
   return (

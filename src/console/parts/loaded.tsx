@@ -2,16 +2,13 @@ import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { messageOf } from "../client/api.ts";
+import { capitalized } from "../texts/formats.ts";
 import { NotLoaded } from "./empty.tsx";
 
-/** Whether something that the page loads is there. */
-export type LoadState =
+/** Something that the page loads. */
+export type Loaded<T> =
   | { readonly kind: "loading" }
   | { readonly kind: "failed"; readonly message: string }
-  | { readonly kind: "ready" };
-
-export type Loaded<T> =
-  | Exclude<LoadState, { kind: "ready" }>
   | { readonly kind: "ready"; readonly value: T };
 
 export interface LoadedSource<T> {
@@ -49,12 +46,15 @@ export function useLoaded<T>(
 interface Props<T> {
   readonly source: LoadedSource<T>;
   readonly children: (value: T) => ComponentChildren;
+  /** The name of the data, for example "the changes". */
+  readonly what?: string;
 }
 
 /** Shows the data, or that it is being loaded, or why it could not be loaded. */
-export function WhenLoaded<T>({ source, children }: Props<T>) {
+export function WhenLoaded<T>({ source, children, what = "" }: Props<T>) {
   const state = source.state.value;
   if (state.kind === "ready") return <>{children(state.value)}</>;
-  if (state.kind === "loading") return <p class="loading">Loading…</p>;
-  return <NotLoaded message={state.message} retry={() => void source.reload()} />;
+  if (state.kind === "loading") return <p class="loading">{`Loading ${what}`.trim()}…</p>;
+  const title = `${capitalized(what || "this")} could not be loaded`;
+  return <NotLoaded title={title} message={state.message} retry={() => void source.reload()} />;
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { ApiError, request } from "../client/api.ts";
+import { pause } from "../client/retries.ts";
 import { type LoadedSource, useLoaded } from "./loaded.tsx";
 
 /**
@@ -24,26 +25,19 @@ export function usePolled<T>(path: string, everyMs = 5_000): LoadedSource<T> {
     [path],
   );
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const next = () => {
-      // The next request waits for the end of this one, so that a slow service is not asked faster.
-      timer = setTimeout(() => {
-        if (document.hidden) return next();
-        void source.reload().finally(() => {
-          if (timer !== undefined) next();
-        });
-      }, everyMs);
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const reloadIfSeen = async () => document.hidden || source.reload();
+    const poll = async () => {
+      for (;;) {
+        // The next request waits for the end of this one, so that a slow service is not asked faster.
+        await pause(everyMs, signal);
+        await reloadIfSeen();
+      }
     };
-    const showNow = () => {
-      if (!document.hidden) void source.reload();
-    };
-    document.addEventListener("visibilitychange", showNow);
-    next();
-    return () => {
-      clearTimeout(timer);
-      timer = undefined;
-      document.removeEventListener("visibilitychange", showNow);
-    };
+    document.addEventListener("visibilitychange", reloadIfSeen, { signal });
+    poll().catch(() => undefined);
+    return () => leaving.abort();
   }, [path]);
   return source;
 }

@@ -1,12 +1,13 @@
+import { reasonCharactersMax } from "../../domain/values/texts.ts";
 import { TextField } from "./fields.tsx";
 
-/** Browsers count UTF-16 units, the API code points. A text never has more code points than units. */
-export const reasonCharactersMax = 200;
 const reasonLabel = "Reason (optional)";
 
+// Browsers count UTF-16 units, the API code points. A text never has more code points than units.
+
 /** Why something is changed, in a form. */
-export function ReasonField() {
-  return <TextField name="reason" label={reasonLabel} lengthMax={reasonCharactersMax} />;
+export function ReasonField(props: Partial<Pick<InputProps, "value" | "change">>) {
+  return <TextField name="reason" label={reasonLabel} lengthMax={reasonCharactersMax} {...props} />;
 }
 
 interface InputProps {

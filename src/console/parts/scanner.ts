@@ -12,7 +12,8 @@ type Field = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
 /** For a field that takes a scan as its text. */
 export const barcodeField = { "data-barcode": true };
-const fields = "input:not([type=checkbox], [type=radio], [type=file]), textarea, select";
+const fields =
+  "input:not([type=checkbox], [type=radio], [type=file], [type=range]), textarea, select";
 
 const scans = new Scans();
 /** What the fields contained before the scan. */

@@ -2,7 +2,7 @@ import type { Ref } from "preact";
 import { Icon } from "./icon.tsx";
 
 interface Props {
-  /** For screen readers. */
+  /** For screen readers and, unless there is another placeholder, in the empty field. */
   readonly label: string;
   readonly placeholder?: string;
   readonly value?: string;
@@ -10,8 +10,8 @@ interface Props {
   readonly field?: Ref<HTMLInputElement>;
 }
 
-/** Finds pets while the person types. */
-export function SearchField({ label, placeholder, value, search, field = null }: Props) {
+/** Finds something while the person types. */
+export function SearchField({ label, placeholder = label, value, search, field = null }: Props) {
   return (
     <div class="search-field">
       <Icon name="search" />
@@ -19,7 +19,7 @@ export function SearchField({ label, placeholder, value, search, field = null }:
         ref={field}
         class="input"
         type="search"
-        placeholder={placeholder ?? "Search by id, name or barcode"}
+        placeholder={placeholder}
         maxLength={500}
         aria-label={label}
         autocomplete="off"

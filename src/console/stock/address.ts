@@ -20,7 +20,7 @@ export const stockQuery = computed(() => {
   return parameters.size === 0 ? "" : `?${parameters}`;
 });
 
-/** Removes the search and the filters. Not by the address, which follows the last letters of a search. */
+/** Removes the search and the filters. Sets the signals directly: the address lags while somebody types. */
 export function showAll(): void {
   batch(() => {
     query.value = "";

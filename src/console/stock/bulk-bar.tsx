@@ -3,7 +3,7 @@ import { messageOf } from "../client/api.ts";
 import { may } from "../client/session.ts";
 import type { PetStatus } from "../client/types.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
-import { Select } from "../parts/choices.tsx";
+import { choicesOf, Select } from "../parts/choices.tsx";
 import { FieldError } from "../parts/fields.tsx";
 import { ReasonInput } from "../parts/reason-field.tsx";
 import { statusChoices } from "../parts/status.tsx";
@@ -29,7 +29,7 @@ export function BulkBar() {
 function Rest() {
   const { value: rest } = bulk.rest;
   return (
-    <section class="bulk-bar" aria-label="Changes that may not have been saved">
+    <section class="row bulk-bar" aria-label="Changes that may not have been saved">
       <strong class="bulk-count">
         {countOf(countChanges(rest), "change")} may not have been saved
       </strong>
@@ -45,11 +45,11 @@ function Rest() {
   );
 }
 
-const kinds = [
-  ["quantity", "Set the quantity to"],
-  ["delta", "Add to the quantity"],
-  ["status", "Set the status to"],
-] as const;
+const kinds = choicesOf({
+  quantity: "Set the quantity to",
+  delta: "Add to the quantity",
+  status: "Set the status to",
+});
 
 function BulkForm() {
   const kind = useSignal<(typeof kinds)[number][0]>("quantity");
@@ -58,7 +58,7 @@ function BulkForm() {
   const reason = useSignal("");
   const error = useSignal("");
   const { value: progress } = bulk.progress;
-  const count = selected.value.size;
+  const { size } = selected.value;
   const isTotal = kind.value === "quantity";
 
   async function submit(event: Event): Promise<void> {
@@ -80,8 +80,8 @@ function BulkForm() {
   }
 
   return (
-    <form class="bulk-bar" aria-label="Change the selected rows" novalidate onSubmit={submit}>
-      <strong class="bulk-count">{formatCount(count)} selected</strong>
+    <form class="row bulk-bar" aria-label="Change the selected rows" novalidate onSubmit={submit}>
+      <strong class="bulk-count">{formatCount(size)} selected</strong>
       <Select
         label="What to change"
         choices={kinds}
@@ -115,7 +115,7 @@ function BulkForm() {
       <button type="submit" class="button primary" disabled={progress !== undefined}>
         {progress ? `${formatCount(progress.applied)} of ${formatCount(progress.total)}` : "Apply"}
       </button>
-      {count <= batchSizeMax && (
+      {size <= batchSizeMax && (
         <LinkButton to={`/stock/delivery${stockQuery.value}`}>Receive…</LinkButton>
       )}
       <Button isDisabled={progress !== undefined} onClick={clearSelection}>

@@ -38,13 +38,13 @@ export function ConflictPanel({ edit, theirs, top }: Props) {
       </p>
       <dl class="conflict-sides">
         <div>
-          <dt>Mine</dt>
+          <dt class="hint">Mine</dt>
           <dd>
             <span class="stat">{edit.quantity}</span> <StatusBadge status={edit.status} />
           </dd>
         </div>
         <div>
-          <dt>Theirs</dt>
+          <dt class="hint">Theirs</dt>
           <dd>
             {theirs.after ? (
               <>

@@ -12,19 +12,19 @@ import { countNow, counts, recordCount } from "./counting.ts";
 import { findOrStop } from "./find-rows.ts";
 import { quantityRule } from "./quantities.ts";
 import { readQuantity } from "./quantity-reader.tsx";
-import { loadState, revision, table } from "./state.ts";
+import { current, loadState, table } from "./state.ts";
 import type { Entry } from "./table.ts";
 
 /** Scan or type an id or a barcode, type the count, and go on with the next one. A scanner ends with Enter. */
 export function CountPanel() {
-  void revision.value;
+  const { entries } = current.value;
   const idField = useRef<HTMLInputElement>(null);
   const countField = useRef<HTMLInputElement>(null);
   /** The id that was scanned. A row can be another pet when the table is loaded again. */
   const scanned = useSignal<string | undefined>(undefined);
   const error = useSignal("");
-  const row = scanned.value === undefined ? undefined : table.value.findRow(scanned.value);
-  const current = row === undefined ? undefined : table.value.entryAt(row);
+  const row = scanned.value === undefined ? undefined : entries.findRow(scanned.value);
+  const pet = row === undefined ? undefined : entries.entryAt(row);
   const isReady = loadState.value.kind === "ready";
   const goOn = () => (countField.current ?? idField.current)?.focus();
   useLayoutEffect(goOn, [isReady]);
@@ -47,8 +47,7 @@ export function CountPanel() {
   useScans((code) => {
     const field = countField.current;
     if (!field || field.value === field.defaultValue) find(code);
-    else
-      void stop(`Press Enter after the count ${field.value} of ${current?.name}. Then scan again.`);
+    else void stop(`Press Enter after the count ${field.value} of ${pet?.name}. Then scan again.`);
   });
 
   async function record(event: Event): Promise<void> {
@@ -56,21 +55,21 @@ export function CountPanel() {
     const { value: text } = countField.current!;
     // Some scanners end with two Enters, and the second one is here.
     error.value = text.trim() === "" ? quantityRule : "";
-    if (!current || error.value !== "") return;
-    const reading = readQuantity(text, [current]);
-    // Its moment is now, and not when it is confirmed.
-    const moment = countNow(row!);
+    if (!pet || error.value !== "") return;
+    const reading = readQuantity(text, [pet]);
+    // It is made now, and not when it is confirmed.
+    const made = countNow(row!);
     try {
       const counted = await reading;
-      if (counted !== undefined) finish(current.petId, moment, counted);
+      if (counted !== undefined) finish(pet.petId, made, counted);
     } catch (failure) {
       void stop(`“${text}” is not a count. ${messageOf(failure)}`);
     }
   }
 
-  function finish(petId: string, moment: Count, counted: number): void {
+  function finish(petId: string, made: Count, counted: number): void {
     const found = table.value.findRow(petId);
-    if (found !== undefined) recordCount(found, moment, counted);
+    if (found !== undefined) recordCount(found, made, counted);
     scanned.value = undefined;
     idField.current!.value = "";
     idField.current!.focus();
@@ -99,10 +98,10 @@ export function CountPanel() {
             onFocus={selectAll}
           />
         </form>
-        {current && (
+        {pet && (
           <CountForm
-            key={current.petId}
-            entry={current}
+            key={pet.petId}
+            entry={pet}
             field={countField}
             isDisabled={!isReady}
             record={record}

@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
+import { reasonCharactersMax } from "../../domain/values/texts.ts";
 import { ShownError } from "../client/api.ts";
 import { FormDialog } from "../parts/dialog-form.tsx";
 import { TextField } from "../parts/fields.tsx";
-import { reasonCharactersMax } from "../parts/reason-field.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { countOf, formatCount, signed } from "../texts/formats.ts";
 import { countedBy, exchange } from "./colleagues.ts";

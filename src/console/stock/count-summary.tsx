@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { Button } from "../parts/button.tsx";
-import { ButtonGroup } from "../parts/choices.tsx";
+import { ButtonGroup, numbered } from "../parts/choices.tsx";
 import { Confirmation } from "../parts/confirmation.tsx";
 import { FieldError } from "../parts/fields.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
@@ -34,12 +34,7 @@ export function CountSummary() {
       <div class="spread">
         <ButtonGroup
           label="Show"
-          choices={filters.map(([filter, title, count]) => [
-            filter,
-            <>
-              {title} <span class="muted">{formatCount(count)}</span>
-            </>,
-          ])}
+          choices={filters.map(([filter, title, size]) => [filter, numbered(title, size)])}
           isChosen={(filter) => filter === countFilter.value}
           choose={showCounts}
         />

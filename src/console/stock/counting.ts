@@ -83,15 +83,15 @@ export function mustRepeat({ at, typedAt, isPlaced }: Count): boolean {
 /** The number of the row at a position. */
 const seqOf = (position: string | number) => Number(/\d+$/.exec(`${position}`)![0]);
 
-export function recordCount(row: number, moment: Count, counted: number): void {
+export function recordCount(row: number, made: Count, counted: number): void {
   const { ids, names } = table.value;
-  const { expected, typedAt } = moment;
+  const { expected, typedAt } = made;
   const petId = ids[row]!;
   placing.set(
     typedAt,
-    places.get(moment)!.then((end) => settle(petId, typedAt, end)),
+    places.get(made)!.then((end) => settle(petId, typedAt, end)),
   );
-  change((next) => next.set(petId, { ...moment, counted }));
+  change((next) => next.set(petId, { ...made, counted }));
   const difference = counted - expected;
   announce(`${names[row]}: ${counted}${difference === 0 ? "" : `, difference ${difference}`}`);
 }
@@ -138,7 +138,6 @@ listen({
       }
     });
   },
-  reset: () => undefined,
 });
 
 const unchecked = computed(() =>

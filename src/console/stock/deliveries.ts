@@ -11,7 +11,7 @@ import { counter } from "./counting.ts";
 import { amountRule, parseAmount, parseLine } from "./delivery-lines.ts";
 import { areMeant } from "./quantity-reader.tsx";
 import { clearSelection, selected } from "./selection.ts";
-import { petNameOf, revision, table } from "./state.ts";
+import { current, petNameOf, table } from "./state.ts";
 import { foldCase } from "./table.ts";
 
 /** What is recorded. A loss is taken away, the others are added. */
@@ -51,10 +51,10 @@ export function changeDraft(fields: Partial<Omit<Draft, "key" | "sentAt">>): voi
 
 /** What a line adds to what is in stock now, and why that cannot be recorded. */
 export function resultOf([petId, amount]: Line) {
-  void revision.value;
-  const row = table.value.findRow(petId) ?? -1;
-  const { [row]: name = petId } = table.value.names;
-  const { [row]: now = 0 } = table.value.quantities;
+  const { entries } = current.value;
+  const row = entries.findRow(petId) ?? -1;
+  const { [row]: name = petId } = entries.names;
+  const { [row]: now = 0 } = entries.quantities;
   const pieces = parseAmount(amount);
   const delta = (draft.value.kind === "Loss" ? -1 : 1) * (pieces ?? 0);
   const shortage = now + delta < 0 ? `Only ${formatCount(now)} in stock.` : "";

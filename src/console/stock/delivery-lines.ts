@@ -1,7 +1,7 @@
 /** 8 digits or more are always an id or a barcode. */
 export const amountRule = "Enter a whole number from 0 to 9,999,999.";
 
-/** `3,0` is 3. `1.000` is nothing: it is one in some countries, and a thousand in others. */
+/** `3,0` is 3. `1.000` is rejected: one in some countries, a thousand in others. */
 const amount = "(0|[1-9]\\d{0,6})(?:[.,]0{1,2})?";
 const wholeAmount = new RegExp(`^(?:${amount})?$`);
 const twoColumns = new RegExp(`^\\s*"?(.+?)"?\\s*[\\t;,]\\s*"?${amount}"?\\s*$`);

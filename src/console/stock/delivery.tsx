@@ -1,11 +1,12 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
+import { reasonCharactersMax } from "../../domain/values/texts.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { ButtonGroup } from "../parts/choices.tsx";
 import { FieldError } from "../parts/fields.tsx";
 import { PetName } from "../parts/names.tsx";
 import { stop } from "../parts/question.tsx";
-import { ReasonInput, reasonCharactersMax } from "../parts/reason-field.tsx";
+import { ReasonInput } from "../parts/reason-field.tsx";
 import { useScans, wasScanned } from "../parts/scanner.ts";
 import { SearchField } from "../parts/search-field.tsx";
 import { ViewHead } from "../parts/view-head.tsx";
@@ -154,7 +155,7 @@ function Finish() {
   const wrong = isSent.value ? undefined : results.find(({ fault }) => fault);
   const isReady = !isSending && !wrong && pieces > 0 && results.length <= batchSizeMax;
   return (
-    <form class="bulk-bar" aria-label="Record" method="dialog" onSubmit={focusFinder}>
+    <form class="row bulk-bar" aria-label="Record" method="dialog" onSubmit={focusFinder}>
       <strong class="bulk-count" role="status">
         {countOf(results.length, "kind")}, {countOf(pieces, "piece")}
       </strong>

@@ -9,7 +9,7 @@ import { counts, isCounting } from "./counting.ts";
 import { cancelEditing, changeEditing, type Editing, saveEditing } from "./editing.ts";
 import { cellId } from "./focus.ts";
 import { parseAddition } from "./quantities.ts";
-import { revision, table } from "./state.ts";
+import { current } from "./state.ts";
 
 interface Props {
   readonly edit: Editing;
@@ -79,8 +79,8 @@ export function EditFields({ edit, index }: Props) {
 
 /** What is wrong with an edit, or what its `+2` leads to now. */
 export function QuantityNote({ edit: { base, quantity, error } }: Pick<Props, "edit">) {
-  void revision.value;
-  const { [table.value.findRow(base.petId) ?? -1]: now = base.quantity } = table.value.quantities;
+  const { entries } = current.value;
+  const { [entries.findRow(base.petId) ?? -1]: now = base.quantity } = entries.quantities;
   const delta = parseAddition(quantity);
   const note = error || (delta !== undefined && `= ${formatCount(now + delta)}`);
   const [kind, role] = error ? (["field-error", "alert"] as const) : (["hint", "status"] as const);
@@ -101,7 +101,7 @@ export function CountedCell({ petId }: { readonly petId: string }) {
       {count && formatCount(count.counted)}
       {difference !== 0 && <span class="badge warning">{signed(difference)}</span>}
       {others && (
-        <span class="badge" title={`Counted by ${others}`}>
+        <span class="badge ellipsis" title={`Counted by ${others}`}>
           <bdi>{others}</bdi>
         </span>
       )}

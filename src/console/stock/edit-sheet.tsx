@@ -2,7 +2,7 @@ import { useEffect } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { SelectField } from "../parts/choices.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { reasonCharactersMax } from "../parts/reason-field.tsx";
+import { ReasonField } from "../parts/reason-field.tsx";
 import { statusChoices } from "../parts/status.tsx";
 import { ConflictPanel } from "./conflict-panel.tsx";
 import { QuantityNote } from "./edit-fields.tsx";
@@ -56,17 +56,7 @@ function Sheet({ edit }: { readonly edit: Editing }) {
           value={status}
           choose={(to) => changeEditing({ status: to })}
         />
-        <div class="field">
-          <label for="edit-reason">Reason (optional)</label>
-          <input
-            id="edit-reason"
-            class="input"
-            maxLength={reasonCharactersMax}
-            autocomplete="off"
-            value={reason}
-            onInput={(event) => changeEditing({ reason: event.currentTarget.value })}
-          />
-        </div>
+        <ReasonField value={reason} change={(text) => changeEditing({ reason: text })} />
         {theirs && <ConflictPanel edit={edit} theirs={theirs} />}
         <div class="dialog-actions">
           <Button onClick={cancelEditing}>Cancel</Button>

@@ -207,7 +207,6 @@ listen({
   rows(changes) {
     for (const change of changes) noticeChange(change);
   },
-  reset: () => undefined,
 });
 
 /** Tells the person if somebody else changes the edited entry. */

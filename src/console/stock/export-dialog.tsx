@@ -1,6 +1,6 @@
 import { type CellKind, csvLine } from "../../domain/values/spreadsheet-text.ts";
 import { pause } from "../client/retries.ts";
-import { type Choices, SelectField } from "../parts/choices.tsx";
+import { choicesOf, SelectField } from "../parts/choices.tsx";
 import { FormDialog } from "../parts/dialog-form.tsx";
 import { countOf } from "../texts/formats.ts";
 import { table, visible } from "./state.ts";
@@ -16,12 +16,9 @@ const columns = {
   status: "text",
   lowStockAt: "integer",
 } as const satisfies Partial<Record<keyof Entry, CellKind>>;
-const delimiters: Choices<string> = Object.entries({ ",": "Comma", ";": "Semicolon", "\t": "Tab" });
+const delimiters = choicesOf({ ",": "Comma", ";": "Semicolon", "\t": "Tab" });
 /** What the file begins with. Excel reads UTF-8 only after its mark. */
-const beginnings: Choices<string> = [
-  ["\ufeff", "UTF-8 for Excel (BOM)"],
-  ["", "UTF-8"],
-];
+const beginnings = choicesOf({ "\ufeff": "UTF-8 for Excel (BOM)", "": "UTF-8" });
 /** So many rows are written at once, in a few milliseconds. */
 const sliceRows = 5_000;
 

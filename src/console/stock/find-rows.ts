@@ -1,13 +1,14 @@
 import { stop } from "../parts/question.tsx";
-import { loadState, table } from "./state.ts";
+import { current, loadState, table } from "./state.ts";
 import { foldCase } from "./table.ts";
 
 const suggestionsMax = 20;
 
 /** The first rows that contain the text, the most recently changed ones first. */
 export function findRows(text: string): readonly number[] {
-  const { rowsById, searchTexts, isRemoved, versions } = table.value;
-  const scanned = table.value.findScanned(text);
+  const { entries } = current.value;
+  const { rowsById, searchTexts, isRemoved, versions } = entries;
+  const scanned = entries.findScanned(text);
   const wanted = foldCase(text.trim());
   const newest: number[] = [];
   for (const row of rowsById) {

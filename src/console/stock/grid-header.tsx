@@ -9,8 +9,8 @@ const change = { column: "change", title: "Last change" } as const;
 const lasts = { column: "lasts", title: "Lasts until" } as const;
 
 export function GridHeader() {
-  const count = selected.value.size;
-  const areAll = count > 0 && visible.value.every((row) => selected.value.has(row));
+  const { size } = selected.value;
+  const areAll = size > 0 && visible.value.every((row) => selected.value.has(row));
   return (
     <div role="rowgroup" class="grid-head">
       <div role="row" class="grid-row" aria-rowindex={1}>
@@ -21,7 +21,7 @@ export function GridHeader() {
             aria-label="Select all rows in view"
             checked={areAll}
             ref={(box) => {
-              if (box) box.indeterminate = count > 0 && !areAll;
+              if (box) box.indeterminate = size > 0 && !areAll;
             }}
             onClick={toggleAll}
           />

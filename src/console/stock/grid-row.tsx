@@ -1,5 +1,6 @@
 import { may } from "../client/session.ts";
 import { hrefOf } from "../page/router.ts";
+import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { isNarrow } from "../parts/layout.ts";
 import { whoOf } from "../parts/origins.ts";
@@ -12,7 +13,8 @@ import { type Editing, tryEditing } from "./editing.ts";
 import { cellId } from "./focus.ts";
 import { lastsUntil, sales } from "./lasting.ts";
 import { active, type Column, selected, selectRange, startRange, toggle } from "./selection.ts";
-import { isLow, openPetDialog, revision, table } from "./state.ts";
+import { current, isLow, openPetDialog } from "./state.ts";
+import type { StockTable } from "./table.ts";
 
 interface Props {
   readonly row: number;
@@ -27,11 +29,10 @@ interface Props {
 
 /** One entry. */
 export function GridRow({ row, index, top, isActive, edit }: Props) {
-  // A component is drawn again only if a signal that it reads has changed, or one of its properties.
-  void revision.value;
-  const { petId, name, category, quantity, status } = table.value.entryAt(row);
+  const { entries } = current.value;
+  const { petId, name, category, quantity, status } = entries.entryAt(row);
   const isSelected = selected.value.has(row);
-  const change = table.value.lastChanges.get(row);
+  const change = entries.lastChanges.get(row);
   const lasts = lastsUntil(petId, quantity);
   const cell = (column: Column, kind = "") => ({
     role: "gridcell" as const,
@@ -69,21 +70,23 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
           aria-label={`Select ${name}`}
         />
       </div>
-      <div {...cell("id", "mono")}>{petId}</div>
+      <div {...cell("id", "mono small")}>{petId}</div>
       <div {...cell("name")} onClick={() => isNarrow.value && tryEditing(row, "quantity")}>
         {isCounting.value && counts.value.has(petId) && <Icon name="check" />}
-        <bdi class="name-text">{name}</bdi>
-        <span class="name-id">{[petId, lasts?.text ?? category].filter(Boolean).join(" · ")}</span>
+        <bdi class="name-text ellipsis">{name}</bdi>
+        <span class="name-id ellipsis">
+          {[petId, lasts?.text ?? category].filter(Boolean).join(" · ")}
+        </span>
       </div>
       <div {...cell("category", "small")}>
-        <bdi class="category-text">{category}</bdi>
+        <bdi class="ellipsis">{category}</bdi>
       </div>
       {edit ? (
         <EditFields edit={edit} index={index} />
       ) : (
         <>
           <div {...cell("quantity", "number")} onClick={() => tryEditing(row, "quantity")}>
-            {isLow(row) && <span class="badge warning">Low</span>}
+            {isLow(row, entries) && <span class="badge warning">Low</span>}
             <span class={may("clerk") ? "editable" : ""}>{formatCount(quantity)}</span>
           </div>
           {isCounting.value && <CountedCell petId={petId} />}
@@ -92,35 +95,43 @@ export function GridRow({ row, index, top, isActive, edit }: Props) {
           </div>
           <div {...cell("change", "small")}>
             <a href={hrefOf(`/history/${petId}`)} tabIndex={-1} title={`History of ${name}`}>
-              {sales.value ? (
-                <span title={lasts && `Sold ${lasts.pace}`}>
-                  {lasts?.text ?? "Not sold"} <span class="muted">{lasts?.pace}</span>
-                </span>
-              ) : change ? (
-                <>
-                  <Time at={change.at} isShort />
-                  <bdi class="muted changed-by" title={change.reason ?? whoOf(change)}>
-                    {whoOf(change)}
-                  </bdi>
-                </>
-              ) : (
-                <span class="muted">{changeNumber(table.value.versions[row]!)}</span>
-              )}
+              {sales.value ? <Lasting {...lasts} /> : <LastChange row={row} entries={entries} />}
             </a>
           </div>
         </>
       )}
       <div role="gridcell" class="cell cell-actions">
-        <button
-          type="button"
-          class="button quiet small icon-only"
+        <Button
+          kind="quiet"
+          isSmall
+          icon={may("clerk") ? "edit" : "audit"}
           tabIndex={-1}
-          aria-label={`Details of ${name}`}
+          label={`Details of ${name}`}
           onClick={() => openPetDialog(petId)}
-        >
-          <Icon name={may("clerk") ? "edit" : "audit"} />
-        </button>
+        />
       </div>
     </div>
+  );
+}
+
+function Lasting({ text = "Not sold", pace }: Partial<NonNullable<ReturnType<typeof lastsUntil>>>) {
+  return (
+    <span title={pace && `Sold ${pace}`}>
+      {text} <span class="muted">{pace}</span>
+    </span>
+  );
+}
+
+/** When the entry was changed last, and who did it, if that is known. */
+function LastChange({ row, entries }: { readonly row: number; readonly entries: StockTable }) {
+  const change = entries.lastChanges.get(row);
+  if (!change) return <span class="muted">{changeNumber(entries.versions[row]!)}</span>;
+  return (
+    <>
+      <Time at={change.at} isShort />
+      <bdi class="muted ellipsis" title={change.reason ?? whoOf(change)}>
+        {whoOf(change)}
+      </bdi>
+    </>
   );
 }

@@ -14,13 +14,12 @@ import { indexOfPet, isOrderStale, table, updateOrder, visible } from "./state.t
 
 /** All entries. Only the rows in view exist as elements. */
 export function Grid() {
-  void focusRequests.value;
   const scroller = useRef<HTMLDivElement>(null);
   const hasFocus = useSignal(false);
   const rows = visible.value;
   const size = rowHeight.value;
 
-  useLayoutEffect(giveFocus);
+  useLayoutEffect(giveFocus, [focusRequests.value]);
 
   // Rows do not move while somebody works with them.
   const isIdle = !hasFocus.value && !editing.value && selected.value.size === 0;

@@ -61,26 +61,17 @@ function moveOf(event: KeyboardEvent, scroller: HTMLElement): Cell | undefined {
   );
   const at = columns.indexOf(column);
   const beside = (step: number): Cell => ({ index, column: columns[at + step] ?? column });
-  switch (event.key) {
-    case "ArrowUp":
-      return { index: isFar ? 0 : index - 1, column };
-    case "ArrowDown":
-      return { index: isFar ? last : index + 1, column };
-    case "ArrowLeft":
-      return beside(-1);
-    case "ArrowRight":
-      return beside(1);
-    case "PageUp":
-      return { index: index - page, column };
-    case "PageDown":
-      return { index: index + page, column };
-    case "Home":
-      return isFar ? { index: 0, column } : { index, column: columns[0] };
-    case "End":
-      return isFar ? { index: last, column } : { index, column: columns.at(-1)! };
-    default:
-      return undefined;
-  }
+  const moves: Readonly<Record<string, Cell>> = {
+    ArrowUp: { index: isFar ? 0 : index - 1, column },
+    ArrowDown: { index: isFar ? last : index + 1, column },
+    ArrowLeft: beside(-1),
+    ArrowRight: beside(1),
+    PageUp: { index: index - page, column },
+    PageDown: { index: index + page, column },
+    Home: isFar ? { index: 0, column } : { index, column: columns[0] },
+    End: isFar ? { index: last, column } : { index, column: columns.at(-1)! },
+  };
+  return moves[event.key];
 }
 
 function goTo(wanted: number, column: Column, isRange: boolean): void {

@@ -1,22 +1,12 @@
 import { may } from "../client/session.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
-import { Empty, NotLoaded } from "../parts/empty.tsx";
+import { Empty } from "../parts/empty.tsx";
 import { clockTime } from "../texts/times.ts";
 import { showAll, stockQuery } from "./address.ts";
 import { type CountFilter, countFilter, isCounting, showCounts } from "./counting.ts";
 import { openPetDialog, reload } from "./state.ts";
 
 // What the Stock view shows instead of rows, and what to do next.
-
-export function StockNotLoaded({ message }: { readonly message: string }) {
-  return (
-    <NotLoaded
-      title="The stock could not be loaded"
-      message={message}
-      retry={() => void reload()}
-    />
-  );
-}
 
 /** The rows stay in view, because an old number is better than none if it is marked as old. */
 export function Outdated({ since }: { readonly since: number }) {

@@ -1,6 +1,6 @@
-import { computed, effect, signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { sortColumns } from "./order.ts";
-import { revision, table, visible } from "./state.ts";
+import { current, table, visible } from "./state.ts";
 
 /** The columns that the arrow keys reach, in order. */
 export const columns = ["select", ...sortColumns] as const;
@@ -21,8 +21,7 @@ let anchor = 0;
 
 /** The selected rows that still exist. */
 export const selected = computed<ReadonlySet<number>>(() => {
-  void revision.value;
-  const { isRemoved } = table.value;
+  const { isRemoved } = current.value.entries;
   return new Set([...chosen.value].filter((row) => !isRemoved[row]));
 });
 
@@ -64,7 +63,4 @@ export function clearSelection(): void {
 }
 
 // In a table that was loaded again, the same row can be another pet.
-effect(() => {
-  void table.value;
-  clearSelection();
-});
+table.subscribe(clearSelection);

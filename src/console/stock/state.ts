@@ -4,15 +4,9 @@ import { Follower } from "../client/follower.ts";
 import { describePets } from "../client/pet-names.ts";
 import { onRenamed, whenWatchingNames } from "../client/renames.ts";
 import { onSignOut } from "../client/session.ts";
-import {
-  type LedgerRow,
-  type PetDetails,
-  type PetStatus,
-  petStatusValues,
-  type StockList,
-} from "../client/types.ts";
+import type { LedgerRow, PetDetails, PetStatus, StockList } from "../client/types.ts";
 import { showError } from "../page/messages.ts";
-import type { LoadState } from "../parts/loaded.tsx";
+import type { Loaded } from "../parts/loaded.tsx";
 import { closedByScan } from "../parts/scans.ts";
 import { facts } from "../parts/service.ts";
 import { loadSales, sales } from "./lasting.ts";
@@ -22,14 +16,17 @@ import { StockTable } from "./table.ts";
 // The entries that the Stock view shows. They are loaded once and then follow the feed, so that the
 // view is there at once when somebody comes back to it.
 
-export const loadState = signal<LoadState>({ kind: "loading" });
+export const loadState = signal<Loaded<null>>({ kind: "loading" });
 /** Since when changes may be missing, because the entries could not be loaded again. */
 export const outdatedSince = signal<number | undefined>(undefined);
-/** The object stays the same while its entries change: `revision` counts the changes. */
+/** The object stays the same while its entries change. */
 export const table = signal(new StockTable());
-export const revision = signal(0);
-/** Counts the times at which rows may change their places. */
-const orderRevision = signal(0);
+/** Counts the changes of entries. */
+const revision = signal(0);
+/** The same entries, for what is to be drawn or computed again when one of them changes. */
+export const current = computed(() => ({ entries: table.value, revision: revision.value }));
+/** The entries as they are sorted. A new object sorts them again. */
+const arranged = signal({ entries: table.value });
 /** True if rows are not where the sorting and the filters would put them now. */
 export const isOrderStale = signal(false);
 
@@ -43,10 +40,7 @@ export const categoryFilter = signal<string | undefined>(undefined);
 export const rowFilter = signal<((row: number) => boolean) | undefined>(undefined);
 export const sort = signal<Sort>({ column: "id", isDescending: false });
 
-const sorted = computed(() => {
-  void orderRevision.value;
-  return sortRows(table.value, sort.value);
-});
+const sorted = computed(() => sortRows(arranged.value.entries, sort.value));
 const matches = computed(() => {
   const found = searchRows(table.value, sorted.value, query.value);
   if (categoryFilter.value === undefined) return found;
@@ -68,21 +62,19 @@ export const categories = computed<readonly string[]>(() => {
 });
 
 /** How many matches of the search and of the category have each status. */
-export const statusCounts = computed(() => {
-  void revision.value;
-  return countStatuses(matches.value, table.value.statusCodes);
-});
+export const statusCounts = computed(() =>
+  countStatuses(matches.value, current.value.entries.statusCodes),
+);
 
 /** An entry is low if its quantity is at most its threshold: its own, or else the default of the store. */
-export function isLow(row: number): boolean {
-  const { quantities, lowStockAt } = table.value;
+export function isLow(row: number, { quantities, lowStockAt }: StockTable): boolean {
   return quantities[row]! <= (lowStockAt.get(row) ?? facts.value?.lowStockAt ?? -1);
 }
 
 /** How many matches of the search are low. */
 export const lowCount = computed(() => {
-  void revision.value;
-  return matches.value.reduce((sum, row) => sum + (isLow(row) ? 1 : 0), 0);
+  const { entries } = current.value;
+  return matches.value.reduce((sum, row) => sum + (isLow(row, entries) ? 1 : 0), 0);
 });
 
 /** The rows in view, in order. */
@@ -91,12 +83,12 @@ export const visible = computed<Uint32Array>(() => {
   const chosen = statusFilter.value;
   const isWanted = rowFilter.value;
   if (chosen.size === 0 && !isWanted && !isLowOnly.value) return rows;
-  const { statusCodes } = table.value;
+  const entries = table.value;
   return rows.filter(
     (row) =>
-      (chosen.size === 0 || chosen.has(petStatusValues[statusCodes[row]!]!)) &&
+      (chosen.size === 0 || chosen.has(entries.statusAt(row))) &&
       (!isWanted || isWanted(row)) &&
-      (!isLowOnly.value || isLow(row)),
+      (!isLowOnly.value || isLow(row, entries)),
   );
 });
 
@@ -114,7 +106,7 @@ export function petNameOf(petId: string): string {
 /** Moves rows to their places now. */
 export function updateOrder(): void {
   batch(() => {
-    orderRevision.value += 1;
+    arranged.value = { entries: table.value };
     isOrderStale.value = false;
   });
 }
@@ -131,7 +123,7 @@ const follower = new Follower({
   },
   show({ entries }, early) {
     table.value = new StockTable(entries);
-    loadState.value = { kind: "ready" };
+    loadState.value = { kind: "ready", value: null };
     outdatedSince.value = undefined;
     receive(early);
     updateOrder();
@@ -153,6 +145,7 @@ export function loadStock(): Promise<void> {
 }
 
 export const reload = () => follower.reload();
+export const stockSource = { state: loadState, reload };
 
 /** How many changes the API returns at once. */
 const explainedMax = 1_000;
@@ -238,6 +231,7 @@ onSignOut(() => {
   follower.stop();
   batch(() => {
     table.value = new StockTable();
+    updateOrder();
     loadState.value = { kind: "loading" };
     outdatedSince.value = undefined;
   });

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { may } from "../client/session.ts";
 import { petStatusValues } from "../client/types.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
-import { ButtonGroup, Select } from "../parts/choices.tsx";
+import { ButtonGroup, choicesOf, numbered, Select } from "../parts/choices.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { capitalized, countOf, formatCount } from "../texts/formats.ts";
 import { stockQuery } from "./address.ts";
@@ -36,9 +36,8 @@ export function Actions() {
 
 /** How many entries are shown, and what to do with them. */
 export function Shown() {
-  void state.revision.value;
   const shown = state.visible.value.length;
-  const total = state.table.value.size;
+  const total = state.current.value.entries.size;
   if (total === 0) return null;
   return (
     <>
@@ -92,10 +91,7 @@ function StockFilter() {
   return (
     <ButtonGroup
       label="Low stock"
-      choices={[
-        ["low", counted("Low", state.lowCount.value)],
-        ["lasting", "Lasts until"],
-      ]}
+      choices={choicesOf({ low: numbered("Low", state.lowCount.value), lasting: "Lasts until" })}
       isChosen={(choice) => (choice === "low" ? state.isLowOnly.value : isLasting)}
       choose={(choice) => {
         if (choice === "low") state.isLowOnly.value = !state.isLowOnly.value;
@@ -104,12 +100,6 @@ function StockFilter() {
     />
   );
 }
-
-const counted = (text: string, count: number) => (
-  <>
-    {text} <span class="muted">{formatCount(count)}</span>
-  </>
-);
 
 /** Prints or exports what is shown. */
 function Outputs() {
@@ -131,7 +121,7 @@ function StatusFilter() {
       class="status-filter"
       choices={petStatusValues.map((status, index) => [
         status,
-        counted(capitalized(status), state.statusCounts.value[index]!),
+        numbered(capitalized(status), state.statusCounts.value[index]!),
       ])}
       isChosen={(status) => chosen.has(status)}
       choose={(status) => {

@@ -8,7 +8,7 @@ import { CountPanel } from "./count-panel.tsx";
 import { isCounting } from "./counting.ts";
 import { EditSheet } from "./edit-sheet.tsx";
 import { Grid } from "./grid.tsx";
-import { NoMatches, NoPets, Outdated, StockNotLoaded } from "./nothing.tsx";
+import { NoMatches, NoPets, Outdated } from "./nothing.tsx";
 import { PetDialog } from "./pet-dialog.tsx";
 import { selectScanned } from "./scanned.ts";
 import {
@@ -18,6 +18,7 @@ import {
   openPetDialog,
   outdatedSince,
   petDialog,
+  stockSource,
   table,
   visible,
 } from "./state.ts";
@@ -61,7 +62,9 @@ export default function StockView({ rest }: ViewProps) {
         <Actions />
       </ViewHead>
       {isCounting.value && <CountPanel />}
-      <Entries />
+      <WhenLoaded source={stockSource} what="the stock">
+        {() => <Entries />}
+      </WhenLoaded>
       <BulkBar />
       <EditSheet />
       {petDialog.value && <PetDialog {...petDialog.value} />}
@@ -76,9 +79,6 @@ function Delivery() {
 }
 
 function Entries() {
-  const state = loadState.value;
-  if (state.kind === "loading") return <p class="loading">Loading the stock…</p>;
-  if (state.kind === "failed") return <StockNotLoaded message={state.message} />;
   const outdated = outdatedSince.value !== undefined && <Outdated since={outdatedSince.value} />;
   if (table.value.size === 0) return outdated || <NoPets />;
   return (

@@ -39,7 +39,7 @@ export function CreateWebhook({ close, created }: Props) {
       <TextField name="name" label="Name (optional)" hint="The host of the URL, if empty." />
       <details>
         <summary>Only some changes</summary>
-        <div class="stack webhook-filter">
+        <div class="stack">
           <TextField
             name="pets"
             label="Pets"

@@ -1,4 +1,4 @@
-import { isPlan, type Limits, type Plan, planNames, plans } from "../limits/plans.ts";
+import { isPlan, type Limits, limitMax, type Plan, planNames, plans } from "../limits/plans.ts";
 import { InvalidField } from "../running/errors.ts";
 import { checkChoice, checkName } from "../values/texts.ts";
 import {
@@ -43,8 +43,6 @@ export type KeyChange = {
 };
 
 type CheckedTerms = Pick<Key, "name" | "plan" | "limits" | "scopes" | "expiresAt">;
-
-const limitMax = 999_999_999_999;
 
 /** Checks the terms of a key that is issued at `now`. Throws InvalidField for the first broken rule. */
 export function checkTerms(terms: KeyTerms, now: number): CheckedTerms {

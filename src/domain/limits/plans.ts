@@ -4,6 +4,9 @@ export interface Limits {
   readonly perDay: number;
 }
 
+/** The largest limit that can be set for a key. */
+export const limitMax = 999_999_999_999;
+
 /** The plans. Null: the limits are set per key. Help texts and documents list this table. */
 export const plans = {
   free: { perMinute: 60, perDay: 1_000 },

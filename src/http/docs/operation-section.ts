@@ -16,7 +16,7 @@ export function operationSection(endpoint: Endpoint, base: string): Html {
   return html`<section class="operation" id="${id}" aria-labelledby="${id}-title" data-kind="Operation" data-keywords="${keywordsOf(endpoint)}">
     <header>
       ${headingLink("h2", id, operation.summary)}
-      <p class="endpoint"><span class="method ${method.toLowerCase()}">${method}</span>
+      <p class="row endpoint"><span class="method ${method.toLowerCase()}">${method}</span>
         <code>${pathWithBreaks(path)}</code></p>
       ${badges(operation)}
     </header>
@@ -47,7 +47,7 @@ function pathWithBreaks(path: string): Html[] {
 function badges(operation: DescribedOperation): Html {
   const sunset = operation["x-sunset"]?.slice(0, 10);
   const since = operation["x-deprecated-since"]?.slice(0, 10);
-  return html`<p class="badges">
+  return html`<p class="row badges">
     <span class="badge">scope <code>${operation["x-required-scope"]}</code></span>
     ${operation["x-stability"] && html`<span class="badge warning">${operation["x-stability"]}</span>`}
     ${operation.deprecated && html`<span class="badge warning">deprecated since ${since}, removed on ${sunset}</span>`}
@@ -58,10 +58,10 @@ function parameters(operation: DescribedOperation): Html | undefined {
   if (!operation.parameters) return undefined;
   return html`<h3>Parameters</h3><dl class="fields">${operation.parameters.map(
     (parameter) => html`<div class="definition">
-      <dt><code>${parameter.name}</code> <span class="type">${typeOf(parameter.schema)}</span>
-        <span class="type">in ${parameter.in}${parameter.required ? ", required" : ""}</span></dt>
+      <dt><code>${parameter.name}</code> <span class="muted small">${typeOf(parameter.schema)}</span>
+        <span class="muted small">in ${parameter.in}${parameter.required ? ", required" : ""}</span></dt>
       <dd>${prose(parameter.description)}${constraintsOf(parameter.schema)}
-        <span class="constraint">Example: <code>${String(parameter.example)}</code></span></dd>
+        <span class="constraint muted small">Example: <code>${String(parameter.example)}</code></span></dd>
     </div>`,
   )}</dl>`;
 }
@@ -71,10 +71,11 @@ function requestBody(operation: DescribedOperation): Html | undefined {
   if (!body) return undefined;
   const { schema, examples } = body.content["application/json"];
   return html`<h3>Request body</h3>
-    <p class="media">${typeOf(schema)} as ${Object.keys(body.content).map((type) => html`<code>${type}</code> `)}</p>
+    <p class="muted small">${typeOf(schema)} as ${Object.keys(body.content).map((type) => html`<code>${type}</code> `)}</p>
     ${prose(body.description)}
     ${Object.values(examples).map(
-      ({ summary, value }) => html`<p class="caption">${summary}</p>${jsonBlock(value, summary)}`,
+      ({ summary, value }) =>
+        html`<p class="muted small">${summary}</p>${jsonBlock(value, summary)}`,
     )}`;
 }
 
@@ -84,11 +85,11 @@ function responseDetails(status: string, response: DescribedResponse): Html {
       html`<a class="header-name" href="#header-${$ref.split("/").at(-1)}">${name}</a> `,
   );
   return html`<details class="response"${status === "200" && html` open`}>
-    <summary><span class="status s${status[0]}">${status}</span>
+    <summary class="row"><span class="status s${status[0]}">${status}</span>
       <span>${STATUS_CODES[status]}</span></summary>
     ${prose(response.description)}
     ${Object.entries(response.content ?? {}).map(([type, content]) => responseBody(status, type, content))}
-    <p class="headers">Headers: ${names}</p>
+    <p class="muted small">Headers: ${names}</p>
   </details>`;
 }
 
@@ -98,11 +99,11 @@ function responseBody(status: string, mediaType: string, content: DescribedConte
     ${
       isFeed
         ? html`<p>Body with <code>Accept: ${mediaType}</code>:</p>${prose(content.schema.description ?? "")}`
-        : html`<p>Body: <span class="type">${typeOf(content.schema)}</span></p>`
+        : html`<p>Body: <span class="muted small">${typeOf(content.schema)}</span></p>`
     }
     ${Object.entries(content.examples).map(([name, { summary = sentenceCase(name), value }]) => {
       const label = `${status}: ${summary}`;
-      return html`<p class="caption">${summary}</p>${isFeed ? codeBlock(String(value).trim(), label) : jsonBlock(value, label)}`;
+      return html`<p class="muted small">${summary}</p>${isFeed ? codeBlock(String(value).trim(), label) : jsonBlock(value, label)}`;
     })}`;
 }
 

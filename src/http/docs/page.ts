@@ -69,12 +69,12 @@ function overview({ info, servers }: ApiDocument, base: string): Html {
         <h1 id="title">${info.title} API</h1>
         <p class="lead">${info.summary}</p>
         <dl class="facts">
-          <div><dt>Base URL</dt><dd><code>${base}</code></dd></div>
-          <div><dt>Environment</dt><dd>${servers[0]!.description}</dd></div>
-          <div><dt>Version</dt><dd>${info.version}</dd></div>
-          <div><dt>OpenAPI</dt><dd><a href="/openapi.json">3.1</a>, <a href="/openapi-3.0.json">3.0</a></dd></div>
-          <div><dt>Contact</dt><dd>${info.contact.name}</dd></div>
-          <div><dt>License</dt><dd><a href="${info.license.url}" rel="license noreferrer">${info.license.name}</a></dd></div>
+          <div><dt class="muted small">Base URL</dt><dd><code>${base}</code></dd></div>
+          <div><dt class="muted small">Environment</dt><dd>${servers[0]!.description}</dd></div>
+          <div><dt class="muted small">Version</dt><dd>${info.version}</dd></div>
+          <div><dt class="muted small">OpenAPI</dt><dd><a href="/openapi.json">3.1</a>, <a href="/openapi-3.0.json">3.0</a></dd></div>
+          <div><dt class="muted small">Contact</dt><dd>${info.contact.name}</dd></div>
+          <div><dt class="muted small">License</dt><dd><a href="${info.license.url}" rel="license noreferrer">${info.license.name}</a></dd></div>
         </dl>
         <noscript><p class="notice">Search and sending requests from this page require JavaScript. The samples work without it.</p></noscript>
         <div class="prose">${prose(before)}</div>

@@ -41,7 +41,7 @@ function webhookSection([type, { post }]: [string, (typeof webhooks)["test"]]): 
   return html`<section class="schema" id="${id}" aria-labelledby="${id}-title" data-kind="Webhook" data-keywords="${type}">
     ${headingLink("h3", id, summary)}
     ${prose(description)}
-    <p>Body of type <code>${type}</code>: <span class="type">${typeOf(requestBody.content["application/json"].schema)}</span></p>
+    <p>Body of type <code>${type}</code>: <span class="muted small">${typeOf(requestBody.content["application/json"].schema)}</span></p>
     <dl class="fields">${parameters.map(
       ({ name, description }) => html`<div class="definition"><dt><code>${name}</code></dt>
         <dd>${prose(description)}</dd></div>`,
@@ -55,8 +55,8 @@ function schemaSection(name: string, schema: Schema): Html {
   const names = Object.keys(schema.properties ?? {});
   const fields = Object.entries(schema.properties ?? {}).map(
     ([field, property]) => html`<div class="definition">
-      <dt><code>${field}</code> <span class="type">${typeOf(property)}</span>
-        ${schema.required?.includes(field) ? "" : html`<span class="type">optional</span>`}</dt>
+      <dt><code>${field}</code> <span class="muted small">${typeOf(property)}</span>
+        ${schema.required?.includes(field) ? "" : html`<span class="muted small">optional</span>`}</dt>
       <dd>${prose(property.description ?? "")}${constraintsOf(property)}</dd>
     </div>`,
   );
@@ -72,9 +72,9 @@ function schemaSection(name: string, schema: Schema): Html {
 function headerField(id: string, { schema, description, example }: Headers[string]): Html {
   return html`<div class="definition" id="header-${id}" data-kind="Header">
     <dt>${termLink(`header-${id}`, headerName(id as HeaderId))}
-      <span class="type">${typeOf(schema)}</span></dt>
+      <span class="muted small">${typeOf(schema)}</span></dt>
     <dd>${prose(description)}${constraintsOf(schema)}
-      ${schema.const === undefined && html`<span class="constraint">Example: <code>${example}</code></span>`}</dd>
+      ${schema.const === undefined && html`<span class="constraint muted small">Example: <code>${example}</code></span>`}</dd>
   </div>`;
 }
 

@@ -34,7 +34,7 @@ export function constraintsOf(schema: Schema): Html[] {
   }
   if (schema.const !== undefined)
     constraints.push(html`Always <code>${String(schema.const)}</code>`);
-  return constraints.map((text) => html`<span class="constraint">${text}</span>`);
+  return constraints.map((text) => html`<span class="constraint muted small">${text}</span>`);
 }
 
 export function jsonBlock(value: unknown, label: string): Html {

@@ -31,7 +31,7 @@ function keyPanel(): Html {
             <input class="input mono" id="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="psk_…" aria-describedby="key-note">
             <p class="hint" id="key-note">The page keeps your key in memory and sends it only to this service. Reload or close the page to remove it.</p>
           </div>
-          <label class="row"><input type="checkbox" class="switch" role="switch" id="include-key"> Include my key in copied samples</label>
+          <label class="row"><input type="checkbox" class="checkbox" id="include-key"> Include my key in copied samples</label>
           <div class="spread">
             <button type="reset" class="button quiet">Clear</button>
             <button type="submit" class="button primary">Done</button>

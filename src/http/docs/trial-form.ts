@@ -28,7 +28,7 @@ export function trialForm({ path, method, operation }: Endpoint, base: string): 
   const hasFeed = operation.responses[200]?.content?.[feedType] !== undefined;
   const required = parameters.filter((parameter) => parameter.required);
   const optional = parameters.filter((parameter) => !parameter.required);
-  return html`<form data-operation="${id}" data-method="${method}" data-path="${path}" data-base="${base}">
+  return html`<form class="stack" data-operation="${id}" data-method="${method}" data-path="${path}" data-base="${base}">
     ${sampleBlock(trial, id, operation.summary)}
     ${hasFeed && sampleBlock({ ...trial, fields: [], isStream: true }, `${id}-feed`, `${operation.summary}, as a feed`)}
     <fieldset class="card stack" disabled>
@@ -38,7 +38,7 @@ export function trialForm({ path, method, operation }: Endpoint, base: string): 
       ${body !== undefined && bodyField(id, body)}
       ${
         optional.length > 0 &&
-        html`<details class="optional"><summary>Optional parameters</summary>
+        html`<details class="optional"><summary class="row">Optional parameters</summary>
         <div class="stack">${optional.map((parameter) => parameterField(id, parameter))}</div></details>`
       }
       ${method !== "GET" && html`<p class="notice warning">This request changes the stock in this environment.</p>`}

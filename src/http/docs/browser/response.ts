@@ -32,7 +32,7 @@ export function renderResponse(response: Response, text: string, ms: number): No
   for (const name of shownHeaders) {
     const value = response.headers.get(name);
     if (value === null) continue;
-    const row = element("div");
+    const row = element("div", "row");
     row.append(element("dt", "", name), element("dd", "", value));
     list.append(row);
   }
