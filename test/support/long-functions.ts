@@ -60,7 +60,6 @@ export const longFunctions: Readonly<Record<string, readonly string[]>> = {
   ],
   "one table of what is measured, each entry a few lines": ["src/compose/metrics.ts openMetrics"],
   "the markup of one element, with what its parts do": [
-    "src/console/frame/sign-in.tsx SignIn",
     "src/console/stock/bulk-bar.tsx BulkForm",
     "src/console/stock/count-panel.tsx CountPanel",
     "src/console/stock/grid-row.tsx GridRow",
