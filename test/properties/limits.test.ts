@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { readConfig } from "../../src/config.ts";
+import { digestOf } from "../../src/domain/keys/keyring.ts";
 import { generateKeyId } from "../../src/domain/keys/keys.ts";
 import { newUsage, take } from "../../src/domain/limits/limits.ts";
 import type { Store } from "../../src/domain/store.ts";
@@ -138,11 +139,10 @@ test("no schedule admits more than the limits in any UTC minute or day", async (
   );
 });
 
-let keys = 0;
 async function addKey(given: { perMinute: number; perDay: number }): Promise<string> {
   const id = generateKeyId();
   const key = { id, name: "test", plan: "enterprise", limits: given, scopes: [] } as const;
   const times = { createdAt: clock.now(), expiresAt: null, revokedAt: null };
-  await store.keys.addKey({ ...key, ...times }, `digest ${keys++}`, anEntry);
+  await store.keys.addKey({ ...key, ...times }, digestOf(id), anEntry);
   return id;
 }
