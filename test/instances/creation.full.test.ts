@@ -43,7 +43,7 @@ test("an instance does not start on a store of another version, and those that s
   await setSchemaNumber(databaseUrl, schemaNumber + 1);
   const refused = await fleet.run("serve", "--port", "0");
   expect(refused.code).toBe(2);
-  expect(refused.err).toContain(`the store has schema ${schemaNumber + 1}, and this version`);
+  expect(refused.err).toContain(`the store has schema ${schemaNumber + 1}, but this version needs`);
   expect((await fleet.call(0, "GET", "/inventory", { key })).status).toBe(200);
 });
 
