@@ -11,7 +11,11 @@ test("the search for functions sees functions, methods and arrow functions, and 
 }
 const two = {
   method({ a }: B): C {
+    // A comment does not count.
     return a;
+
+    /** Nor does this one,
+     * or an empty line. */
   },
   arrow: (a) => {
     for (;;) {
@@ -22,6 +26,6 @@ const three = (a: number) =>
   a +
   1;
 `;
-  const found = [...functionsIn(text)].map(({ name, lines }) => `${lines} ${name}`);
+  const found = [...functionsIn(text)].map(({ name, codeLines }) => `${codeLines} ${name}`);
   expect(found).toEqual(["7 one", "3 method", "4 arrow", "3 three"]);
 });

@@ -1,11 +1,13 @@
 /** A function, method or arrow function in a source file. */
 export interface FunctionText {
   readonly name: string;
-  readonly lines: number;
+  /** Lines of code: without comments and blank lines, so that explaining something costs nothing. */
+  readonly codeLines: number;
 }
 
 /** The end of a line after which the body of a function follows. */
 const opensBody = /(?:=>(?: [({[]+)?|\)(?:: .*)? \{)$/;
+const isCode = (line: string) => !/^\s*(?:$|\/\/|\/?\*)/.test(line);
 const isStatement = /^(?:\} )?(?:if|else|for|while|switch|catch|do|try)\b/;
 
 const declared = /^(?:export )?(?:default )?(?:async )?(?:function\*? |const )?(\w+)/;
@@ -34,6 +36,7 @@ export function* functionsIn(text: string): Generator<FunctionText> {
     while (end < lines.length - 1 && isInside(end, indent)) end += 1;
     const isClosing = /^\s*[)}\]]/.test(lines[end]!);
     const [, name = head] = declared.exec(head) ?? [];
-    yield { name, lines: end - start + (isClosing ? 1 : 0) };
+    const own = lines.slice(start, isClosing ? end + 1 : end);
+    yield { name, codeLines: own.filter(isCode).length };
   }
 }
