@@ -59,7 +59,7 @@ export const schema = `
 
   CREATE TABLE pets (
     pet_id       int8 PRIMARY KEY,
-    name         text NOT NULL,
+    name         text NOT NULL CHECK (name <> ''),
     category     text,
     tags         text NOT NULL CHECK (tags LIKE '[%]'),
     photo_urls   text NOT NULL CHECK (photo_urls LIKE '[%]'),

@@ -21,7 +21,7 @@ export const schema = `
 
   CREATE TABLE pets (
     pet_id       INTEGER PRIMARY KEY,
-    name         TEXT NOT NULL,
+    name         TEXT NOT NULL CHECK (name <> ''),
     category     TEXT,
     tags         TEXT NOT NULL CHECK (json_valid(tags) AND tags LIKE '[%'),
     photo_urls   TEXT NOT NULL CHECK (json_valid(photo_urls) AND photo_urls LIKE '[%'),

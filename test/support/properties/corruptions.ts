@@ -124,6 +124,7 @@ export const corruptions: Record<string, (n: number, names: TableNames) => strin
   "pets: a pet moved": (n) => `UPDATE pets SET pet_id = 900 WHERE pet_id = 1 + ${n} % 4`,
   "pets: a pet and its entry deleted": (n) =>
     `DELETE FROM inventory WHERE pet_id = 1 + ${n} % 4; DELETE FROM pets WHERE pet_id = 1 + ${n} % 4`,
+  "pets: a name": (n) => `UPDATE pets SET name = '' WHERE pet_id = 1 + ${n} % 4`,
   "pets: tags": (n) => `UPDATE pets SET tags = 'none' WHERE pet_id = 1 + ${n} % 4`,
   "pets: wiped": () => "DELETE FROM pets",
   "orders: a quantity": () => "UPDATE orders SET quantity = -1",
