@@ -1,4 +1,5 @@
 import type { Environment } from "../domain/keys/keys.ts";
+import { quantityMax } from "../domain/ledger/inventory.ts";
 import { ServiceError } from "../domain/running/errors.ts";
 
 /**
@@ -7,13 +8,25 @@ import { ServiceError } from "../domain/running/errors.ts";
  */
 export const schemaNumber = 100;
 
-/** Rejects a store of another version. Nothing is converted: its backup fits every later version. */
+/** What a CHECK constraint requires of a quantity. */
+export const isQuantity = `BETWEEN 0 AND ${quantityMax}`;
+/** The milliseconds of the last date. */
+export const timeMax = 8_640_000_000_000_000;
+/** What a CHECK constraint requires of a time. */
+export const isTime = `BETWEEN 0 AND ${timeMax}`;
+
+/** Rejects a store of another version. Stores are not converted: they move by a backup. */
 export function assertSchema(found: number): void {
   if (found === schemaNumber) return;
-  throw new ServiceError(
-    "unavailable",
-    `the store has schema ${found}, but this version needs ${schemaNumber}: back it up with the version that made it, and restore that backup with this one`,
-  );
+  const problem = `the store has schema ${found}, but this version needs ${schemaNumber}`;
+  throw new ServiceError("unavailable", `${problem}: ${adviceFor(found)}`);
+}
+
+/** What to do with a store that has another schema. A backup can be restored by later versions only. */
+export function adviceFor(found: number): string {
+  return found > schemaNumber
+    ? "use the version that made it"
+    : "back it up with the version that made it, and restore that backup with this one";
 }
 
 /** The error for a store of the other environment. */

@@ -1,3 +1,5 @@
+import { fieldRules, petFields } from "../catalogue/pet-fields.ts";
+import { shown } from "./faults.ts";
 import { toNumber } from "./ledger.ts";
 import { checkRows, type Tables } from "./rows.ts";
 import { type PetState, type PetStates, stockText } from "./states.ts";
@@ -17,10 +19,21 @@ export function checkEntries(tables: Tables, states: PetStates): Promise<number>
   });
 }
 
-/** Checks that every pet has an entry, and that every entry and every ledger row has a pet. */
+/** The columns of pets that have lists, which no constraint can look into. */
+const lists = petFields.flatMap(({ name, kind }, at) =>
+  kind === "texts" ? [{ name, at: at + 1 }] : [],
+);
+
+/**
+ * Checks that every pet has an entry and lists of texts, and that every entry and every ledger row has a
+ * pet.
+ */
 export async function checkPets(tables: Tables, states: PetStates): Promise<number> {
-  const count = await checkRows(tables, "pets", ([petId], note) => {
-    const slot = states.slotOf(petId as bigint);
+  const count = await checkRows(tables, "pets", (row, note) => {
+    const slot = states.slotOf(row[0] as bigint);
+    for (const { name, at } of lists) {
+      if (!isList(row[at])) note(`${name} is ${shown(row[at])}`, "a list of texts");
+    }
     if (!states.has(slot, "entry")) {
       const state = states.at(slot);
       note("has no entry", state.seq === 0 ? "one" : leftText(state));
@@ -38,6 +51,15 @@ export async function checkPets(tables: Tables, states: PetStates): Promise<numb
     }
   }
   return count;
+}
+
+function isList(value: unknown): boolean {
+  if (value === "[]") return true;
+  try {
+    return fieldRules.texts.read(JSON.parse(value as string)) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function leftText({ seq, quantity, status }: PetState): string {

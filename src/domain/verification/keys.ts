@@ -1,16 +1,28 @@
-import { allKeys, type Step, startOf, steps, withoutKey } from "../usage/usage-history.ts";
+import { operatorPlan, roleScopes, scopes } from "../keys/keys.ts";
+import { planNames } from "../limits/plans.ts";
+import { allKeys, type Step, startOf, withoutKey } from "../usage/usage-history.ts";
 import { shown } from "./faults.ts";
 import { checkRows, type Note, type Tables } from "./rows.ts";
 
 type KeyIds = ReadonlySet<unknown>;
 
+const knownPlans = new Set<unknown>([...planNames, operatorPlan]);
+const knownScopes = new Set<string>([...scopes, ...Object.values(roleScopes)]);
+
 /**
- * Checks that each key has a secret, and that every secret, usage record and ban belongs to a key.
+ * Checks that each key has a known plan, known scopes and a secret, and that every secret, usage record and ban belongs to a key.
  * Returns the ids of all keys.
  */
 export async function checkKeys(tables: Tables): Promise<KeyIds> {
   const ids = new Set<unknown>();
-  await checkRows(tables, "keys", ([id]) => ids.add(id));
+  await checkRows(tables, "keys", ([id, , plan, , , granted], note) => {
+    ids.add(id);
+    if (!knownPlans.has(plan)) note(`plan is ${shown(plan)}`, `one of ${[...knownPlans]}`);
+    const strange = String(granted)
+      .split(" ")
+      .find((scope) => scope && !knownScopes.has(scope));
+    if (strange) note(`has the scope ${shown(strange)}`, `some of ${[...knownScopes]}`);
+  });
   const keysWithSecret = new Set<unknown>();
   await checkRows(tables, "secrets", ([, keyId], note) => {
     checkKey(keyId, ids, note);
@@ -35,7 +47,6 @@ export async function checkUsageHistory(tables: Tables, keyIds: KeyIds): Promise
   await checkRows(tables, "usage_points", (row, note) => {
     checkKey(row[0], known, note);
     const [step, start] = [row[1] as Step, Number(row[2])];
-    if (!steps.includes(step)) return;
     const expected = startOf(step, start);
     if (start !== expected) note(`start is ${start}`, `${expected}`);
   });

@@ -1,4 +1,5 @@
 import { genesisHash } from "../../domain/ledger/chain.ts";
+import { isQuantity, isTime, timeMax } from "../schema.ts";
 
 const minuteUsed = "(CASE WHEN counts.minute_start >= minute THEN counts.minute_count ELSE 0 END)";
 const dayUsed = "(CASE WHEN counts.day_start >= day THEN counts.day_count ELSE 0 END)";
@@ -64,7 +65,7 @@ export const schema = `
     tags         text NOT NULL CHECK (tags LIKE '[%]'),
     photo_urls   text NOT NULL CHECK (photo_urls LIKE '[%]'),
     barcode      text,
-    low_stock_at int8 CHECK (low_stock_at >= 0)
+    low_stock_at int8 CHECK (low_stock_at ${isQuantity})
   );
 
   -- Pets without a barcode or a threshold need no place in these.
@@ -79,7 +80,7 @@ export const schema = `
 
   CREATE TABLE inventory (
     pet_id     int8 NOT NULL,
-    quantity   int8 NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
+    quantity   int8 NOT NULL CHECK (quantity ${isQuantity}),
     status     text NOT NULL CHECK (status IN ('available', 'pending', 'sold')),
     version    int8 NOT NULL,
     generation int8 NOT NULL DEFAULT 0,
@@ -138,7 +139,8 @@ export const schema = `
     at              int8 NOT NULL,
     hash            bytea NOT NULL,
     CONSTRAINT ledger_numbers CHECK (
-      quantity_before >= 0 AND quantity_after >= 0 AND previous < seq AND length(hash) = 32)
+      quantity_before ${isQuantity} AND quantity_after ${isQuantity} AND previous < seq
+        AND at ${isTime} AND length(hash) = 32)
   );
 
   CREATE TRIGGER ledger_rows_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger
@@ -179,8 +181,8 @@ export const schema = `
   CREATE TABLE orders (
     id        int8 PRIMARY KEY,
     pet_id    int8 NOT NULL,
-    quantity  int8 NOT NULL CHECK (quantity >= 0),
-    ship_date int8,
+    quantity  int8 NOT NULL CHECK (quantity ${isQuantity}),
+    ship_date int8 CHECK (ship_date BETWEEN -${timeMax} AND ${timeMax}),
     status    text NOT NULL CHECK (status IN ('placed', 'approved', 'delivered')),
     complete  int2 NOT NULL CHECK (complete IN (0, 1))
   );
@@ -200,16 +202,16 @@ export const schema = `
     per_minute int8 NOT NULL CHECK (per_minute > 0),
     per_day    int8 NOT NULL CHECK (per_day > 0),
     scopes     text NOT NULL,
-    created_at int8 NOT NULL,
-    expires_at int8,
-    revoked_at int8
+    created_at int8 NOT NULL CHECK (created_at ${isTime}),
+    expires_at int8 CHECK (expires_at ${isTime}),
+    revoked_at int8 CHECK (revoked_at ${isTime})
   );
 
   CREATE TABLE secrets (
     digest     text COLLATE "C" PRIMARY KEY CHECK (length(digest) = 64),
     key_id     text COLLATE "C" NOT NULL REFERENCES keys,
-    created_at int8 NOT NULL,
-    expires_at int8
+    created_at int8 NOT NULL CHECK (created_at ${isTime}),
+    expires_at int8 CHECK (expires_at ${isTime})
   );
 
   CREATE TABLE sessions (
@@ -247,9 +249,9 @@ export const schema = `
 
   CREATE TABLE bans (
     key_id     text COLLATE "C" NOT NULL REFERENCES keys,
-    started_at int8 NOT NULL,
-    until      int8 NOT NULL CHECK (until >= 0),
-    lifted_at  int8,
+    started_at int8 NOT NULL CHECK (started_at ${isTime}),
+    until      int8 NOT NULL CHECK (until ${isTime}),
+    lifted_at  int8 CHECK (lifted_at ${isTime}),
     PRIMARY KEY (key_id, started_at)
   );
 
@@ -280,7 +282,7 @@ export const schema = `
 
   CREATE TABLE audit (
     seq        int8 PRIMARY KEY,
-    at         int8 NOT NULL,
+    at         int8 NOT NULL CHECK (at ${isTime}),
     key_id     text,
     request_id text,
     action     text NOT NULL CHECK (action <> ''),

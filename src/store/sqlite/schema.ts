@@ -1,4 +1,5 @@
 import { genesisHash } from "../../domain/ledger/chain.ts";
+import { isQuantity, isTime, timeMax } from "../schema.ts";
 
 /** Every table of a SQLite store. Its number is `schemaNumber`, which a change here raises. */
 export const schema = `
@@ -26,7 +27,7 @@ export const schema = `
     tags         TEXT NOT NULL CHECK (json_valid(tags) AND tags LIKE '[%'),
     photo_urls   TEXT NOT NULL CHECK (json_valid(photo_urls) AND photo_urls LIKE '[%'),
     barcode      TEXT,
-    low_stock_at INTEGER CHECK (low_stock_at >= 0)
+    low_stock_at INTEGER CHECK (low_stock_at ${isQuantity})
   ) STRICT;
 
   -- Pets without a barcode or a threshold need no place in these.
@@ -41,7 +42,7 @@ export const schema = `
 
   CREATE TABLE inventory (
     pet_id   INTEGER PRIMARY KEY REFERENCES pets,
-    quantity INTEGER NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
+    quantity INTEGER NOT NULL CHECK (quantity ${isQuantity}),
     status   TEXT    NOT NULL CHECK (status IN ('available', 'pending', 'sold')),
     version  INTEGER NOT NULL
   ) STRICT;
@@ -49,8 +50,8 @@ export const schema = `
   CREATE TABLE ledger (
     seq             INTEGER PRIMARY KEY,
     pet_id          INTEGER NOT NULL,
-    quantity_before INTEGER CHECK (quantity_before >= 0),
-    quantity_after  INTEGER CHECK (quantity_after >= 0),
+    quantity_before INTEGER CHECK (quantity_before ${isQuantity}),
+    quantity_after  INTEGER CHECK (quantity_after ${isQuantity}),
     status_before   TEXT CHECK (status_before IN ('available', 'pending', 'sold')),
     status_after    TEXT CHECK (status_after IN ('available', 'pending', 'sold')),
     previous        INTEGER CHECK (previous < seq),
@@ -58,7 +59,7 @@ export const schema = `
     key_id          TEXT,
     request_id      TEXT,
     reason          TEXT,
-    at              INTEGER NOT NULL,
+    at              INTEGER NOT NULL CHECK (at ${isTime}),
     hash            BLOB NOT NULL CHECK (length(hash) = 32)
   ) STRICT;
 
@@ -98,8 +99,8 @@ export const schema = `
   CREATE TABLE orders (
     id        INTEGER PRIMARY KEY,
     pet_id    INTEGER NOT NULL,
-    quantity  INTEGER NOT NULL CHECK (quantity >= 0),
-    ship_date INTEGER,
+    quantity  INTEGER NOT NULL CHECK (quantity ${isQuantity}),
+    ship_date INTEGER CHECK (ship_date BETWEEN -${timeMax} AND ${timeMax}),
     status    TEXT    NOT NULL CHECK (status IN ('placed', 'approved', 'delivered')),
     complete  INTEGER NOT NULL CHECK (complete IN (0, 1))
   ) STRICT;
@@ -123,16 +124,16 @@ export const schema = `
     per_minute INTEGER NOT NULL CHECK (per_minute > 0),
     per_day    INTEGER NOT NULL CHECK (per_day > 0),
     scopes     TEXT    NOT NULL,
-    created_at INTEGER NOT NULL,
-    expires_at INTEGER,
-    revoked_at INTEGER
+    created_at INTEGER NOT NULL CHECK (created_at ${isTime}),
+    expires_at INTEGER CHECK (expires_at ${isTime}),
+    revoked_at INTEGER CHECK (revoked_at ${isTime})
   ) STRICT;
 
   CREATE TABLE secrets (
     digest     TEXT PRIMARY KEY CHECK (length(digest) = 64),
     key_id     TEXT    NOT NULL REFERENCES keys,
-    created_at INTEGER NOT NULL,
-    expires_at INTEGER
+    created_at INTEGER NOT NULL CHECK (created_at ${isTime}),
+    expires_at INTEGER CHECK (expires_at ${isTime})
   ) STRICT;
 
   CREATE TABLE sessions (
@@ -153,9 +154,9 @@ export const schema = `
 
   CREATE TABLE bans (
     key_id     TEXT    NOT NULL REFERENCES keys,
-    started_at INTEGER NOT NULL,
-    until      INTEGER NOT NULL CHECK (until >= 0),
-    lifted_at  INTEGER,
+    started_at INTEGER NOT NULL CHECK (started_at ${isTime}),
+    until      INTEGER NOT NULL CHECK (until ${isTime}),
+    lifted_at  INTEGER CHECK (lifted_at ${isTime}),
     PRIMARY KEY (key_id, started_at)
   ) STRICT;
 
@@ -186,7 +187,7 @@ export const schema = `
 
   CREATE TABLE audit (
     seq        INTEGER PRIMARY KEY,
-    at         INTEGER NOT NULL,
+    at         INTEGER NOT NULL CHECK (at ${isTime}),
     key_id     TEXT,
     request_id TEXT,
     action     TEXT    NOT NULL CHECK (action <> ''),
