@@ -12,8 +12,8 @@ const filterNames = ["action", "keyId", "target"];
 /** /audit?action=…&keyId=…&target=… shows who changed what, the newest first. */
 export default function AuditView({ query }: ViewProps) {
   const known = useKnown();
-  const isFilter = ([name, value]: string[]) => filterNames.includes(name!) && value !== "";
-  const filter = new URLSearchParams([...query].filter(isFilter));
+  const filter = new URLSearchParams();
+  for (const name of filterNames) if (query.get(name)) filter.set(name, query.get(name)!);
   return (
     <>
       <div class="view-head">

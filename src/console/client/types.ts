@@ -399,7 +399,7 @@ export interface Service {
   readonly version: string;
   readonly environment: SessionEnvironment;
   readonly engine: ServiceEngine;
-  /** The version of the store's schema. */
+  /** The number of the store's schema. */
   readonly schema: number;
   /** When this instance was started. */
   readonly startedAt: string;

@@ -15,12 +15,12 @@ import {
   sending,
   showCounts,
 } from "./counting.ts";
-import { table } from "./state.ts";
+import { current } from "./state.ts";
 
 /** How far the count is, what to show below, and the end of the count. */
 export function CountSummary() {
   const counted = counts.value.size;
-  const { size } = table.value;
+  const { size } = current.value.entries;
   const filters: readonly (readonly [CountFilter, string, number])[] = [
     ["all", "All", size],
     ["uncounted", "Uncounted", Math.max(0, size - counted)],
@@ -79,7 +79,7 @@ function Finish() {
 function Colleagues() {
   useColleagues();
   if (colleagues.value.length === 0) return null;
-  const size = formatCount(table.value.size);
+  const size = formatCount(current.value.entries.size);
   return (
     <p class="small muted" data-colleagues>
       {colleagues.value.map(({ keyName, pets }, index) => (

@@ -13,13 +13,13 @@ import { PetDialog } from "./pet-dialog.tsx";
 import { selectScanned } from "./scanned.ts";
 import {
   closePetDialog,
+  current,
   loadState,
   loadStock,
   openPetDialog,
   outdatedSince,
   petDialog,
   stockSource,
-  table,
   visible,
 } from "./state.ts";
 import { Actions, Shown, Toolbar } from "./toolbar.tsx";
@@ -80,7 +80,7 @@ function Delivery() {
 
 function Entries() {
   const outdated = outdatedSince.value !== undefined && <Outdated since={outdatedSince.value} />;
-  if (table.value.size === 0) return outdated || <NoPets />;
+  if (current.value.entries.size === 0) return outdated || <NoPets />;
   return (
     <>
       {outdated}

@@ -5,11 +5,7 @@ import type { Query } from "./engine/session.ts";
 /** $1 is the identity of the database. */
 const currentEpoch = `epoch || '-' || $1::text || '.' || ${timelineNow}`;
 
-/**
- * Includes the current epoch if it is not in the table yet. It then starts where the ledger ends. If
- * no epoch is recorded, the ledger was written by a release without this table, and the current epoch
- * covers all of it.
- */
+/** Includes the current epoch if it is not in the table yet. It then starts where the ledger ends. */
 const listText = `
   SELECT epoch, from_seq, ${timelineNow} FROM (
     SELECT number, epoch, from_seq FROM epochs

@@ -1,5 +1,5 @@
 import { roleScopes, roles, scopes } from "../../../domain/keys/keys.ts";
-import { planNames } from "../../../domain/limits/plans.ts";
+import { limitMax, planNames } from "../../../domain/limits/plans.ts";
 import { nameCharactersMax } from "../../../domain/values/texts.ts";
 import { exampleKeyId, exampleTime } from "../../api/contract/examples.ts";
 import * as schema from "../../api/contract/schema.ts";
@@ -77,7 +77,7 @@ const shownOnce = schema.text("The secret of the key. It is shown only in this r
 const agreedLimit = (window: string) =>
   schema.integer(
     1,
-    999_999_999_999,
+    limitMax,
     `Requests per ${window}. Only for the plan \`enterprise\`, which requires it.`,
   );
 
