@@ -1,12 +1,10 @@
-import type { AuditRow } from "../domain/audit/audit.ts";
-import type { Store } from "../domain/store.ts";
+import { type AuditRow, listAudit } from "../domain/audit/audit.ts";
 import { jsonLines } from "./command.ts";
 import { parseInteger } from "./flags.ts";
 import { storeCommand } from "./store-command.ts";
-import { type Listing, printRows } from "./table.ts";
+import { type Listing, pagesOf, printRows } from "./table.ts";
 
 const auditRowsDefault = "20";
-const pageRowsMax = 1_000;
 
 /** Prints the audit log, the newest row first. */
 export const auditCommand = storeCommand({
@@ -22,21 +20,10 @@ export const auditCommand = storeCommand({
   },
   async run({ flags, store }) {
     const limit = parseInteger("--limit", flags.limit ?? auditRowsDefault, 1);
-    await printRows(auditPages(store, limit), auditListing, flags.json);
+    const pages = pagesOf((before, rows) => listAudit(store, { before }, rows), undefined, limit);
+    await printRows(pages, auditListing, flags.json);
   },
 });
-
-async function* auditPages({ audit }: Store, limit: number): AsyncGenerator<readonly AuditRow[]> {
-  let before: number | undefined;
-  for (let wanted = limit; wanted > 0; ) {
-    const rowsMax = Math.min(wanted, pageRowsMax);
-    const rows = await audit.listEntries({ before }, rowsMax);
-    yield rows;
-    if (rows.length < rowsMax) return;
-    wanted -= rows.length;
-    before = rows.at(-1)!.seq;
-  }
-}
 
 const auditListing: Listing<AuditRow> = {
   columns: [

@@ -1,13 +1,10 @@
-import { listChanges, listHistory, rowsPerPageMax } from "../domain/history/history.ts";
-import type { NamedRow } from "../domain/ledger/ledger.ts";
-import type { Page } from "../domain/ledger/store.ts";
-import type { Store } from "../domain/store.ts";
+import { listChanges, listHistory } from "../domain/history/history.ts";
 import { jsonLines } from "./command.ts";
 import { parseInteger, parseOptional, parsePetId } from "./flags.ts";
 import { followLedger, untilSignal } from "./follow.ts";
 import { historyListing, ledgerListing } from "./ledger-rows.ts";
 import { storeCommand } from "./store-command.ts";
-import { printRows } from "./table.ts";
+import { pagesOf, printRows } from "./table.ts";
 
 const historyRowsDefault = "20";
 
@@ -29,26 +26,14 @@ export const historyCommand = storeCommand({
     const petId = parsePetId("PET", pet);
     const limit = parseInteger("--limit", flags.limit ?? historyRowsDefault, 1);
     const before = parseOptional("--before", flags.before, 1);
-    await printRows(historyPages(store, petId, before, limit), historyListing, flags.json);
+    const pages = pagesOf(
+      (from, limit) => listHistory({ store }, petId, { before: from, limit }),
+      before,
+      limit,
+    );
+    await printRows(pages, historyListing, flags.json);
   },
 });
-
-async function* historyPages(
-  store: Store,
-  petId: bigint,
-  before: number | undefined,
-  limit: number,
-): AsyncGenerator<readonly NamedRow[]> {
-  let from = before;
-  let wanted = limit;
-  do {
-    const range = { before: from, limit: Math.min(wanted, rowsPerPageMax) };
-    const { rows, next } = await listHistory({ store }, petId, range);
-    yield rows;
-    wanted -= rows.length;
-    from = next;
-  } while (from !== undefined && wanted > 0);
-}
 
 /** Prints the ledger, the oldest row first. With --follow, prints new rows until it is stopped. */
 export const ledgerCommand = storeCommand({
@@ -64,19 +49,7 @@ export const ledgerCommand = storeCommand({
     const after = parseInteger("--after", flags.after ?? "0", 0);
     const pages = flags.follow
       ? followLedger(store, after, untilSignal())
-      : ledgerPages(store, after);
+      : pagesOf((from, limit) => listChanges({ store }, { after: from, limit }), after);
     await printRows(pages, ledgerListing, flags.json);
   },
 });
-
-async function* ledgerPages(store: Store, after: number): AsyncGenerator<readonly NamedRow[]> {
-  let next: number | undefined = after;
-  while (next !== undefined) {
-    const page: Page<NamedRow> = await listChanges(
-      { store },
-      { after: next, limit: rowsPerPageMax },
-    );
-    yield page.rows;
-    next = page.next;
-  }
-}

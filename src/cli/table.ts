@@ -1,3 +1,5 @@
+import { rowsPerPageMax } from "../domain/history/history.ts";
+import type { Page } from "../domain/ledger/store.ts";
 import { once } from "../domain/values/once.ts";
 import { printable } from "../output.ts";
 import { writeText } from "./files.ts";
@@ -111,6 +113,22 @@ export function printRows<Row>(
   asJson: boolean,
 ): Promise<void> {
   return writeText("-", asJson ? jsonLines(pages, toJson) : tableLines(pages, columns, widthOf));
+}
+
+/** Reads a list page by page, up to `limit` rows. The first page begins at `from`, if that is given. */
+export async function* pagesOf<Row>(
+  read: (from: number | undefined, limit: number) => Promise<Page<Row>>,
+  from?: number,
+  limit = Number.POSITIVE_INFINITY,
+): AsyncGenerator<readonly Row[]> {
+  let next = from;
+  let wanted = limit;
+  do {
+    const page = await read(next, Math.min(wanted, rowsPerPageMax));
+    yield page.rows;
+    wanted -= page.rows.length;
+    next = page.next;
+  } while (next !== undefined && wanted > 0);
 }
 
 /** Prints a few rows as a table. */

@@ -22,6 +22,9 @@ export interface Replay {
   readonly checkpoints: CheckpointsCheck;
 }
 
+/** The last millisecond that a date can have. */
+const timeMax = 8.64e15;
+
 /** Replays the ledger into `states` and checks that every row continues those before it. */
 export async function replayLedger(
   tables: Tables,
@@ -34,6 +37,7 @@ export async function replayLedger(
       const [seq, at] = [Number(row[0]), Number(row[11])];
       if (seq !== lastSeq + 1) note(`comes after row ${lastSeq}`, `row ${lastSeq + 1} there`);
       if (at < lastAt) note(`at is ${at}`, `${lastAt} or later, as in row ${lastSeq}`);
+      if (at > timeMax) note(`at is ${at}`, `${timeMax} at the latest`);
       const compared = checkpoints.row(seq);
       if (compared) await compared;
       const slot = states.slotOf(row[1] as bigint);

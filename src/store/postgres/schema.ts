@@ -139,11 +139,10 @@ export const schema = `
     at              int8 NOT NULL,
     hash            bytea NOT NULL,
     CONSTRAINT ledger_numbers CHECK (
-      quantity_before ${isQuantity} AND quantity_after ${isQuantity} AND previous < seq
-        AND at ${isTime} AND length(hash) = 32)
+      quantity_before >= 0 AND quantity_after >= 0 AND previous < seq AND length(hash) = 32)
   );
 
-  CREATE TRIGGER ledger_rows_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger
+  CREATE TRIGGER ledger_rows_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger
   FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse('ledger rows are never changed or deleted');
 
   -- Idempotency keys, one row for each commit that used some.
@@ -299,7 +298,7 @@ export const schema = `
   ) WITH (fillfactor = 50);
   INSERT INTO audit_end VALUES (1, 0, 0);
 
-  CREATE TRIGGER audit_rows_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON audit
+  CREATE TRIGGER audit_rows_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON audit
   FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse('audit rows are never changed or deleted');
 
   -- When each task of maintenance, such as a backup, was last started, and how it ended.

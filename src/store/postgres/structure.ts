@@ -6,25 +6,12 @@ import { runScript } from "./engine/scripts.ts";
 import type { Session } from "./engine/session.ts";
 import { schema } from "./schema.ts";
 
-/**
- * The triggers, as PostgreSQL writes them after `CREATE TRIGGER` and their names. They keep the ledger
- * append-only and every entry with its pet.
- */
-const triggers: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    ledger_rows_stay:
-      "BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse('ledger rows are never changed or deleted')",
-    entries_have_pets:
-      "AFTER INSERT ON inventory REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION petstore_entries_have_pets()",
-    entries_keep_pets:
-      "BEFORE UPDATE OF pet_id ON inventory FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse('an entry stays with its pet')",
-    pets_keep_entries:
-      "BEFORE UPDATE OF pet_id OR TRUNCATE ON pets FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse('a pet stays with its entry')",
-    removed_pets_have_no_entry:
-      "AFTER DELETE ON pets REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION petstore_pets_keep_entries()",
-    audit_rows_stay:
-      "BEFORE DELETE OR UPDATE OR TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse('audit rows are never changed or deleted')",
-  }),
+/** The triggers, by name. The schema writes them as PostgreSQL shows them. */
+const triggers = new Map(
+  [...schema.matchAll(/CREATE TRIGGER (\w+) ([^;]+);/g)].map(([, name, definition]) => [
+    name!,
+    definition!.replaceAll(/\s+/g, " "),
+  ]),
 );
 
 const presentTriggers = `

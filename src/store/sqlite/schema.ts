@@ -50,8 +50,8 @@ export const schema = `
   CREATE TABLE ledger (
     seq             INTEGER PRIMARY KEY,
     pet_id          INTEGER NOT NULL,
-    quantity_before INTEGER CHECK (quantity_before ${isQuantity}),
-    quantity_after  INTEGER CHECK (quantity_after ${isQuantity}),
+    quantity_before INTEGER CHECK (quantity_before >= 0),
+    quantity_after  INTEGER CHECK (quantity_after >= 0),
     status_before   TEXT CHECK (status_before IN ('available', 'pending', 'sold')),
     status_after    TEXT CHECK (status_after IN ('available', 'pending', 'sold')),
     previous        INTEGER CHECK (previous < seq),
@@ -59,7 +59,7 @@ export const schema = `
     key_id          TEXT,
     request_id      TEXT,
     reason          TEXT,
-    at              INTEGER NOT NULL CHECK (at ${isTime}),
+    at              INTEGER NOT NULL,
     hash            BLOB NOT NULL CHECK (length(hash) = 32)
   ) STRICT;
 
