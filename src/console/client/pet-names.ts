@@ -95,10 +95,10 @@ function learn(found: readonly PetName[]): void {
 /** The page asks again for those in view. A name that is on its way may be an old one. */
 function forget(petIds: Iterable<string>): void {
   const next = new Map(names.peek());
-  let count = 0;
+  let forgotten = 0;
   for (const petId of petIds) {
-    if (next.delete(petId)) count += 1;
-    if (asked.delete(petId)) count += 1;
+    if (next.delete(petId)) forgotten += 1;
+    if (asked.delete(petId)) forgotten += 1;
   }
-  if (count > 0) names.value = next;
+  if (forgotten > 0) names.value = next;
 }

@@ -14,8 +14,7 @@ export interface Batch {
 export const batchSizeMax = 1_000;
 
 export function toBatches(changes: readonly StockChange[], size = batchSizeMax): readonly Batch[] {
-  const count = Math.ceil(changes.length / size);
-  return Array.from({ length: count }, (_, index) => ({
+  return Array.from({ length: Math.ceil(changes.length / size) }, (_, index) => ({
     key: createIdempotencyKey(),
     changes: changes.slice(index * size, (index + 1) * size),
   }));
