@@ -1,3 +1,4 @@
+import { rowsExaminedMax } from "../../domain/values/bounds.ts";
 import { ApiError, type PageOf, request, requestPage } from "../client/api.ts";
 import type { LedgerRow } from "../client/types.ts";
 import { type ChangeFilter, matchesFilter } from "./change-filter.ts";
@@ -18,8 +19,6 @@ export interface LedgerRange {
   readonly high: number;
 }
 
-/** The API examines this many rows for one page. */
-const rowsExaminedMax = 10_000;
 const pageRowsMax = 1_000;
 /** With a rare key, cause or request, the search stops here and the person decides whether to go on. */
 const stepsMax = 12;

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { namedPetsMax } from "../../domain/values/bounds.ts";
 import { request } from "./api.ts";
 import { listen } from "./live.ts";
 import { onRenamed, whenWatchingNames } from "./renames.ts";
@@ -16,8 +17,6 @@ const wanted = new Set<string>();
 const asked = new Set<string>();
 let isAsking = false;
 
-/** The API takes this many ids at once. */
-const idsMax = 200;
 /** More names than this are forgotten, and those in view loaded again. */
 const namesMax = 10_000;
 
@@ -34,8 +33,8 @@ export function findPetName(petId: string): string | undefined {
 /** Loads what people recognise these pets by. Those that do not exist are left out. */
 export async function describePets(petIds: readonly string[]): Promise<readonly PetName[]> {
   const found: PetName[] = [];
-  for (let start = 0; start < petIds.length; start += idsMax) {
-    const ids = petIds.slice(start, start + idsMax).join();
+  for (let start = 0; start < petIds.length; start += namedPetsMax) {
+    const ids = petIds.slice(start, start + namedPetsMax).join();
     found.push(...(await request<readonly PetName[]>(`/pets?ids=${ids}`)));
   }
   return found;

@@ -1,4 +1,5 @@
 import { computed, effect, signal } from "@preact/signals";
+import { changesMax } from "../../domain/values/bounds.ts";
 import { createIdempotencyKey, request } from "../client/api.ts";
 import type { LedgerRow } from "../client/types.ts";
 import { announce, showError, showSuccess } from "../page/messages.ts";
@@ -6,7 +7,7 @@ import { navigate } from "../page/router.ts";
 import { readStoredJson, store } from "../page/storage.ts";
 import { stop } from "../parts/question.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
-import { batchSizeMax, Sending } from "./batches.ts";
+import { Sending } from "./batches.ts";
 import { counter } from "./counting.ts";
 import { amountRule, parseAmount, parseLine } from "./delivery-lines.ts";
 import { areMeant } from "./quantity-reader.tsx";
@@ -74,7 +75,7 @@ function plus(amount: string | undefined, pieces: number): string {
 export function addSelected(): void {
   const { lines } = draft.value;
   const chosen = [...selected.value].reverse().map((row) => [table.value.ids[row]!, ""] as const);
-  if (chosen.length === 0 || chosen.length > batchSizeMax) return;
+  if (chosen.length === 0 || chosen.length > changesMax) return;
   // The first one says where a line is, the last one what its amount is.
   changeDraft({ lines: [...new Map([...lines, ...chosen, ...lines])] });
   if (!isSent.value) clearSelection();
@@ -95,7 +96,7 @@ export function paste(event: ClipboardEvent): void {
   const pasted = text.split(/[\r\n]+/).filter((line) => line.trim() !== "");
   if (pasted.length < 2 && !parseLine(text)) return;
   event.preventDefault();
-  if (pasted.length > batchSizeMax) {
+  if (pasted.length > changesMax) {
     showError("Paste at most 1,000 lines at a time, or import the file.");
     return;
   }
