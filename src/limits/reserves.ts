@@ -1,8 +1,9 @@
-import { dayMs, minuteMs, type Usage } from "../domain/limits/limits.ts";
+import type { Usage } from "../domain/limits/limits.ts";
 import type { Limits } from "../domain/limits/plans.ts";
 import { every, inBackground, inTurn, whileAvailable } from "../domain/running/background.ts";
 import type { Log } from "../domain/running/events.ts";
 import type { ReturnedRequests, SharedUsageStore } from "../domain/usage/usage.ts";
+import { dayMs, minuteMs } from "../domain/values/times.ts";
 
 /** A reserve holds the requests of about this time. */
 const aheadMs = 50;

@@ -1,4 +1,4 @@
-import { dayMs } from "./scales.ts";
+import { dayMs } from "../../domain/values/times.ts";
 
 /** Numbers at regular times, for example the requests of each minute. */
 export interface Series {

@@ -1,4 +1,5 @@
 import type { MaybePromise } from "../running/clock.ts";
+import { dayMs, minuteMs } from "../values/times.ts";
 import type { Limits } from "./plans.ts";
 
 /**
@@ -12,8 +13,7 @@ import type { Limits } from "./plans.ts";
  * their counts, and such a ban ends.
  */
 
-export const minuteMs = 60_000;
-export const dayMs = 86_400_000;
+export { dayMs } from "../values/times.ts";
 
 /** How far a clock may be set back without a correction: more than usual steps of a time service. */
 export const setBackMsMax = 10_000;

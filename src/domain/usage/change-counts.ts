@@ -1,5 +1,5 @@
 import type { LedgerParts } from "../ledger/store.ts";
-import { minuteMs } from "../limits/limits.ts";
+import { minuteMs } from "../values/times.ts";
 
 export type ChangeCounts = ReturnType<typeof createChangeCounts>;
 

@@ -1,7 +1,8 @@
-import { type LimitDecision, minuteMs } from "../limits/limits.ts";
+import type { LimitDecision } from "../limits/limits.ts";
 import { every, whileAvailable } from "../running/background.ts";
 import type { Clock } from "../running/clock.ts";
 import type { Log } from "../running/events.ts";
+import { minuteMs } from "../values/times.ts";
 import {
   allKeys,
   oldestKept,
