@@ -127,7 +127,7 @@ export function parseInteger(name: string, text: string, min: number): number {
   throw invalidRequest(`${name} ${rule}, not '${text}'`);
 }
 
-/** The same for a flag that need not be given. */
+/** The same for an optional flag. */
 export function parseOptional(name: string, text: string | undefined, min: number) {
   return text === undefined ? undefined : parseInteger(name, text, min);
 }

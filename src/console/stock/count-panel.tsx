@@ -57,7 +57,7 @@ export function CountPanel() {
     error.value = text.trim() === "" ? quantityRule : "";
     if (!pet || error.value !== "") return;
     const reading = readQuantity(text, [pet]);
-    // It is made now, and not when it is confirmed.
+    // The count is of this moment, not of the confirmation.
     const made = countNow(row!);
     try {
       const counted = await reading;

@@ -92,7 +92,7 @@ function addIfPossible(insert: Statement, row: SQLQueryBindings[]): void {
   }
 }
 
-/** The store as row `seq` left it, as tables and views that hide those of the file. */
+/** The store as of row `seq`, as tables and views that hide those of the file. */
 const asOfRow = (seq: number) => `
   CREATE TEMP VIEW ledger AS SELECT * FROM main.ledger WHERE seq <= ${seq};
   CREATE TEMP VIEW remembered_keys AS SELECT * FROM main.remembered_keys AS kept
