@@ -39,7 +39,7 @@ export interface Service {
   readonly metricsUrl: string | undefined;
   readonly store: Store;
   readonly engine: Pick<Engine, "name">;
-  /** The log that the service was given. What is logged with it is counted, too. */
+  /** The log that the service was given. It also counts the events. */
   readonly log: Log;
   stop(): Promise<void>;
 }

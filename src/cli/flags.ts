@@ -31,7 +31,7 @@ export function parseArguments(command: Command, args: readonly string[]): Input
 }
 
 interface Tokens {
-  /** Values by flag. One that takes no value has `on`. If a flag is repeated, the last one counts. */
+  /** Values by flag: `on` for a flag without a value. If a flag is repeated, the last value counts. */
   readonly flags: ReadonlyMap<string, string>;
   readonly operands: readonly string[];
 }

@@ -86,12 +86,12 @@ function learn(found: readonly PetName[]): void {
   const next = new Map(known.size > namesMax ? [] : known);
   const byId = new Map(found.map(({ petId, name }) => [petId, name]));
   for (const petId of asked) next.set(petId, byId.get(petId) ?? null);
-  // Before the page is drawn again: what it still does not find is wanted.
+  // Before the page is drawn again, which asks for the names that are still missing.
   asked.clear();
   names.value = next;
 }
 
-/** The page asks again for those in view. A name that is on its way may be an old one. */
+/** The page asks again for the names in view. A response that is on its way may have an old name. */
 function forget(petIds: Iterable<string>): void {
   const next = new Map(names.peek());
   let forgotten = 0;

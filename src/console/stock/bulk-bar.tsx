@@ -17,8 +17,8 @@ import { clearSelection, selected } from "./selection.ts";
 import { table } from "./state.ts";
 
 /**
- * Changes all selected rows. What is left after the connection was lost comes first, also when the
- * table was loaded again and no row is selected any more.
+ * Changes all selected rows. Changes left over from a lost connection come first, even if the table was
+ * loaded again and no row is selected.
  */
 export function BulkBar() {
   if (!may("clerk")) return null;

@@ -114,7 +114,7 @@ export function CountPanel() {
   );
 }
 
-/** What is typed next replaces what is there. */
+/** Selects the text, so that typing replaces it. */
 const selectAll = (event: Event) => (event.currentTarget as HTMLInputElement).select();
 
 interface CountFormProps {

@@ -39,7 +39,7 @@ export const draft = signal<Draft>(emptyDraft());
 export const sending = new Sending();
 /** The pet that was scanned last, until an amount is set or its line is gone. */
 export const added = signal("");
-/** What was sent may be recorded. It stays as it is until the service says so. */
+/** The draft was sent and may be recorded. It stays unchanged until the service confirms that. */
 export const isSent = computed(() => draft.value.sentAt > 0);
 
 export function changeDraft(fields: Partial<Omit<Draft, "key" | "sentAt">>): void {
@@ -123,14 +123,14 @@ export function discardDraft(): void {
   showSuccess("Discarded", { label: "Undo", run: () => keep(discarded) });
 }
 
-/** The service forgets what was sent after a day or more, and would then record it a second time. */
+/** After a day or more, the service forgets a draft that was sent, and would record it a second time. */
 const repeatMsMax = 12 * 3_600_000;
 
 /** Sends the draft as one batch, again after the connection was lost. It is never recorded twice. */
 export async function recordDraft(): Promise<void> {
   const { value: asked } = draft;
   const typed = asked.lines.map(([petId, text]) => ({ petId, name: petNameOf(petId), text }));
-  // What was sent is sent again as it was. Another window may change the draft while the question is open.
+  // A draft that was sent is repeated unchanged. Another window may change it while the question is open.
   if (!isSent.value && !((await areMeant(typed)) && draft.value === asked)) return;
   const { key, kind, reference, lines, problems, sentAt } = asked;
   if (isSent.value && Date.now() - sentAt > repeatMsMax) {

@@ -83,8 +83,8 @@ export function readLocalInput(value: string): string {
 }
 
 /**
- * Today, yesterday and this week, which starts on Monday: the start and the end, and the name. What lasts
- * has no end, because the newest changes belong to it whatever the clock of the service shows.
+ * Today, yesterday and this week, which starts on Monday: the start and the end, and the name. A period that
+ * lasts has no end: the newest changes belong to it whatever the clock of the service shows.
  */
 export function commonPeriods(now = new Date()) {
   const midnight = (days: number) =>

@@ -35,7 +35,7 @@ export interface OutcomeParts {
   readonly requests: Pick<RequestRecorder, "findUnsaved">;
 }
 
-/** Rows that are searched for an update whose outcome was not known when it got its response. */
+/** How many rows are searched for an update whose response did not say whether it was stored. */
 const rowsSearchedMax = 100_000;
 
 /**

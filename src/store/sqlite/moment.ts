@@ -136,7 +136,7 @@ export function readAsOf(
   });
 }
 
-/** Without the keys of requests whose rows are not all there. They may be sent again. */
+/** Leaves out the keys of requests of which some rows are gone: they may be sent again. */
 async function* wholeRequests(batches: ReturnType<RowsOf>, lastSeq: number) {
   for await (const batch of batches) {
     yield batch.flatMap((row) => {
