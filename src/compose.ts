@@ -39,7 +39,7 @@ export interface Service {
   readonly metricsUrl: string | undefined;
   readonly store: Store;
   readonly engine: Pick<Engine, "name">;
-  /** The log that the service was given. What is logged with it is counted, too. */
+  /** The log that the service was given. It also counts the events. */
   readonly log: Log;
   stop(): Promise<void>;
 }
@@ -86,7 +86,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   opened.defer(requests.stop);
   const stop = new AbortController();
   const stopping = stop.signal;
-  // Many requests that ask at once cause one look at the store.
+  // Readiness requests at the same time share one check.
   const look = shared(() => isReady(engine, context));
   const isServing = async () => !stopping.aborted && keys.isPrepared() && (await look());
   const [imports, backups] = [openImports(options), openBackups(options, store)];

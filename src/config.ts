@@ -1,7 +1,8 @@
 import { type Flags, readSettings, type Variables } from "./config/reading.ts";
-import { type BanRules, dayMs } from "./domain/limits/limits.ts";
+import type { BanRules } from "./domain/limits/limits.ts";
 import type { ObjectAccess } from "./domain/operations/backups.ts";
 import { invalidRequest } from "./domain/running/errors.ts";
+import { dayMs } from "./domain/values/times.ts";
 import { printWarning } from "./output.ts";
 import { type SettingValues, settings } from "./settings.ts";
 

@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 /** Only the owner may open a folder with a store or with backups. */
 const privateMode = 0o700;
 
-/** How the name of a folder begins in which a backup is restored and checked first. */
+/** A backup is first restored and checked in a folder whose name begins with this. */
 export const scratchPrefix = ".petstore-scratch-";
 /** The name of the store in it. */
 export const scratchStore = "store.db";

@@ -15,6 +15,7 @@ const usage = `npm run survive -- [flags]
                 (mutation runs only when named)
   --rounds N    end each part after N rounds
   --release V   break this release instead, which is installed in dist/releases
+                and must have the same schema
 
 Exit code: 0 if nothing was wrong, 1 if something was, 2 if the run could not start.`;
 

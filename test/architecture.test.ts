@@ -263,6 +263,13 @@ test("no file has more than 400 lines without a reason", () => {
   expect(Object.keys(longFiles).filter((path) => !long.includes(path))).toEqual([]);
 });
 
+test("no line of a comment has more than 120 columns", () => {
+  const long = codeFiles
+    .filter((path) => !/(console\/client|client\/src)\/types\.ts$/.test(path))
+    .flatMap((path) => read(path).match(/^(?=.{121}) *(?:\/\/|\/\*|\* ).*/gm) ?? []);
+  expect(long).toEqual([]);
+});
+
 test("no function has more than 70 lines of code without a reason", () => {
   const sources = codeFiles.filter((path) =>
     /^(src|client\/src|scripts|bench|survive)\//.test(path),

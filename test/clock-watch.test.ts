@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { expiredBefore } from "../src/domain/ledger/idempotency-keeping.ts";
-import { dayMs } from "../src/domain/limits/limits.ts";
 import { createClockWatch, watchClock } from "../src/domain/usage/clock-watch.ts";
+import { dayMs } from "../src/domain/values/times.ts";
 import { createTestClock, testStart } from "./support/clock.ts";
 import { runs } from "./support/properties/runs.ts";
 

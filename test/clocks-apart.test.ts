@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { commonPeriods } from "../src/console/texts/times.ts";
-import { dayMs } from "../src/domain/limits/limits.ts";
+import { dayMs } from "../src/domain/values/times.ts";
 import { issueOperator } from "./support/admin/operators.ts";
 import { connect, revisions } from "./support/assistants.ts";
 import { createTestClock, testStart } from "./support/clock.ts";

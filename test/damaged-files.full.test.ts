@@ -62,7 +62,7 @@ async function expectDetected(service: Watched, mistake: Mistake): Promise<void>
 }
 
 /** Moves the log into the database file. */
-function checkpoint(): void {
+function runWalCheckpoint(): void {
   const tool = new Database(file);
   tool.run("PRAGMA wal_checkpoint(PASSIVE)");
   tool.close();
@@ -86,7 +86,7 @@ async function prepare(service: Watched): Promise<void> {
   await updateSome(service);
   keepOlder(file);
   await updateSome(service);
-  checkpoint();
+  runWalCheckpoint();
   await updateSome(service);
   await untilMarked(file, lastRow());
 }

@@ -20,7 +20,10 @@ describe.each([surfaceEngine])("a hostile client on %s", (engine) => {
   });
   afterAll(() => service.stop());
 
-  /** A read does not wait. On PostgreSQL every request does, and Bun reads no other request of the connection meanwhile. */
+  /**
+   * A read does not wait. On PostgreSQL every request does, and Bun reads no other request of the
+   * connection meanwhile.
+   */
   const respondsAtOnce = engine === "sqlite";
   const head = (line: string, ...more: string[]) =>
     [`${line} HTTP/1.1`, "Host: shop", `Authorization: Bearer ${key}`, ...more, "", ""].join(

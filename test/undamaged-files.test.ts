@@ -4,7 +4,7 @@ import { enterLoadedPlace } from "./support/crashes.ts";
 import { readiness } from "./support/damage.ts";
 import { verifyStore } from "./support/stocking.ts";
 
-test("imports, checkpoints, readers, VACUUM and backups are not reported as damage", async () => {
+test("imports, WAL checkpoints, readers, VACUUM and backups are not reported as damage", async () => {
   const loaded = await enterLoadedPlace();
   const { place, database } = loaded;
   await using stack = new AsyncDisposableStack();
@@ -23,7 +23,7 @@ test("imports, checkpoints, readers, VACUUM and backups are not reported as dama
   const rows = Array.from({ length: 500 }, (_, at) => `{"petId":${at + 100},"name":"Pet"}`);
   for (let round = 0; round < 2; round++) {
     const stdin = rows.map((row) => row.replace("Pet", `Pet ${round}`)).join("\n");
-    // A checkpoint stops for this reader and leaves some pages older than others.
+    // A WAL checkpoint stops for this reader and leaves some pages older than others.
     reader.run("BEGIN");
     reader.query("SELECT count(*) FROM ledger").get();
     const imported = await place.runHere(["pets", "import", "-"], { stdin });

@@ -22,7 +22,7 @@ export async function listAhead(
   return ahead;
 }
 
-/** A damaged file cannot be restored, so nothing is lost with it. One that cannot be read now may be. */
+/** A damaged file cannot be restored, so nothing is lost with it. Other errors say nothing about the file. */
 function ofDamaged(error: unknown): undefined {
   if (!(error instanceof ServiceError) || error instanceof PlaceError) throw error;
 }

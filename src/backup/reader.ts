@@ -146,6 +146,7 @@ function rowsFrom(
       yield batch.map((line, index) => {
         const row = parseRow(table, missing, line);
         if (row) return row;
+        if (table.name === "ledger" && line.endsWith(",null]")) throw invalidBackup(file, unhashed);
         const number = count - batch.length + index + 1;
         throw damagedBackup(file, `row ${number} of table ${table.name} is invalid`);
       });
@@ -168,6 +169,10 @@ function rowsFrom(
     yield* readTable(inFile[at]!);
   };
 }
+
+/** Not damage: such a store was in order in earlier versions. The hash is the last column of the ledger. */
+const unhashed =
+  "has ledger rows without a hash, from a store that 0.1.0, 0.2.0 or 0.3.0 created; see docs/upgrading.md";
 
 function isTableLine(line: string | undefined, name: string): boolean {
   return line?.startsWith(`{"table":${JSON.stringify(name)},`) === true;

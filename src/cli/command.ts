@@ -93,7 +93,7 @@ export function command<
   const O extends readonly Operand[] = readonly [],
 >({ run, ...definition }: Definition<F, O>): UnlistedCommand {
   const defaults = { operands: [], flags: {}, settings: storeSettings };
-  // What was typed was checked against the declarations.
+  // The arguments were checked against the declarations.
   const checked = run as Definition<Flags, readonly Operand[]>["run"];
   return {
     ...defaults,

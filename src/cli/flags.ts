@@ -31,7 +31,7 @@ export function parseArguments(command: Command, args: readonly string[]): Input
 }
 
 interface Tokens {
-  /** Values by flag. One that takes no value has `on`. If a flag is repeated, the last one counts. */
+  /** Values by flag: `on` for a flag without a value. If a flag is repeated, the last value counts. */
   readonly flags: ReadonlyMap<string, string>;
   readonly operands: readonly string[];
 }
@@ -127,7 +127,7 @@ export function parseInteger(name: string, text: string, min: number): number {
   throw invalidRequest(`${name} ${rule}, not '${text}'`);
 }
 
-/** The same for a flag that need not be given. */
+/** The same for an optional flag. */
 export function parseOptional(name: string, text: string | undefined, min: number) {
   return text === undefined ? undefined : parseInteger(name, text, min);
 }

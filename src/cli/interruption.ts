@@ -9,9 +9,8 @@ const signals = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
 type Signal = (typeof signals)[number];
 
 /**
- * A signal ends a command that only reads at once. It also ends one that has not begun its change,
- * which says so. A change that has begun is finished first, because its outcome is unknown until the
- * store has responded.
+ * A signal ends a command that only reads at once. Before the change, it does the same with a message. A
+ * change that has begun is finished first: its outcome is unknown until the store has responded.
  */
 let phase: "reading" | "before the change" | "changing" = "reading";
 /** The signal that arrived while a change was under way. */

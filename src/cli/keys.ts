@@ -4,7 +4,7 @@ import { defaultScopes, roles, scopes } from "../domain/keys/keys.ts";
 import * as lifecycle from "../domain/keys/lifecycle.ts";
 import { planNames, plans } from "../domain/limits/plans.ts";
 import { InvalidField } from "../domain/running/errors.ts";
-import { isoOrNull } from "../domain/values/times.ts";
+import { hourMs, isoOrNull } from "../domain/values/times.ts";
 import { print } from "../output.ts";
 import { json, type UnlistedCommand } from "./command.ts";
 import { parseCount, parseDuration, parseList, parseTime } from "./flags.ts";
@@ -118,7 +118,7 @@ export const keyCommands: readonly UnlistedCommand[] = [
     flags: {
       overlap: {
         placeholder: "DURATION",
-        description: `How long the old secret stays valid, such as 30m, 24h or 7d. Default: ${lifecycle.defaultOverlapMs / 3_600_000}h.`,
+        description: `How long the old secret stays valid, such as 30m, 24h or 7d. Default: ${lifecycle.defaultOverlapMs / hourMs}h.`,
       },
       json,
     },

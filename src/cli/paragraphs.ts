@@ -1,3 +1,5 @@
+import { dayMs, hourMs, minuteMs } from "../domain/values/times.ts";
+
 /** No line of help is longer, so that it fits beside other windows. */
 export const lineWidthMax = 100;
 
@@ -39,9 +41,9 @@ export function counted(count: number, noun: string): string {
 }
 
 const units = [
-  { name: "d", ms: 86_400_000 },
-  { name: "h", ms: 3_600_000 },
-  { name: "min", ms: 60_000 },
+  { name: "d", ms: dayMs },
+  { name: "h", ms: hourMs },
+  { name: "min", ms: minuteMs },
 ] as const;
 
 /** A duration for people: "0.4 s", "12 s", "5 min 3 s", "2 d 4 h". */

@@ -1,3 +1,4 @@
+import { formatBytes } from "../domain/values/sizes.ts";
 import type { RowsOf, Snapshot } from "../domain/verification/store.ts";
 import { beforePrinting, isCapable, printable, withoutSecrets } from "../output.ts";
 
@@ -82,9 +83,7 @@ function lineOf(
   rate: number,
 ): string {
   const amount = (number: number) =>
-    unit === "bytes"
-      ? `${(number / 1e6).toFixed(1)} MB`
-      : `${Math.round(number).toLocaleString("en")} rows`;
+    unit === "bytes" ? formatBytes(number) : `${Math.round(number).toLocaleString("en")} rows`;
   // The total may be an estimate, so the work may be longer.
   const share = total ? ` ${Math.min(99, Math.floor((100 * count) / total))} %,` : "";
   const speed = rate > 0 ? `, ${amount(rate)}/s` : "";

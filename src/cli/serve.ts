@@ -88,7 +88,7 @@ async function serveUntilStopped(
 
 const inspectionMs = 5_000;
 
-/** With the settings of the other environment, its service has the ports and the store. That is named. */
+/** Names the other environment if the settings are its own: its service then has the ports and the store. */
 async function throwFor(config: Config, error: unknown): Promise<never> {
   // A store that cannot be reached would be waited for again.
   if (!(error instanceof ServiceError) || error.reason) throw error;

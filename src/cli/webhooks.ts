@@ -3,6 +3,7 @@ import { byCommand } from "../domain/audit/audit.ts";
 import { petStatuses } from "../domain/ledger/inventory.ts";
 import { causes } from "../domain/ledger/ledger.ts";
 import { lowStockRule } from "../domain/sales/sales.ts";
+import { hourMs } from "../domain/values/times.ts";
 import * as lifecycle from "../domain/webhooks/lifecycle.ts";
 import { createSendMessage } from "../domain/webhooks/requested-messages.ts";
 import { isConfirmed, type Webhook } from "../domain/webhooks/webhook.ts";
@@ -144,7 +145,7 @@ export const webhookCommands: readonly UnlistedCommand[] = [
     flags: {
       overlap: {
         placeholder: "DURATION",
-        description: `How long messages are also signed with the old secret, such as 30m, 24h or 7d. Default: ${lifecycle.defaultOverlapMs / 3_600_000}h.`,
+        description: `How long messages are also signed with the old secret, such as 30m, 24h or 7d. Default: ${lifecycle.defaultOverlapMs / hourMs}h.`,
       },
       json,
     },

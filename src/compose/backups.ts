@@ -71,7 +71,7 @@ export function openBackups(
     }
   }
 
-  /** While a bucket cannot be reached, what it had before. The next backup says what is wrong. */
+  /** Lists what a bucket had before if it cannot be reached now. The next backup reports the error. */
   async function listFiles() {
     listed = await listBackups(folder, filesListedMax).catch((error) => {
       if (!(error instanceof PlaceError)) throw error;

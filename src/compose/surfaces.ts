@@ -46,7 +46,7 @@ export function serveSurfaces(
   return served;
 }
 
-/** Of two surfaces with the same path, one would replace the other's authentication there. */
+/** If two surfaces had the same path, one would replace the other's authentication there. */
 function rejectSharedPaths(surfaces: Served["surfaces"]): void {
   const taken = new Set<string>();
   for (const { basePath, routes } of surfaces) {

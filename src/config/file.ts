@@ -118,7 +118,7 @@ function problemOf(key: string, value: TomlValue): string | undefined {
   return `unknown key '${shown}'${nearest ? `; did you mean '${nearest}'?` : ""}`;
 }
 
-/** Why a value cannot be that of the setting. Every setting also accepts a text. */
+/** Why the setting cannot have this value. Every setting also accepts a text. */
 function typeProblem(setting: Setting<unknown>, value: TomlValue): string | undefined {
   if (setting.flag === "config") return "config cannot be set in a settings file";
   const kind = kindOf(setting);

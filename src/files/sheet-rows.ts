@@ -18,9 +18,9 @@ export interface Book {
   readonly styles: readonly Style[];
 }
 
-/** Those with a value. */
+/** Rows with a value. */
 const rowsMax = 150_000;
-/** As written in the sheet, and of the texts to which its cells refer. */
+/** Characters of the sheet as it is written, and of the texts to which its cells refer. */
 const sheetCharactersMax = 64 * 1_048_576;
 /** A batch of rows is full when it has so many. */
 const batchCharacters = 1_048_576;
@@ -84,7 +84,7 @@ export function createRowReader(book: Book) {
     if (read.kind === "s" && typeof found === "string") count(found.length, found.length);
   }
 
-  /** Of a row, the tags count, too: each cell of it can keep a whole piece of the sheet in memory. */
+  /** The tags of a row count, too: each of its cells can keep a whole piece of the sheet in memory. */
   function count(more: number, inRow: number): void {
     characters.sheet += more;
     characters.batch += more;
@@ -176,8 +176,8 @@ function cellOf(
 const asText = "choose the type Text for this column, and write it again";
 
 /**
- * A spreadsheet keeps 15 digits of a number. One of more digits may have been rounded, and nothing
- * shows it, so it is refused. Fractions have up to 17 digits in the file, of which the last are noise.
+ * A spreadsheet keeps 15 digits of a number. A longer number may have been rounded without a trace, so it is
+ * refused. Fractions have up to 17 digits in the file, and the last ones are noise.
  */
 function numberCell(value: string, digits: number): Cell {
   const number = Number(value);

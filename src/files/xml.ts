@@ -36,7 +36,7 @@ export class Tag {
     }
   }
 
-  /** Of the tag, and of the text between the tag before and this one. */
+  /** The characters of the tag, and of the text since the tag before it. */
   get characters(): number {
     return this.#end - this.#before;
   }

@@ -1,10 +1,6 @@
-import {
-  type LimitDecision,
-  minuteMs,
-  setBackMsMax,
-  type Window,
-} from "../domain/limits/limits.ts";
+import { type LimitDecision, setBackMsMax, type Window } from "../domain/limits/limits.ts";
 import type { Clock } from "../domain/running/clock.ts";
+import { minuteMs } from "../domain/values/times.ts";
 
 /**
  * Counts requests without a valid key, by client address and minute, in this process only. Addresses

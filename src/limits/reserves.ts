@@ -1,8 +1,9 @@
-import { dayMs, minuteMs, type Usage } from "../domain/limits/limits.ts";
+import type { Usage } from "../domain/limits/limits.ts";
 import type { Limits } from "../domain/limits/plans.ts";
 import { every, inBackground, inTurn, whileAvailable } from "../domain/running/background.ts";
 import type { Log } from "../domain/running/events.ts";
 import type { ReturnedRequests, SharedUsageStore } from "../domain/usage/usage.ts";
+import { dayMs, minuteMs } from "../domain/values/times.ts";
 
 /** A reserve holds the requests of about this time. */
 const aheadMs = 50;
@@ -95,7 +96,7 @@ export function createReserves(store: Pick<SharedUsageStore, "giveBack">, log: L
       let reserve = reserves.get(keyId);
       if (!reserve) {
         if (Math.min(limits.perMinute, limits.perDay) < wantedMin * leftPerReserved) return false;
-        // None arrived for this long before, so a single request is not taken for a high rate.
+        // As if none had arrived for this long, so that one request does not look like a high rate.
         const measuredAt = performance.now() - idleMs;
         const counts = { size: 0, minuteStart: 0, dayStart: 0, full: 0, arrived: 0 };
         reserve = { ...counts, measuredAt, isCounting: false };

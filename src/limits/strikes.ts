@@ -1,14 +1,9 @@
-import {
-  type BanRules,
-  minuteMs,
-  strike,
-  strikesForBan,
-  type Usage,
-} from "../domain/limits/limits.ts";
+import { type BanRules, strike, strikesForBan, type Usage } from "../domain/limits/limits.ts";
 import type { Limits } from "../domain/limits/plans.ts";
 import { inBackground, whileAvailable } from "../domain/running/background.ts";
 import type { Log } from "../domain/running/events.ts";
 import type { CountedUsage, SharedUsageStore } from "../domain/usage/usage.ts";
+import { minuteMs } from "../domain/values/times.ts";
 
 export interface StrikesOptions {
   readonly usage: Pick<SharedUsageStore, "addStrikes" | "startBan">;

@@ -12,10 +12,11 @@ const retryMs = 20;
 const reportEveryMs = 10_000;
 
 /**
- * Writes text to a file descriptor without making the caller wait. There is one write at a time, on a thread of the runtime: a pipe that nobody reads does not
- * stop the service. Lines that arrive meanwhile wait. What the descriptor refuses, such as lines to a
- * full disk, is dropped. `waitingMax` is the number of characters that may wait. `onDropped` is called with
- * the number of dropped lines, once lines can be written again.
+ * Writes text to a file descriptor without making the caller wait. There is one write at a time, on a
+ * thread of the runtime: a pipe that nobody reads does not stop the service. Lines that arrive meanwhile
+ * wait. What the descriptor refuses, such as lines to a full disk, is dropped. `waitingMax` is the number
+ * of characters that may wait. `onDropped` is called with the number of dropped lines, once lines can be
+ * written again.
  */
 export function createLogWriter(
   fd: number,

@@ -34,7 +34,7 @@ export function openStore(
   return open(config, clock, { mayCreate: true, onCreated });
 }
 
-/** What a command does with a store. One that is opened for reading is not changed. */
+/** What a command does with a store. A store that is opened for reading is not changed. */
 export type Use = "reads" | "writes";
 
 /** Same as `openStore`, but rejects if there is no store. A wrong path would look like an empty store. */

@@ -1,4 +1,4 @@
-import { dayMs, minuteMs } from "../domain/limits/limits.ts";
+import { dayMs, minuteMs } from "../domain/values/times.ts";
 import { readChangesWaiting, readCountOf, readMebibytes } from "./readers.ts";
 import { count } from "./setting.ts";
 

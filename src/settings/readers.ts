@@ -1,5 +1,5 @@
 import { petsDeprecatedAt } from "../domain/catalogue/pets.ts";
-import { changesMax } from "../domain/ledger/changes.ts";
+import { changesMax } from "../domain/values/bounds.ts";
 import { findUser } from "../domain/values/hiding.ts";
 import { type Network, parseNetwork } from "../domain/values/networks.ts";
 import { formatInstant, parseDuration, parseInstant } from "../domain/values/times.ts";

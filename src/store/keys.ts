@@ -57,7 +57,7 @@ const findOther = `SELECT 1 FROM keys JOIN keys AS own ON own.id <> keys.id
     AND NOT EXISTS (SELECT 1 FROM bans
       WHERE key_id = keys.id AND lifted_at IS NULL AND until > $3::int8)`;
 
-/** Throws unless another owner can sign in. Of two who take that from each other, one comes first. */
+/** Throws unless another owner can sign in. Locks first: two owners cannot revoke each other at once. */
 function* assertOther({ touchKeys }: Dialect, keyId: string, now: number): Script<void> {
   yield* run(touchKeys);
   const others = yield* run(findOther, [keyId, roleScopes.owner, now]);

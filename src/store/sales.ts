@@ -1,6 +1,6 @@
 import { quantityMax } from "../domain/ledger/inventory.ts";
-import { dayMs } from "../domain/limits/limits.ts";
 import { type PetNumber, type SalesStore, salesRowsMax } from "../domain/sales/sales.ts";
+import { dayMs } from "../domain/values/times.ts";
 import type { Row } from "./rows.ts";
 import { readAll, readPage, run, type ScriptsOf } from "./statements.ts";
 

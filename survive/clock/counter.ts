@@ -1,5 +1,5 @@
 // Somebody who counts a shelf while goods are sold from it, with a device whose clock is wrong.
-import { dayMs } from "../../src/domain/limits/limits.ts";
+import { dayMs } from "../../src/domain/values/times.ts";
 import type { Round } from "../part.ts";
 import type { Instances } from "./instances.ts";
 import type { Caller } from "./promises.ts";

@@ -1,7 +1,7 @@
 // The instances whose clocks are moved: one on SQLite, or two on PostgreSQL that are about an hour apart.
 
 import { join } from "node:path";
-import { dayMs, minuteMs } from "../../src/domain/limits/limits.ts";
+import { dayMs, minuteMs } from "../../src/domain/values/times.ts";
 import { startFleet } from "../../test/support/instances/fleet.ts";
 import { jumpBy, makeTimeMovable } from "../../test/support/instances/movable-time.ts";
 import { createKey, importPets } from "../../test/support/stocking.ts";

@@ -1,4 +1,4 @@
-import { dayMs } from "../../src/domain/limits/limits.ts";
+import { dayMs } from "../../src/domain/values/times.ts";
 import type { Part } from "../part.ts";
 import { openTrialDatabase } from "./database.ts";
 import { compileClock } from "./movable-clock.ts";

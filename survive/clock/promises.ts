@@ -1,5 +1,5 @@
 // What clients are promised while clocks jump. Each promise is checked after every step of a clock.
-import { dayMs } from "../../src/domain/limits/limits.ts";
+import { dayMs } from "../../src/domain/values/times.ts";
 import type { Round } from "../part.ts";
 
 const hourMs = 3_600_000;

@@ -1,5 +1,5 @@
 // The counts of requests that several instances share, as the database keeps them.
-import { correct, dayMs, minuteMs, newUsage, type Usage } from "../../src/domain/limits/limits.ts";
+import { correct, newUsage, type Usage } from "../../src/domain/limits/limits.ts";
 import type { Limits } from "../../src/domain/limits/plans.ts";
 import type {
   CountedUsage,
@@ -7,6 +7,7 @@ import type {
   StrikeCount,
   TakeRequest,
 } from "../../src/domain/usage/usage.ts";
+import { dayMs, minuteMs } from "../../src/domain/values/times.ts";
 import { call, never, type Process } from "./process.ts";
 import type { World } from "./time.ts";
 

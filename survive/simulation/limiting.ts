@@ -3,12 +3,12 @@ import {
   type BanRules,
   type LimitDecision,
   type Limiter,
-  minuteMs,
   setBackMsMax,
 } from "../../src/domain/limits/limits.ts";
 import type { Limits } from "../../src/domain/limits/plans.ts";
 import { ServiceError, unavailable } from "../../src/domain/running/errors.ts";
 import type { Ban, SavedUsage, UsageStore } from "../../src/domain/usage/usage.ts";
+import { minuteMs } from "../../src/domain/values/times.ts";
 import { createLocalLimiter } from "../../src/limits/local.ts";
 import { createSharedLimiter } from "../../src/limits/shared.ts";
 import { type CountingProcess, createCounters, hold } from "./counters.ts";

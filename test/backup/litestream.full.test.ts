@@ -12,9 +12,9 @@ import {
 import { call } from "../support/service.ts";
 import { createKey, unlimited } from "../support/stocking.ts";
 
-// A checkpoint removes pages from the log, also those that Litestream has not copied yet.
+// A WAL checkpoint removes pages from the log, also those that Litestream has not copied yet.
 for (const check of [[], ["--replica-check", "true"]]) {
-  test(`an import and an update run ${check.length ? "no checkpoint" : "a checkpoint"} with "${check.join(" ")}"`, async () => {
+  test(`an import and an update run ${check.length ? "no" : "a"} WAL checkpoint with "${check.join(" ")}"`, async () => {
     const place = openWorkspace();
     try {
       const file = place.path("data/production.db");

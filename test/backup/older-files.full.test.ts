@@ -169,11 +169,20 @@ test("a backup of other tables is refused with the version that can restore it",
   expectUsageError(ran, "was made by petstore 0.15.0, whose tables differ");
 });
 
-test("a backup with a row without a hash is refused", async () => {
+test("a backup with a row without a hash is refused, and not as a damaged one", async () => {
   const { ran } = await restoreChanged(({ lines }) => ({
     lines: lines.map((line) => line.replace(/^(\[14,.*),"[0-9a-f]{64}"\]$/, "$1,null]")),
   }));
-  expectUsageError(ran, "row 14 of table ledger is invalid");
+  expectUsageError(ran, "has ledger rows without a hash, from a store that 0.1.0, 0.2.0 or 0.3.0");
+  expect(ran.err).toContain("docs/upgrading.md");
+  expect(ran.err).not.toContain("damaged");
+});
+
+test("a backup with an invalid row is damaged", async () => {
+  const { ran } = await restoreChanged(({ lines }) => ({
+    lines: lines.map((line) => line.replace(/^(\[14,.*),"[0-9a-f]{64}"\]$/, '$1,"0"]')),
+  }));
+  expectUsageError(ran, "is damaged: row 14 of table ledger is invalid");
 });
 
 test("a backup may lack the last columns of pets, which then have the value of a new pet", async () => {

@@ -38,7 +38,7 @@ test("a total that was too small never shows 100 %, and bytes have a unit of the
   progress.advance(5_000_000);
   nowMs = 10_000;
   progress.advance(20_000_000);
-  expect(written).toEqual([`${remove}Writing: 99 %, 25.0 MB, 2.0 MB/s`]);
+  expect(written).toEqual([`${remove}Writing: 99 %, 25 MB, 2 MB/s`]);
   // A message that interrupts the work removes the line too.
   clearProgress();
   expect(written.slice(1)).toEqual([remove]);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isApiError, type PetstoreClient } from "../../client/src/index.ts";
-import { dayMs, minuteMs } from "../../src/domain/limits/limits.ts";
+import { dayMs, minuteMs } from "../../src/domain/values/times.ts";
 import { ManualClock, runToCompletion } from "../support/client/manual-clock.ts";
 import { rejectionOf } from "../support/client/rejection.ts";
 import { StockedService } from "../support/client/stocked-service.ts";

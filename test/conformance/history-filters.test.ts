@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { Unit } from "../../src/domain/ledger/ledger.ts";
-import { rowsExaminedMax } from "../../src/domain/ledger/store.ts";
+import { rowsExaminedMax } from "../../src/domain/values/bounds.ts";
 import { onEveryEngine } from "../support/conformance.ts";
 import { nextOf, pagesFrom, seqsOf, upTo } from "../support/history.ts";
 import { expectError } from "../support/responses.ts";

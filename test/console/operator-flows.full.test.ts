@@ -185,13 +185,13 @@ test("a good file shows every difference, and is imported only after the decisio
   expect(rows).toContain("1quantity1012");
   expect(rows).toContain(`${wideId}nameLast${markup}`);
   expect(rows).toContain("5quantity4");
-  expect(await page.locator(".import-counts").textContent()).toBe("New1Changed2Unchanged0");
+  expect(await page.locator(".import-totals").textContent()).toBe("New1Changed2Unchanged0");
   expect((await service.store.inventory.readHead()).seq).toBe(before);
   expect(await seriousFindings(page)).toEqual([]);
 
   await button("Import 3 pets").click();
   await region("Result").waitFor();
-  expect(await page.locator(".import-counts").textContent()).toBe("New1Changed2Unchanged0");
+  expect(await page.locator(".import-totals").textContent()).toBe("New1Changed2Unchanged0");
   const { json } = await service.call("GET", `/changes?after=${before}`, { key });
   expect(json).toMatchObject([
     { petId: 1, after: { quantity: 12 }, cause: "import", keyName: "Ada" },

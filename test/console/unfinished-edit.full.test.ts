@@ -21,7 +21,10 @@ import {
   shows,
 } from "../support/stock-view.ts";
 
-/** An edit that is not finished moves no focus, takes no key meant for another field, and is saved only by its own keys and buttons. */
+/**
+ * An edit that is not finished moves no focus, takes no key meant for another field, and is saved only by
+ * its own keys and buttons.
+ */
 
 let service: TestService;
 let opened: ConsolePage;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { getKeyStatus } from "../../src/domain/keys/lifecycle.ts";
-import { dayMs, minuteMs } from "../../src/domain/limits/limits.ts";
+import { dayMs, minuteMs } from "../../src/domain/values/times.ts";
 import { anEntry } from "../support/audit.ts";
 import {
   engines,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dashboard } from "../../scripts/dashboard.ts";
-import { dayMs } from "../../src/domain/limits/limits.ts";
 import { backupAgeMsMax, drillAgeMsMax, endingMs } from "../../src/domain/operations/attention.ts";
 import { events } from "../../src/domain/running/events.ts";
+import { dayMs } from "../../src/domain/values/times.ts";
 import { type Exposition, scrape } from "../support/metrics.ts";
 import { type MetricUse, metricsIn } from "../support/promql.ts";
 import { engines, startTestService, type TestService } from "../support/service.ts";

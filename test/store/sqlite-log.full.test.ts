@@ -17,7 +17,7 @@ test("the write-ahead log is short again after a long read, however long it beca
   await service.store.transfer.snapshot(async ({ readHead }) => {
     const before = await readHead();
     for (let round = 1; walMiB() < 32; round++) await updateAll(round);
-    // The checkpoint cannot finish: the reader still sees the state from before.
+    // The WAL checkpoint cannot finish: the reader still sees the state from before.
     expect(await readHead()).toEqual(before);
   });
   // A moment later: the service itself may be reading.

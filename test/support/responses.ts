@@ -29,7 +29,10 @@ export function limitsOf(answer: Pick<TestResponse, "headers">) {
   };
 }
 
-/** An error as the specification defines it: three fields, with the status of the response. That of a batch also names lines. */
+/**
+ * An error as the specification defines it: three fields, with the status of the response. That of a batch
+ * also names lines.
+ */
 export function expectError(answer: TestResponse, code: ErrorCode, lines = 0): void {
   expect(`${answer.status} ${answer.text}`).toStartWith(`${statusOf[code]} {`);
   const body = answer.json as Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { byCommand } from "../../src/domain/audit/audit.ts";
 import { rotateKey } from "../../src/domain/keys/lifecycle.ts";
-import { dayMs, minuteMs } from "../../src/domain/limits/limits.ts";
+import { dayMs, minuteMs } from "../../src/domain/values/times.ts";
 import { onEngine } from "../support/conformance.ts";
 import { expectError, expectUnchanged } from "../support/responses.ts";
 import { startTestService, surfaceEngine, type TestResponse } from "../support/service.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { dayMs } from "../../src/domain/limits/limits.ts";
+import { dayMs } from "../../src/domain/values/times.ts";
 import {
   startTestService,
   surfaceEngine,

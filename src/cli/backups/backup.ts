@@ -7,6 +7,7 @@ import { commandLine } from "../../command-lines.ts";
 import type { Config } from "../../config.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
+import { formatBytes } from "../../domain/values/sizes.ts";
 import type { Snapshot } from "../../domain/verification/store.ts";
 import { systemClock } from "../../opening/engines.ts";
 import { print, printWarning } from "../../output.ts";
@@ -107,10 +108,11 @@ function printSummary(
   keyId?: string,
 ): void {
   const { at, seq, hash, rows, bytes } = manifest;
-  const size = bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
   const content = `${counted(rows.pets!, "pet")}, ${counted(rows.ledger!, "ledger row")} and ${counted(rows.keys!, "key")}`;
   const encrypted = keyId === undefined ? "" : `, encrypted with the key ${keyId}`;
-  print(`Backed up ${content} to ${file} (${size}${encrypted}) in ${elapsedText(durationMs)}.`);
+  print(
+    `Backed up ${content} to ${file} (${formatBytes(bytes)}${encrypted}) in ${elapsedText(durationMs)}.`,
+  );
   print(`It has every update up to ${at}. The ledger ends at ${seq}:${hash}`);
   print(`To check that it can be restored: ${commandLine(config, ["drill", file])}`);
 }

@@ -22,16 +22,16 @@ export class ChangeList implements LoadedSource<LedgerRange> {
   /** All changes from this number on were examined. */
   readonly before = signal(0);
   readonly follower: Follower<OlderChanges & { readonly range: LedgerRange }>;
-  readonly #count: number;
+  readonly #rowsAtOnce: number;
 
-  /** Loads `count` changes at a time. */
-  constructor(filter: ChangeFilter, count: number) {
+  /** Loads `rowsAtOnce` changes at a time. */
+  constructor(filter: ChangeFilter, rowsAtOnce: number) {
     this.filter = filter;
-    this.#count = count;
+    this.#rowsAtOnce = rowsAtOnce;
     this.follower = new Follower({
       load: async (leaving) => {
         const range = await rangeOf(filter, leaving);
-        return { range, ...(await listOlder(filter, range, count, leaving)) };
+        return { range, ...(await listOlder(filter, range, rowsAtOnce, leaving)) };
       },
       show: ({ range, rows, before }, early) => {
         this.rows.value = rows;
@@ -55,7 +55,7 @@ export class ChangeList implements LoadedSource<LedgerRange> {
   async loadOlder(low: number): Promise<void> {
     const { signal: leaving } = this.follower;
     const { value: high } = this.before;
-    const found = await listOlder(this.filter, { low, high }, this.#count, leaving);
+    const found = await listOlder(this.filter, { low, high }, this.#rowsAtOnce, leaving);
     // If the list was cut meanwhile, these rows no longer follow its last one.
     if (leaving.aborted || high !== this.before.value) return;
     batch(() => {
@@ -100,8 +100,8 @@ export class ChangeList implements LoadedSource<LedgerRange> {
 const rowsShownAfterDrop = 500;
 
 /** The changes that match a filter, followed while the component is shown. */
-export function useChangeList(filter: ChangeFilter, count: number): ChangeList {
-  const list = useMemo(() => new ChangeList(filter, count), [filterQuery(filter)]);
+export function useChangeList(filter: ChangeFilter, rowsAtOnce: number): ChangeList {
+  const list = useMemo(() => new ChangeList(filter, rowsAtOnce), [filterQuery(filter)]);
   useEffect(() => {
     void list.follower.start();
     return () => list.follower.stop();

@@ -1,3 +1,4 @@
+import { rowsExaminedMax } from "../../domain/values/bounds.ts";
 import { ApiError, type PageOf, request, requestPage } from "../client/api.ts";
 import type { LedgerRow } from "../client/types.ts";
 import { type ChangeFilter, matchesFilter } from "./change-filter.ts";
@@ -18,8 +19,6 @@ export interface LedgerRange {
   readonly high: number;
 }
 
-/** The API examines this many rows for one page. */
-const rowsExaminedMax = 10_000;
 const pageRowsMax = 1_000;
 /** With a rare key, cause or request, the search stops here and the person decides whether to go on. */
 const stepsMax = 12;
@@ -43,22 +42,22 @@ async function firstSince(time: string, signal: AbortSignal): Promise<number | u
   return first?.seq;
 }
 
-/** Returns about `count` changes that match: the newest ones of a range. */
+/** Returns about `rowsWanted` changes that match: the newest ones of a range. */
 export async function listOlder(
   filter: ChangeFilter,
   { low, high }: LedgerRange,
-  count: number,
+  rowsWanted: number,
   signal: AbortSignal,
 ): Promise<OlderChanges> {
   const isNarrow = filter.keyId + filter.cause + filter.requestId + filter.session !== "";
   const rows: LedgerRow[] = [];
   let before = high;
-  let size = isNarrow ? pageRowsMax : count;
-  for (let steps = 0; steps < stepsMax && rows.length < count && before > low; steps += 1) {
+  let size = isNarrow ? pageRowsMax : rowsWanted;
+  for (let steps = 0; steps < stepsMax && rows.length < rowsWanted && before > low; steps += 1) {
     const found =
       filter.petId === ""
         ? await listRange(filter, { low: Math.max(low, before - size), high: before }, signal)
-        : await listOfPet(filter, { low, high: before }, count, signal);
+        : await listOfPet(filter, { low, high: before }, rowsWanted, signal);
     rows.push(...found.rows);
     before = found.before;
     // The rows of a request follow each other, so nothing of it comes before another row.
@@ -92,10 +91,10 @@ async function listRange(
 async function listOfPet(
   filter: ChangeFilter,
   { low, high }: LedgerRange,
-  count: number,
+  rowsWanted: number,
   signal: AbortSignal,
 ): Promise<OlderChanges> {
-  const path = `/stock/${filter.petId}/history?before=${high}&after=${low - 1}&limit=${count}`;
+  const path = `/stock/${filter.petId}/history?before=${high}&after=${low - 1}&limit=${rowsWanted}`;
   const { items, next } = await requestPage<LedgerRow>(path, signal).catch(noHistory);
   const rows = items.filter((row) => matchesFilter(filter, row));
   return { rows, before: next === undefined ? low : items.at(-1)!.seq };

@@ -24,9 +24,9 @@ export function UndoTogether({ query, close }: Props) {
   const source = useLoaded((signal) => undo("dryRun=true", { signal }));
   const { value: state } = source.state;
   const { asOf, undone = 0, changed = 0 } = state.kind === "ready" ? state.value : {};
-  const count = undone + (force.value ? changed : 0);
+  const total = undone + (force.value ? changed : 0);
   async function submit(form: FormData): Promise<void> {
-    if (count === 0) return close();
+    if (total === 0) return close();
     const reason = String(form.get("reason")).trim() || undefined;
     const result = await undo(`asOf=${asOf}`, { body: { reason, force: force.value } });
     const text = `${countOf(result.undone, "pet")} undone`;
@@ -40,7 +40,7 @@ export function UndoTogether({ query, close }: Props) {
       close={close}
       isWide
       submit={submit}
-      action={count === 0 ? "Close" : `Undo ${countOf(count, "pet")}`}
+      action={total === 0 ? "Close" : `Undo ${countOf(total, "pet")}`}
       isDangerous={force.value}
     >
       <WhenLoaded source={source}>
@@ -71,7 +71,7 @@ export function UndoTogether({ query, close }: Props) {
           </>
         )}
       </WhenLoaded>
-      {count > 0 && <ReasonField />}
+      {total > 0 && <ReasonField />}
     </FormDialog>
   );
 }

@@ -48,7 +48,7 @@ function Who({ row }: { readonly row: AuditRow }) {
   );
 }
 
-/** What a new thing does not have is not worth a line, and its name is beside it. */
+/** For a new or removed thing, empty fields are not worth a line, and the name is beside it already. */
 function hiddenFields({ action, details }: AuditRow): readonly string[] {
   if (!/\.(?:created|removed)$/.test(action)) return [];
   return ["name", ...Object.keys(details).filter((name) => details[name] === null)];

@@ -1,12 +1,11 @@
 import { backupAgeMsMax, drillAgeMsMax } from "../../domain/operations/attention.ts";
 import { quoted } from "../../domain/values/shell.ts";
+import { minuteMs } from "../../domain/values/times.ts";
 import type { Backups, MaintenanceRuns } from "../client/types.ts";
 import { Card } from "../parts/card.tsx";
 import { Time, useNow } from "../parts/time.tsx";
 import { capitalized, countOf, formatSeconds } from "../texts/formats.ts";
 import { relativeTime } from "../texts/times.ts";
-
-const minuteMs = 60_000;
 
 /** The age of the newest backup. */
 export function LastCard({ last, files, everySeconds }: Backups) {

@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
+import { dayMs } from "../../domain/values/times.ts";
 import { type Column, Table } from "../parts/table.tsx";
 import { capitalized, formatCount } from "../texts/formats.ts";
 import { dayAndTime } from "../texts/times.ts";
 import { type Bars, groupBars, type Series } from "./groups.ts";
 import { layOut, type Plot, useWidth } from "./plot.tsx";
 import { Readout } from "./readout.tsx";
-import { dayMs } from "./scales.ts";
 
 interface Props {
   /** What the chart shows. Screen readers say it. */

@@ -1,9 +1,9 @@
-import { dayMs } from "./scales.ts";
+import { dayMs } from "../../domain/values/times.ts";
 
 /** Numbers at regular times, for example the requests of each minute. */
 export interface Series {
   readonly name: string;
-  /** Which of the colors of charts. */
+  /** The number of a chart color. */
   readonly color: 1 | 3 | 4;
   readonly values: readonly number[];
 }

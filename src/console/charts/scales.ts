@@ -1,8 +1,6 @@
-// Where the ticks of an axis are, and what they say.
+import { dayMs, hourMs, minuteMs } from "../../domain/values/times.ts";
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-export const dayMs = 24 * hourMs;
+// Where the ticks of an axis are, and what they say.
 
 /** Whole numbers from 0 up to at least `max`, at round distances. There are at most `countMax` + 1. */
 export function valueTicks(max: number, countMax = 4): readonly number[] {

@@ -1,9 +1,9 @@
+import { minuteMs } from "../../domain/values/times.ts";
 import type { TotalUsage, Usage } from "../client/types.ts";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
 import { BarChart } from "./bars.tsx";
 
-const minuteMs = 60_000;
 const stepMsOf = { minute: minuteMs, day: 1_440 * minuteMs };
 
 interface Props {

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { namedPetsMax } from "../../domain/values/bounds.ts";
 import { request } from "./api.ts";
 import { listen } from "./live.ts";
 import { onRenamed, whenWatchingNames } from "./renames.ts";
@@ -16,8 +17,6 @@ const wanted = new Set<string>();
 const asked = new Set<string>();
 let isAsking = false;
 
-/** The API takes this many ids at once. */
-const idsMax = 200;
 /** More names than this are forgotten, and those in view loaded again. */
 const namesMax = 10_000;
 
@@ -34,8 +33,8 @@ export function findPetName(petId: string): string | undefined {
 /** Loads what people recognise these pets by. Those that do not exist are left out. */
 export async function describePets(petIds: readonly string[]): Promise<readonly PetName[]> {
   const found: PetName[] = [];
-  for (let start = 0; start < petIds.length; start += idsMax) {
-    const ids = petIds.slice(start, start + idsMax).join();
+  for (let start = 0; start < petIds.length; start += namedPetsMax) {
+    const ids = petIds.slice(start, start + namedPetsMax).join();
     found.push(...(await request<readonly PetName[]>(`/pets?ids=${ids}`)));
   }
   return found;
@@ -87,18 +86,18 @@ function learn(found: readonly PetName[]): void {
   const next = new Map(known.size > namesMax ? [] : known);
   const byId = new Map(found.map(({ petId, name }) => [petId, name]));
   for (const petId of asked) next.set(petId, byId.get(petId) ?? null);
-  // Before the page is drawn again: what it still does not find is wanted.
+  // Before the page is drawn again, which asks for the names that are still missing.
   asked.clear();
   names.value = next;
 }
 
-/** The page asks again for those in view. A name that is on its way may be an old one. */
+/** The page asks again for the names in view. A response that is on its way may have an old name. */
 function forget(petIds: Iterable<string>): void {
   const next = new Map(names.peek());
-  let count = 0;
+  let forgotten = 0;
   for (const petId of petIds) {
-    if (next.delete(petId)) count += 1;
-    if (asked.delete(petId)) count += 1;
+    if (next.delete(petId)) forgotten += 1;
+    if (asked.delete(petId)) forgotten += 1;
   }
-  if (count > 0) names.value = next;
+  if (forgotten > 0) names.value = next;
 }

@@ -3,7 +3,8 @@
 // 1. Write `src/console/NAME/view.tsx` with a default export, a component that takes ViewProps
 //    (parts/view.ts). Give it one <h1 class="view-title"> and what it shows. Optionally export `shortcuts`,
 //    which the keyboard help lists.
-// 2. Add a line to `views` below, with the least role that can use it, and an icon with its name to `icons` in parts/icon.tsx.
+// 2. Add a line to `views` below, with the least role that can use it, and an icon with its name to `icons`
+//    in parts/icon.tsx.
 // 3. Styles: add NAME/NAME.css and an @import in console.css. Use the tokens and classes of src/kit. A
 //    style={{…}} is only for values that are computed. The browser refuses style="…" and innerHTML.
 // 4. Add the view to the list in scripts/screenshots.ts, and a test to test/console/.

@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals";
+import { hourMs } from "../../domain/values/times.ts";
 import { navigate } from "../page/router.ts";
 import { Button } from "../parts/button.tsx";
 import { choicesOf, SelectField } from "../parts/choices.tsx";
 import { localInputValue, readLocalInput } from "../texts/times.ts";
 
-const hourMs = 3_600_000;
 const shortcutHours = Object.entries({ "An hour ago": 1, "A day ago": 24, "A week ago": 168 });
 
 const kinds = choicesOf({ time: "at a time", change: "after a change" });

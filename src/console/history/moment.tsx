@@ -12,7 +12,7 @@ import { compareWithNow, isDifferent, loadPast, type PastInventory } from "./mom
 import { MomentTable } from "./moment-table.tsx";
 
 /** The whole inventory at a moment, and what is different now. */
-export function Moment({ at }: { readonly at: string }) {
+export function MomentView({ at }: { readonly at: string }) {
   return (
     <>
       <MomentForm key={at} at={at} />

@@ -5,7 +5,7 @@ import type { ViewProps } from "../parts/view.ts";
 import { openScanned } from "../stock/scanned.ts";
 import { ChoosePet } from "./choose-pet.tsx";
 import { EntryHistory } from "./entry-history.tsx";
-import { Moment } from "./moment.tsx";
+import { MomentView } from "./moment.tsx";
 
 /**
  * /history lets the person choose a pet, /history/ID shows one, and /history/moment the whole
@@ -30,7 +30,7 @@ export default function HistoryView({ rest, query }: ViewProps) {
         </a>
       </nav>
       {isMoment ? (
-        <Moment at={query.get("at") ?? ""} />
+        <MomentView at={query.get("at") ?? ""} />
       ) : isPetId(rest) ? (
         <EntryHistory key={rest} petId={rest} />
       ) : (

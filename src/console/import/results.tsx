@@ -38,7 +38,7 @@ export function Checked({ upload, result, at }: Done) {
       </section>
     );
   }
-  const count = created + changed;
+  const total = created + changed;
   const one = upload.what === "pets" ? "pet" : "order";
   return (
     <section class="stack" aria-label="Differences">
@@ -46,8 +46,8 @@ export function Checked({ upload, result, at }: Done) {
         <FileName upload={upload} /> was checked at {clockTime(at)}. Nothing has changed yet.
       </p>
       {fields}
-      <Counts {...result} />
-      {count === 0 ? (
+      <Totals {...result} />
+      {total === 0 ? (
         <p class="notice">
           Everything in the file is already in the store. There is nothing to import.
         </p>
@@ -55,14 +55,14 @@ export function Checked({ upload, result, at }: Done) {
         <DifferenceTable differences={differences} one={one} />
       )}
       <Actions upload={upload}>
-        {count > 0 && (
+        {total > 0 && (
           <Button
             kind="primary"
             onClick={async () =>
               (await areMeant(quantitiesOf(upload, result))) && applyImport(upload)
             }
           >
-            Import {countOf(count, one)}
+            Import {countOf(total, one)}
           </Button>
         )}
       </Actions>
@@ -90,7 +90,7 @@ export function Imported({ upload, result }: Done) {
           <FileName upload={upload} /> has been imported.
         </span>
       </p>
-      <Counts {...result} />
+      <Totals {...result} />
       <div class="row">
         <LinkButton kind="primary" to={isPets ? "/stock" : "/orders"}>
           {isPets ? "Open the stock" : "Open the orders"}
@@ -104,11 +104,11 @@ export function Imported({ upload, result }: Done) {
   );
 }
 
-function Counts({ created, changed, unchanged }: Import) {
-  const counts = { New: created, Changed: changed, Unchanged: unchanged };
+function Totals({ created, changed, unchanged }: Import) {
+  const totals = { New: created, Changed: changed, Unchanged: unchanged };
   return (
-    <div class="grid import-counts">
-      {Object.entries(counts).map(([label, value]) => (
+    <div class="grid import-totals">
+      {Object.entries(totals).map(([label, value]) => (
         <div class="card tile" key={label}>
           <p class="small muted">{label}</p>
           <p class="stat">{formatCount(value)}</p>

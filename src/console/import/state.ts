@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { mapCharactersMax } from "../../domain/values/bounds.ts";
 import { ApiError, messageOf } from "../client/api.ts";
 import { onSignOut } from "../client/session.ts";
 import type { Import } from "../client/types.ts";
@@ -48,11 +49,12 @@ export function checkFile(file: File, format: Format): Promise<void> {
   return send({ what, file, format, map, isDryRun: true });
 }
 
-/** As many as the service takes. The oldest are forgotten first. */
-const mapCharactersMax = 4_000;
 const storageName = (what: ImportKind) => `petstore-import-${what}`;
 
-/** Keeps the fields of columns in this browser, so that the next file of the same kind needs no work. */
+/**
+ * Keeps the fields of columns in this browser, so that the next file of the same kind needs no work. The
+ * oldest are forgotten first.
+ */
 export function rememberHeaders(what: ImportKind, map: Upload["map"]): Upload["map"] {
   const pairs = Object.entries(map);
   while (pairs.join().length > mapCharactersMax) pairs.shift();

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { isPlan, limitMax, type Plan, planNames, plans } from "../../domain/limits/plans.ts";
 import { nameCharactersMax } from "../../domain/values/texts.ts";
+import { dayMs } from "../../domain/values/times.ts";
 import { ShownError } from "../client/api.ts";
 import type { Key, KeyChange, NewKey, NewKeyScopes, OperatorRole } from "../client/types.ts";
 import { ChoiceList, Select } from "../parts/choices.tsx";
@@ -8,7 +9,6 @@ import { TextField } from "../parts/fields.tsx";
 import { dayAndTime } from "../texts/times.ts";
 import { hasOwnLimits, limitsText, planTitle, roleChoices, scopeMeanings } from "./terms.ts";
 
-const dayMs = 86_400_000;
 const periods = [
   ["never", "Never"],
   ["30", "In 30 days"],

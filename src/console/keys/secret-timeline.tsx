@@ -1,7 +1,7 @@
+import { minuteMs } from "../../domain/values/times.ts";
 import type { KeySecret } from "../client/types.ts";
 import { Time, useNow } from "../parts/time.tsx";
 
-const minuteMs = 60_000;
 const width = 100;
 const barHeight = 6;
 const rowHeight = 10;

@@ -30,7 +30,7 @@ export function usePolled<T>(path: string, everyMs = 5_000): LoadedSource<T> {
     const reloadIfSeen = async () => document.hidden || source.reload();
     const poll = async () => {
       for (;;) {
-        // The next request waits for the end of this one, so that a slow service is not asked faster.
+        // The next request waits for the end of this one, so that requests to a slow service do not pile up.
         await pause(everyMs, signal);
         await reloadIfSeen();
       }

@@ -78,7 +78,7 @@ function end(code: string, takeElsewhere: Take): void {
     // Also if it is the same: half a date has no value yet.
     enter(field, value, field.matches("select") ? ["input", "change"] : ["input"]);
   }
-  // What was closed is gone after the page has been drawn, which is before this.
+  // Runs after the page has been drawn, so what was closed is gone.
   queueMicrotask(() => {
     // Where the scan began may have been drawn again.
     if (origin?.isConnected === false) document.getElementById(origin.id)?.focus();

@@ -4,7 +4,7 @@ import type { Signal } from "@preact/signals";
 const keyMsMax = 30;
 /** One key may come late. */
 const pauseMsMax = 2 * keyMsMax;
-/** What is shorter can be a quantity that somebody types fast. */
+/** A shorter text can be a quantity that somebody types fast. */
 const codeCharactersMin = 8;
 
 type Press = Pick<KeyboardEvent, "key" | "timeStamp" | "repeat" | "ctrlKey" | "altKey" | "metaKey">;
@@ -56,12 +56,12 @@ export class Scans {
 
 const closable: Signal<unknown>[] = [];
 
-/** Says that keys open what this signal has. What the keys of a scan open is closed again. */
+/** Registers a signal by which keys open something. The end of a scan closes it again. */
 export function closedByScan(opened: Signal<unknown>): void {
   closable.push(opened);
 }
 
-/** What a scan that begins now closes at its end. */
+/** The signals that are closed now. A scan that begins now resets them at its end. */
 export function listClosed(): readonly Signal<unknown>[] {
   return closable.filter((one) => one.peek() === undefined);
 }

@@ -1,4 +1,5 @@
 import { type Signal, signal } from "@preact/signals";
+import { changesMax } from "../../domain/values/bounds.ts";
 import { ApiError, createIdempotencyKey, messageOf, request } from "../client/api.ts";
 import { session } from "../client/session.ts";
 import type { AppliedChanges, FailedLine, StockChange } from "../client/types.ts";
@@ -10,12 +11,8 @@ export interface Batch {
   readonly changes: readonly StockChange[];
 }
 
-/** The API takes this many changes at once. */
-export const batchSizeMax = 1_000;
-
-export function toBatches(changes: readonly StockChange[], size = batchSizeMax): readonly Batch[] {
-  const count = Math.ceil(changes.length / size);
-  return Array.from({ length: count }, (_, index) => ({
+export function toBatches(changes: readonly StockChange[], size = changesMax): readonly Batch[] {
+  return Array.from({ length: Math.ceil(changes.length / size) }, (_, index) => ({
     key: createIdempotencyKey(),
     changes: changes.slice(index * size, (index + 1) * size),
   }));

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { changesMax } from "../../domain/values/bounds.ts";
 import { messageOf } from "../client/api.ts";
 import { may } from "../client/session.ts";
 import type { PetStatus } from "../client/types.ts";
@@ -9,15 +10,15 @@ import { ReasonInput } from "../parts/reason-field.tsx";
 import { statusChoices } from "../parts/status.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { stockQuery } from "./address.ts";
-import { batchSizeMax, countChanges } from "./batches.ts";
+import { countChanges } from "./batches.ts";
 import { applyToSelected, bulk, sendBulk } from "./bulk.ts";
 import { readChange } from "./quantity-reader.tsx";
 import { clearSelection, selected } from "./selection.ts";
 import { table } from "./state.ts";
 
 /**
- * Changes all selected rows. What is left after the connection was lost comes first, also when the
- * table was loaded again and no row is selected any more.
+ * Changes all selected rows. Changes left over from a lost connection come first, even if the table was
+ * loaded again and no row is selected.
  */
 export function BulkBar() {
   if (!may("clerk")) return null;
@@ -115,7 +116,7 @@ function BulkForm() {
       <button type="submit" class="button primary" disabled={progress !== undefined}>
         {progress ? `${formatCount(progress.applied)} of ${formatCount(progress.total)}` : "Apply"}
       </button>
-      {size <= batchSizeMax && (
+      {size <= changesMax && (
         <LinkButton to={`/stock/delivery${stockQuery.value}`}>Receive…</LinkButton>
       )}
       <Button isDisabled={progress !== undefined} onClick={clearSelection}>

@@ -57,7 +57,7 @@ export function CountPanel() {
     error.value = text.trim() === "" ? quantityRule : "";
     if (!pet || error.value !== "") return;
     const reading = readQuantity(text, [pet]);
-    // It is made now, and not when it is confirmed.
+    // The count is of this moment, not of the confirmation.
     const made = countNow(row!);
     try {
       const counted = await reading;
@@ -114,7 +114,7 @@ export function CountPanel() {
   );
 }
 
-/** What is typed next replaces what is there. */
+/** Selects the text, so that typing replaces it. */
 const selectAll = (event: Event) => (event.currentTarget as HTMLInputElement).select();
 
 interface CountFormProps {

@@ -96,7 +96,7 @@ export function recordCount(row: number, made: Count, counted: number): void {
   announce(`${names[row]}: ${counted}${difference === 0 ? "" : `, difference ${difference}`}`);
 }
 
-/** Places a count at the end of the ledger. What was expected is known if the page has heard of all before it. */
+/** Places a count at the end of the ledger. The page knows the expected stock if it has heard of all rows before. */
 function settle(petId: string, typedAt: number, end: string | undefined): void {
   placing.delete(typedAt);
   change((next) => {
@@ -148,7 +148,7 @@ const unchecked = computed(() =>
 );
 let checking: Promise<void> | undefined;
 
-/** Asks what was expected at the counts before which the page may not have heard of changes. */
+/** Asks for the expected stock of counts if the page may have missed changes before them. */
 async function findExpected(): Promise<void> {
   while (unchecked.value) {
     const [petId, asked] = unchecked.value;
@@ -177,13 +177,13 @@ effect(() => {
   if (isReady && unchecked.value) void untracked(checkCounts).catch(() => undefined);
 });
 
-/** The service reads what has changed since the counts that it gets together, up to a limit. */
+/** For counts that are sent together, the service reads the changes since then, up to a limit. */
 const countsAtOnce = 100;
 
 /**
- * Writes the counts into the ledger. Each one is what was there when it was typed: the service keeps
- * what was sold or delivered since. The clock has to be known. After a lost connection, what is left is
- * applied again: a count that is applied twice changes nothing. A count that its time cannot place is kept.
+ * Writes the counts into the ledger. Each is the stock when it was typed: the service keeps later sales
+ * and deliveries. The clock has to be known. After a lost connection, the remaining counts are applied
+ * again: a count that is applied twice changes nothing. A count that its time cannot place is kept.
  */
 export async function applyCounts(reason: string, withMatches: boolean): Promise<void> {
   await Promise.all(placing.values());
@@ -217,7 +217,7 @@ export async function applyCounts(reason: string, withMatches: boolean): Promise
     });
     const failed = sending.failed.map(({ petId }) => petId);
     if (failed.length === 0) break;
-    // Nothing of this batch was stored. What was refused has to be counted again.
+    // Nothing of this batch was stored. The refused pets have to be counted again.
     refused.push(...failed);
     refusal = sending.error.value;
     forget(failed.filter((petId) => reviewed.get(petId)!.isPlaced));

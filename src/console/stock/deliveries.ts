@@ -1,4 +1,5 @@
 import { computed, effect, signal } from "@preact/signals";
+import { changesMax } from "../../domain/values/bounds.ts";
 import { createIdempotencyKey, request } from "../client/api.ts";
 import type { LedgerRow } from "../client/types.ts";
 import { announce, showError, showSuccess } from "../page/messages.ts";
@@ -6,7 +7,7 @@ import { navigate } from "../page/router.ts";
 import { readStoredJson, store } from "../page/storage.ts";
 import { stop } from "../parts/question.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
-import { batchSizeMax, Sending } from "./batches.ts";
+import { Sending } from "./batches.ts";
 import { counter } from "./counting.ts";
 import { amountRule, parseAmount, parseLine } from "./delivery-lines.ts";
 import { areMeant } from "./quantity-reader.tsx";
@@ -38,7 +39,7 @@ export const draft = signal<Draft>(emptyDraft());
 export const sending = new Sending();
 /** The pet that was scanned last, until an amount is set or its line is gone. */
 export const added = signal("");
-/** What was sent may be recorded. It stays as it is until the service says so. */
+/** The draft was sent and may be recorded. It stays unchanged until the service confirms that. */
 export const isSent = computed(() => draft.value.sentAt > 0);
 
 export function changeDraft(fields: Partial<Omit<Draft, "key" | "sentAt">>): void {
@@ -74,7 +75,7 @@ function plus(amount: string | undefined, pieces: number): string {
 export function addSelected(): void {
   const { lines } = draft.value;
   const chosen = [...selected.value].reverse().map((row) => [table.value.ids[row]!, ""] as const);
-  if (chosen.length === 0 || chosen.length > batchSizeMax) return;
+  if (chosen.length === 0 || chosen.length > changesMax) return;
   // The first one says where a line is, the last one what its amount is.
   changeDraft({ lines: [...new Map([...lines, ...chosen, ...lines])] });
   if (!isSent.value) clearSelection();
@@ -95,7 +96,7 @@ export function paste(event: ClipboardEvent): void {
   const pasted = text.split(/[\r\n]+/).filter((line) => line.trim() !== "");
   if (pasted.length < 2 && !parseLine(text)) return;
   event.preventDefault();
-  if (pasted.length > batchSizeMax) {
+  if (pasted.length > changesMax) {
     showError("Paste at most 1,000 lines at a time, or import the file.");
     return;
   }
@@ -122,14 +123,14 @@ export function discardDraft(): void {
   showSuccess("Discarded", { label: "Undo", run: () => keep(discarded) });
 }
 
-/** The service forgets what was sent after a day or more, and would then record it a second time. */
+/** After a day or more, the service forgets a draft that was sent, and would record it a second time. */
 const repeatMsMax = 12 * 3_600_000;
 
 /** Sends the draft as one batch, again after the connection was lost. It is never recorded twice. */
 export async function recordDraft(): Promise<void> {
   const { value: asked } = draft;
   const typed = asked.lines.map(([petId, text]) => ({ petId, name: petNameOf(petId), text }));
-  // What was sent is sent again as it was. Another window may change the draft while the question is open.
+  // A draft that was sent is repeated unchanged. Another window may change it while the question is open.
   if (!isSent.value && !((await areMeant(typed)) && draft.value === asked)) return;
   const { key, kind, reference, lines, problems, sentAt } = asked;
   if (isSent.value && Date.now() - sentAt > repeatMsMax) {

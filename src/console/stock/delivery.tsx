@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
+import { changesMax } from "../../domain/values/bounds.ts";
 import { reasonCharactersMax } from "../../domain/values/texts.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { ButtonGroup } from "../parts/choices.tsx";
@@ -12,7 +13,6 @@ import { SearchField } from "../parts/search-field.tsx";
 import { ViewHead } from "../parts/view-head.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { stockQuery } from "./address.ts";
-import { batchSizeMax } from "./batches.ts";
 import * as deliveries from "./deliveries.ts";
 import { isAmount } from "./delivery-lines.ts";
 import { findOrStop, findRows } from "./find-rows.ts";
@@ -153,7 +153,7 @@ function Finish() {
   const isSending = sending.progress.value !== undefined;
   const isLost = isSent.value && !isSending;
   const wrong = isSent.value ? undefined : results.find(({ fault }) => fault);
-  const isReady = !isSending && !wrong && pieces > 0 && results.length <= batchSizeMax;
+  const isReady = !isSending && !wrong && pieces > 0 && results.length <= changesMax;
   return (
     <form class="row bulk-bar" aria-label="Record" method="dialog" onSubmit={focusFinder}>
       <strong class="bulk-count" role="status">
@@ -176,7 +176,7 @@ function Finish() {
       <FieldError>
         {wrong ? `${wrong.name}: ${wrong.fault}` : sending.error.value}
         {isLost && " It may not be recorded yet. Send it again: nothing is recorded twice."}
-        {results.length > batchSizeMax && " At most 1,000 kinds are recorded at once."}
+        {results.length > changesMax && " At most 1,000 kinds are recorded at once."}
       </FieldError>
     </form>
   );

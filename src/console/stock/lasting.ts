@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { dayMs } from "../../domain/values/times.ts";
 import { request } from "../client/api.ts";
 import { onSignOut } from "../client/session.ts";
 import type { SalesList } from "../client/types.ts";
@@ -19,7 +20,6 @@ onSignOut(() => {
   sales.value = undefined;
 });
 
-const dayMs = 86_400_000;
 const daysShownMax = 3_650;
 
 /** How many days a quantity of a pet lasts. Pets that were not sold come last. */

@@ -52,15 +52,15 @@ function containing(rows: Uint32Array, table: StockTable, word: string): Uint32A
   const { searchTexts, categories, categoryCodes } = table;
   const hasWord = categories.map((category) => foldCase(category).includes(word));
   const found = new Uint32Array(rows.length);
-  let count = 0;
+  let total = 0;
   for (let index = 0; index < rows.length; index += 1) {
     const row = rows[index]!;
     if (searchTexts[row]!.includes(word) || hasWord[categoryCodes[row]!]) {
-      found[count] = row;
-      count += 1;
+      found[total] = row;
+      total += 1;
     }
   }
-  return found.subarray(0, count);
+  return found.subarray(0, total);
 }
 
 /** Returns how many rows have each status, by the index of the status. */

@@ -13,8 +13,8 @@ const barcodeDigitsMin = 8;
 
 /**
  * True if a quantity may be a scan into the wrong field, or a slip of the finger: it has 8 digits or more, it
- * repeats the id of its pet, or it differs from the stock by more than 10 and by more than half. What is added
- * to the stock, and what has no stock yet, differs from none.
+ * repeats the id of its pet, or it differs from the stock by more than 10 and by more than half. An amount that
+ * is added, or a pet without stock, has nothing to differ from.
  */
 export function isDoubtful(text: string, petId: string, stock?: number): boolean {
   const digits = text.replace(/\D/g, "");

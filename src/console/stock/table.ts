@@ -33,7 +33,7 @@ export class StockTable {
   readonly foldedNames: string[] = [];
   /** Id and name in lower case. */
   readonly searchTexts: string[] = [];
-  /** Of the rows that have one. */
+  /** The barcodes of the rows that have one. */
   readonly barcodes = new Map<number, string>();
   readonly lowStockAt = new Map<number, number>();
   readonly #rowsByBarcode = new Map<string, number>();

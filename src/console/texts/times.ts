@@ -1,3 +1,5 @@
+import { dayMs, hourMs, minuteMs } from "../../domain/values/times.ts";
+
 /** Times are shown in the time zone of the person, and in full as a tooltip. */
 
 const clock = new Intl.DateTimeFormat(undefined, {
@@ -41,9 +43,9 @@ export function shortTime(at: number, now = Date.now()): string {
 }
 
 const units = [
-  ["day", 86_400_000],
-  ["hour", 3_600_000],
-  ["minute", 60_000],
+  ["day", dayMs],
+  ["hour", hourMs],
+  ["minute", minuteMs],
 ] as const;
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
@@ -81,8 +83,8 @@ export function readLocalInput(value: string): string {
 }
 
 /**
- * Today, yesterday and this week, which starts on Monday: the start and the end, and the name. What lasts
- * has no end, because the newest changes belong to it whatever the clock of the service shows.
+ * Today, yesterday and this week, which starts on Monday: the start and the end, and the name. A period that
+ * lasts has no end: the newest changes belong to it whatever the clock of the service shows.
  */
 export function commonPeriods(now = new Date()) {
   const midnight = (days: number) =>

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { type Page, pageOf, rowsExaminedMax } from "../ledger/store.ts";
+import { type Page, pageOf } from "../ledger/store.ts";
+import { rowsExaminedMax } from "../values/bounds.ts";
 
 /**
  * The audit log: who changed keys, bans, webhooks, pets and orders. Changes of stock are in the

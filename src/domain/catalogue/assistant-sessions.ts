@@ -1,6 +1,7 @@
 import type { LedgerRow } from "../ledger/ledger.ts";
 import { InvalidField } from "../running/errors.ts";
 import { randomBase62 } from "../values/base62.ts";
+import { dayMs } from "../values/times.ts";
 
 /**
  * The session of an assistant: changes that can be undone together. Its id says which key began it and
@@ -21,7 +22,7 @@ export function keyOfSession(session: string): string | undefined {
 }
 
 /** The clock of another instance or of the database may have been behind by less than this. */
-const clockErrorMs = 86_400_000;
+const clockErrorMs = dayMs;
 
 /** All changes of a session are at this time or later. */
 export function startOf(session: string): number {

@@ -1,3 +1,5 @@
+import { dayMs } from "../values/times.ts";
+
 /** Which pets somebody has counted and not applied yet, so that others see it. */
 export interface Stocktake {
   readonly keyName: string;
@@ -7,7 +9,7 @@ export interface Stocktake {
 /** Ids of one person. More would not fit into the body of a request. */
 export const countedMax = 10_000;
 /** Somebody who has reported nothing for a day does not count any more. */
-export const stocktakeMsMax = 24 * 3_600_000;
+export const stocktakeMsMax = dayMs;
 
 export interface StocktakeStore {
   /** Those of others than `keyId` that were reported after `since`, the latest first, at most 50. */

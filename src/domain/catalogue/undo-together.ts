@@ -61,7 +61,7 @@ export interface TogetherOptions {
   readonly force: boolean;
   /** Shows what would be undone, and changes nothing. */
   readonly isDryRun: boolean;
-  /** The `asOf` of a dry run. What was stored later is not undone. */
+  /** The `asOf` of a dry run. Later changes are not undone. */
   readonly asOf?: number | undefined;
 }
 
@@ -100,7 +100,7 @@ export async function undoTogether(
   );
   let { length: undone } = records;
   if (!options.isDryRun && undone > 0) {
-    // What was read does not count for another store, such as a promoted standby that lacks the last rows.
+    // The store may have been replaced since it was read, for example by a standby that lacks the last rows.
     if (!(await store.history.hasRow(end, hash))) throw unavailable("unreachable");
     const origin = { actor, reason, undoAsOf: end };
     ({ changed: undone } = await store.catalogue.importPets(once(records), origin));

@@ -6,12 +6,12 @@ import {
   type Page,
   pageOf,
   type RowFilter,
-  rowsExaminedMax,
 } from "../ledger/store.ts";
 import { yieldToEventLoop } from "../running/background.ts";
 import { ServiceError, unavailable } from "../running/errors.ts";
 import { versionAtCheckpoint } from "../snapshots/parts.ts";
 import type { CheckpointReader } from "../snapshots/store.ts";
+import { rowsExaminedMax } from "../values/bounds.ts";
 
 /** What is needed to find earlier rows of a pet. */
 type PastParts = Pick<LedgerParts, "history"> & { readonly checkpoints: CheckpointReader };

@@ -9,7 +9,7 @@ import { isReason, reasonRule } from "../values/texts.ts";
 /** What became of an undo. A refusal changes nothing. */
 export type UndoOutcome =
   | { readonly kind: "undone"; readonly row: NamedRow }
-  /** Of a dry run: what would be stored. */
+  /** What a dry run would store. */
   | ({ readonly kind: "possible" } & Pick<NamedRow, "petId" | "before" | "after">)
   /** The row created the entry, so there is no earlier stock. */
   | { readonly kind: "creates_entry"; readonly petId: bigint }

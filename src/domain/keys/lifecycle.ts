@@ -1,7 +1,8 @@
 import { auditEntry, type By } from "../audit/audit.ts";
-import { dayMs, minuteMs, type Usage } from "../limits/limits.ts";
+import type { Usage } from "../limits/limits.ts";
 import { InvalidField, invalidRequest, ServiceError, unavailable } from "../running/errors.ts";
 import { type Ban, isInForce, type UsageStore } from "../usage/usage.ts";
+import { dayMs, minuteMs } from "../values/times.ts";
 import { digestOf } from "./keyring.ts";
 import {
   callerOf,
@@ -54,7 +55,7 @@ export interface KeyStatus {
 }
 
 /** How long an old secret stays valid after a rotation, unless the operator chooses a time. */
-export const defaultOverlapMs = 86_400_000;
+export const defaultOverlapMs = dayMs;
 
 /** Issues an API key. */
 export async function issueKey(

@@ -51,8 +51,8 @@ export interface FoundSession extends FoundSecret {
 export interface SessionStore {
   findSession(digest: string): FoundSession | undefined | Promise<FoundSession | undefined>;
   /**
-   * Also deletes the sessions that expired before this one was created. Of the other sessions of the
-   * key, it keeps the newest `othersMax`.
+   * Also deletes the sessions that expired before this one was created, and all others of the key but the
+   * newest `othersMax`.
    */
   addSession(session: Session, othersMax: number, entry: AuditEntry): Promise<void>;
   /** Returns false, and adds no entry, if there is no such session. */

@@ -6,9 +6,6 @@ import type { Change, Rejected } from "./ledger.ts";
 
 /** The rules and messages of a batch: several changes that are stored together or not at all. */
 
-/** Changes in one batch. */
-export const changesMax = 1_000;
-
 export const deltaRule = `must be an integer from -${quantityMax} to ${quantityMax}`;
 
 /** Returns the delta that a JSON value denotes, or undefined if it breaks the rule. */

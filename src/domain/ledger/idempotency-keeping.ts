@@ -49,7 +49,7 @@ export function keepIdempotencyKeys(
   return {
     /** Resolves when the first attempt to read them has ended, also if it failed. */
     firstAttempt,
-    /** Whether all keys are in memory. Until then a request with a key waits for those that are left. */
+    /** Whether all keys are in memory. Until then, a request with a key waits for them. */
     isPrepared: () => isPrepared,
     stop(): void {
       isStopped = true;

@@ -144,9 +144,3 @@ export function pageOf<Row extends { readonly seq: number }>(
   const rows = found.slice(0, limit);
   return { rows, next: found.length > limit ? rows.at(-1)!.seq : otherwise };
 }
-
-/**
- * How many rows a page with a filter examines. No index finds rows by cause or key, so such a page
- * may have few rows or none although more follow.
- */
-export const rowsExaminedMax = 10_000;

@@ -80,7 +80,7 @@ export async function followTail(
     const head = { epoch, seq };
     Object.assign(known, { head, lastRead: head, epochs, isUncertain: false });
     for (const { historyChanged } of subscribers) historyChanged();
-    // The head may have moved since it was read. Nobody announces that again.
+    // The head may have moved since it was read, and is not announced again.
     if (announced) headMoved(announced);
   }
 
@@ -143,8 +143,8 @@ export async function followTail(
       return locateIn(known, cursor);
     },
     /**
-     * Up to `pageRows` rows after `after`, in order and without a gap. Empty if there are none, and
-     * while it is not certain which history the store has. Subscribers are told when to try again.
+     * Up to `pageRows` rows after `after`, in order and without a gap. Empty if there are none, or while the
+     * history of the store is uncertain. Subscribers are told when to try again.
      * All readers share the rows.
      */
     rowsAfter(after: number): MaybePromise<readonly NamedRow[]> {

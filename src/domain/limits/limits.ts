@@ -1,4 +1,5 @@
 import type { MaybePromise } from "../running/clock.ts";
+import { dayMs, minuteMs } from "../values/times.ts";
 import type { Limits } from "./plans.ts";
 
 /**
@@ -7,13 +8,12 @@ import type { Limits } from "./plans.ts";
  * strikes, and enough strikes in one minute ban the key for some time. This file reads no clock and
  * keeps no state.
  *
- * A clock that is set back a little reopens no window. What starts further in the future was started
- * by a clock that was ahead and has been corrected: such windows become the current ones and keep
- * their counts, and such a ban ends.
+ * A clock that is set back a little reopens no window. A window or a ban that starts further in the future
+ * was started by a clock that was ahead and has been corrected: such a window becomes the current one and
+ * keeps its count, and such a ban ends.
  */
 
-export const minuteMs = 60_000;
-export const dayMs = 86_400_000;
+export { dayMs } from "../values/times.ts";
 
 /** How far a clock may be set back without a correction: more than usual steps of a time service. */
 export const setBackMsMax = 10_000;
@@ -124,7 +124,7 @@ export function correct(usage: Usage, now: number): void {
   if (usage.banStartedAt > now + setBackMsMax) lift(usage);
 }
 
-/** Starts the windows that contain `now`. One that starts a little later stays: none starts twice. */
+/** Starts the windows that contain `now`. A window that starts a little later stays, so none starts twice. */
 function roll(usage: Usage, now: number): void {
   correct(usage, now);
   const minuteStart = now - (now % minuteMs);

@@ -5,7 +5,7 @@ import type { Log } from "../running/events.ts";
 import { clockErrorMsMax, type MaintenanceRecord, type MaintenanceStore } from "./maintenance.ts";
 import type { ReplicaView } from "./replica.ts";
 
-/** A backup that takes longer is ended. One whose end was not recorded by then was killed. */
+/** A backup that takes longer is ended. If no end was recorded by then, its process was killed. */
 export const backupMsMax = 3_600_000;
 
 /** How long after a failure the next attempt starts, if the interval is longer. */
@@ -95,7 +95,7 @@ export interface ObjectAccess {
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of temporary credentials. */
+  /** Only temporary credentials have one. */
   readonly sessionToken: string;
 }
 
@@ -108,8 +108,8 @@ export interface BackupFile {
 }
 
 /**
- * Makes backups at an interval and on demand, one at a time. Of several instances on one store, one
- * makes each.
+ * Makes backups at an interval and on demand, one at a time. If several instances share a store, only one
+ * of them makes each backup.
  */
 export function startBackups(options: BackupOptions): Backups {
   const { maintenance, clock, random, log, everyMs, make } = options;

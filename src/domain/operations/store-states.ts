@@ -92,7 +92,7 @@ export function createStoreStates(options: StoreStatesOptions): StoreStates {
           try {
             await write(...args);
           } catch (error) {
-            // Waits for no lock, so it fails while another process writes. That is no state of the store.
+            // Waits for no lock, so it also fails while another process writes.
             if (isUnavailable(error) && error.reason !== "busy") writeFailed(error);
             throw error;
           }

@@ -1,8 +1,8 @@
-import { changesMax } from "../ledger/changes.ts";
 import { ledgerRowJson, type NamedRow } from "../ledger/ledger.ts";
-import { type LedgerParts, type RowFilter, rowsExaminedMax } from "../ledger/store.ts";
+import type { LedgerParts, RowFilter } from "../ledger/store.ts";
 import { createAlarm, yieldToEventLoop } from "../running/background.ts";
 import { unavailableMessages } from "../running/errors.ts";
+import { changesMax, rowsExaminedMax } from "../values/bounds.ts";
 import type { RequestRecorder } from "./recorder.ts";
 import type { RefusedRow, RequestError, RequestStore } from "./store.ts";
 
@@ -35,7 +35,7 @@ export interface OutcomeParts {
   readonly requests: Pick<RequestRecorder, "findUnsaved">;
 }
 
-/** Rows that are searched for an update whose outcome was not known when it got its response. */
+/** How many rows are searched for an update whose response did not say whether it was stored. */
 const rowsSearchedMax = 100_000;
 
 /**

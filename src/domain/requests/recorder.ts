@@ -84,8 +84,7 @@ export function createRequestRecorder(
 
   return {
     /**
-     * Returns at once, and never fails. A request for which there is no room is not described, but dropped
-     * and counted.
+     * Returns at once, and never fails. A request is dropped if there is no room for it, and only counted.
      */
     record(keyId: string | null, code: ErrorCode, describe: () => JustRefused): void {
       const kind = `${keyId} ${code}`;

@@ -13,7 +13,7 @@ export interface RequestError {
   readonly userAgent: string | null;
 }
 
-/** A request that got an error. What other requests stored is in the ledger. */
+/** A request that got an error. Requests that succeeded are in the ledger. */
 export interface RefusedRequest {
   readonly requestId: string;
   /** Null without a key, and if the key that was sent is not known. */
@@ -41,12 +41,12 @@ export interface RequestFilter {
   readonly code?: string | undefined;
 }
 
-/** Stands for the requests of no known key. */
+/** Stands for requests without a known key. */
 export const withoutKey = "none";
 
 /**
- * The store keeps so many requests of one key with the same code, and so many in total. A client that
- * ignores 429 then does not displace its other errors, and a broken till not those of others.
+ * How many requests the store keeps of one key with the same code, and in total. A client that ignores 429
+ * then does not displace its other errors, and a broken till does not displace the errors of others.
  */
 export const keptPerCode = 100;
 export const keptInTotal = 10_000;
@@ -59,8 +59,8 @@ export interface RequestStore {
   /** Adds requests that the store does not have yet, and removes the oldest beyond the bounds. */
   addRequests(requests: readonly RefusedRequest[]): Promise<void>;
   /**
-   * Resolves when no update is being stored that began before the call. An update whose client had its
-   * response before is then either in the ledger or never will be (docs/outcomes.md).
+   * Resolves when all updates that began before the call have ended. If the client got its response before
+   * the call, the update is then in the ledger, or never will be (docs/outcomes.md).
    */
   awaitUpdates(): Promise<void>;
 }

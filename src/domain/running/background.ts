@@ -83,7 +83,7 @@ export function inTurn(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Lets everybody who asks while work runs share its result. */
+/** Calls made while the work runs share its result. */
 export function shared<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => {

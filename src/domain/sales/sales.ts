@@ -1,8 +1,8 @@
 import type { LedgerParts } from "../ledger/store.ts";
-import { dayMs } from "../limits/limits.ts";
 import { every, monotonicMs, whileAvailable } from "../running/background.ts";
 import type { Log } from "../running/events.ts";
 import { createPacer } from "../running/pacer.ts";
+import { dayMs } from "../values/times.ts";
 
 /** Said in the same words wherever low stock is described. */
 export const lowStockRule =

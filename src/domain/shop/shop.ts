@@ -150,7 +150,7 @@ function ruleOf(change: Change, rejected: Rejected): string {
   return versionConflictMessage(change, rejected);
 }
 
-/** One of the `details` of an error. Whoever takes more than there is wants to know how many there are. */
+/** One of the `details` of an error. If a change takes more than there are, it says how many there are. */
 function failedLine({ petId, kind, amount }: Change, { index, reason, quantity }: RejectedChange) {
   const line = { index, petId: exactInteger(petId), code: codeOf[reason] };
   if (reason !== "out_of_range" || kind !== "add" || amount > 0) return line;

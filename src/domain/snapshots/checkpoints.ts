@@ -75,7 +75,7 @@ export function startCheckpoints({ store, log, rowsMin }: CheckpointOptions) {
     async stop(): Promise<void> {
       stopTimer();
       stopping.abort();
-      // What runs ends soon, and nothing begins any more.
+      // The running step ends soon, and no other starts.
       await run().catch(() => {});
     },
   };

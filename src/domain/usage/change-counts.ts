@@ -1,5 +1,5 @@
 import type { LedgerParts } from "../ledger/store.ts";
-import { minuteMs } from "../limits/limits.ts";
+import { minuteMs } from "../values/times.ts";
 
 export type ChangeCounts = ReturnType<typeof createChangeCounts>;
 
@@ -9,8 +9,9 @@ export const minutesCounted = 60;
 const settledMs = 2 * minuteMs;
 
 /**
- * Counts the rows that were added to the ledger in each of the last minutes. Costs two reads in most cases. The `seq` at the start of a minute that is long over does not change
- * any more, except in another epoch, so it is read once.
+ * Counts the rows that were added to the ledger in each of the last minutes. Costs two reads in most cases.
+ * The `seq` at the start of a minute that is long over does not change any more, except in another epoch,
+ * so it is read once.
  */
 export function createChangeCounts({
   history,

@@ -15,7 +15,7 @@ export interface ClockWatchOptions {
    * then to the first one that is observed counts as skipped.
    */
   readonly lastKnown: number;
-  /** What the clock may have skipped before the last time that is known. */
+  /** The times that the clock may have skipped before `lastKnown`. */
   readonly skipped?: Skip | undefined;
   readonly log: Log;
 }

@@ -1,4 +1,4 @@
-import { dayMs, minuteMs } from "../limits/limits.ts";
+import { dayMs, minuteMs } from "../values/times.ts";
 
 /**
  * How many requests each key sent, over time: per minute for a day and per day for 13 months. Only charts

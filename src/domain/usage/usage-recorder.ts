@@ -1,7 +1,8 @@
-import { type LimitDecision, minuteMs } from "../limits/limits.ts";
+import type { LimitDecision } from "../limits/limits.ts";
 import { every, whileAvailable } from "../running/background.ts";
 import type { Clock } from "../running/clock.ts";
 import type { Log } from "../running/events.ts";
+import { minuteMs } from "../values/times.ts";
 import {
   allKeys,
   oldestKept,
@@ -31,8 +32,8 @@ type Decision = Pick<LimitDecision, "outcome" | "now">;
 type Count = { -readonly [Field in keyof UsageCount]: UsageCount[Field] };
 
 /**
- * Counts requests for the charts of the operator, in memory, and saves every ten seconds. A count whose write fails is saved again later. If the
- * store did write it, but its answer was lost, it counts twice.
+ * Counts requests for the charts of the operator, in memory, and saves every ten seconds. A count whose
+ * write fails is saved again later. If the store did write it, but its answer was lost, it counts twice.
  */
 export function createUsageRecorder(store: UsageHistoryStore, clock: Clock, log: Log) {
   /** The counts of one minute, by key. */

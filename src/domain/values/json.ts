@@ -33,7 +33,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Of an object or a list in an imported file. Each takes a hundred bytes, and one in the text. */
+/** The values in an object or a list of an imported file. Each takes 100 bytes, but only one in the text. */
 export const valuesMax = 10_000;
 
 /** Returns true if a JSON text has more values than that, also within each other. */

@@ -1,3 +1,7 @@
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
+
 const clockTime = "(?:[01][0-9]|2[0-4]):[0-5][0-9](?::[0-5][0-9](?:\\.[0-9]+)?)?";
 
 /** A date, or a date and time with an offset from UTC. The API description has it, too. */
@@ -35,12 +39,7 @@ export function isoOrNull(time: number | null): string | null {
   return time === null || time === Infinity ? null : new Date(time).toISOString();
 }
 
-const unitMs: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
+const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: minuteMs, h: hourMs, d: dayMs };
 
 /** Reads a duration such as 30m, 24h or 7d, in milliseconds. Returns undefined for anything else. */
 export function parseDuration(text: string): number | undefined {

@@ -3,6 +3,7 @@ import { type Position, positionOf } from "../ledger/epochs.ts";
 import type { LedgerParts } from "../ledger/store.ts";
 import { InvalidField, invalidRequest, ServiceError, unavailable } from "../running/errors.ts";
 import { randomId } from "../values/base62.ts";
+import { dayMs } from "../values/times.ts";
 import { generateSecret } from "./secrets.ts";
 import type { WebhookSender } from "./sender.ts";
 import type { WebhookChange, WebhookStore } from "./store.ts";
@@ -31,7 +32,7 @@ export interface WebhookStatus {
 }
 
 /** How long the earlier secret signs after a rotation, unless the operator chooses a time. */
-export const defaultOverlapMs = 86_400_000;
+export const defaultOverlapMs = dayMs;
 
 /** The service reads all of them every second or every few seconds. */
 export const webhooksMax = 100;

@@ -1,10 +1,10 @@
+import { hourMs } from "../values/times.ts";
 import type { WebhookAnswer } from "./sender.ts";
 import type { Delivered } from "./store.ts";
 import { resultOf, type WebhookProgress } from "./webhook.ts";
 
 /** When a failed delivery is tried again. Times in milliseconds. */
 
-const hourMs = 3_600_000;
 const firstDelayMs = 5_000;
 const delayMaxMs = 4 * hourMs;
 const retryAfterMaxMs = 24 * hourMs;

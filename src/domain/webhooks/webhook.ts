@@ -34,7 +34,7 @@ export interface WebhookProgress {
   readonly cursor: Position;
   /** Attempts that failed since the last success. */
   readonly failures: number;
-  /** When the first of them failed, later by the time in which none was made; null if there is none. */
+  /** When the first of them failed, plus the time in which no attempt was made. Null if there is none. */
   readonly failingSince: number | null;
   /** No attempt before this time. 0 if there is nothing to wait for. */
   readonly nextAttemptAt: number;

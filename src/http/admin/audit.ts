@@ -1,6 +1,6 @@
 import { type AuditRow, auditActions, listAudit as listPage } from "../../domain/audit/audit.ts";
 import { roleOf } from "../../domain/keys/keys.ts";
-import { rowsExaminedMax } from "../../domain/ledger/store.ts";
+import { rowsExaminedMax } from "../../domain/values/bounds.ts";
 import { inOrder } from "../../domain/values/json.ts";
 import { jsonList } from "../api/contract/contract.ts";
 import {

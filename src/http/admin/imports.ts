@@ -18,6 +18,7 @@ import {
   type RowKind,
 } from "../../domain/catalogue/imports.ts";
 import { invalidRequest, ServiceError } from "../../domain/running/errors.ts";
+import { mapCharactersMax } from "../../domain/values/bounds.ts";
 import { headerMapRule, ignored, parseHeaderMap } from "../../files/table.ts";
 import { json } from "../api/contract/contract.ts";
 import * as schema from "../api/contract/schema.ts";
@@ -177,8 +178,6 @@ const headerMap = (fields: readonly string[]) =>
     parse: (text) =>
       text.length <= mapCharactersMax && parseHeaderMap(text, fields) ? text : undefined,
   });
-/** The rest of the address has to fit, too. */
-const mapCharactersMax = 4_000;
 
 async function importFile(
   what: ImportRun["what"],

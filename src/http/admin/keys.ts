@@ -9,10 +9,9 @@ import {
   rejectFixedTerms,
   roleRule,
 } from "../../domain/keys/terms.ts";
-import { dayMs, minuteMs } from "../../domain/limits/limits.ts";
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import { inOrder } from "../../domain/values/json.ts";
-import { isoOrNull } from "../../domain/values/times.ts";
+import { dayMs, isoOrNull, minuteMs } from "../../domain/values/times.ts";
 import { type Contract, json, jsonList, type Parameter } from "../api/contract/contract.ts";
 import { exampleKeyId } from "../api/contract/examples.ts";
 import { jsonBody, mergePatchBody } from "../api/declaration.ts";

@@ -12,6 +12,7 @@ import {
 import { InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import * as lifecycle from "../../domain/shop/pet-lifecycle.ts";
 import { petExists } from "../../domain/shop/pet-lifecycle.ts";
+import { namedPetsMax } from "../../domain/values/bounds.ts";
 import { int64Pattern, parseInt64 } from "../../domain/values/int64.ts";
 import { reasonCharactersMax } from "../../domain/values/texts.ts";
 import { readId } from "../api/change-list.ts";
@@ -39,8 +40,6 @@ const notFound = { not_found: { not_found: petNotFound } };
 const barcodeTaken = { barcode_taken: valueTaken("Barcode", "4006381333931", 7n) };
 
 const petIdFieldRule = "is required and must be a 64-bit integer";
-
-const namedPetsMax = 200;
 
 const petIds = queryParameter({
   name: "ids",

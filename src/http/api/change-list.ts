@@ -1,10 +1,4 @@
-import {
-  changeMessage,
-  changesMax,
-  deltaRule,
-  readDelta,
-  versionRule,
-} from "../../domain/ledger/changes.ts";
+import { changeMessage, deltaRule, readDelta, versionRule } from "../../domain/ledger/changes.ts";
 import { parseCursor } from "../../domain/ledger/cursors.ts";
 import {
   isPetStatus,
@@ -14,6 +8,7 @@ import {
 } from "../../domain/ledger/inventory.ts";
 import { type Change, seqMax } from "../../domain/ledger/ledger.ts";
 import { invalidRequest, type ServiceError } from "../../domain/running/errors.ts";
+import { changesMax } from "../../domain/values/bounds.ts";
 import { int64Max, int64Min } from "../../domain/values/int64.ts";
 import { JsonNumber } from "../../domain/values/json.ts";
 import {

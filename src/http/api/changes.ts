@@ -1,6 +1,5 @@
 import {
   changeMessage,
-  changesMax,
   outOfRangeMessage,
   versionConflictMessage,
 } from "../../domain/ledger/changes.ts";
@@ -8,6 +7,7 @@ import { type Entry, petNotFound, quantityMax, type Stock } from "../../domain/l
 import { type Change, type Rejected, type Stored, stockJson } from "../../domain/ledger/ledger.ts";
 import { invalidRequest, unavailableMessages } from "../../domain/running/errors.ts";
 import { applyChanges as storeChanges } from "../../domain/shop/shop.ts";
+import { changesMax } from "../../domain/values/bounds.ts";
 import { reasonCharactersMax } from "../../domain/values/texts.ts";
 import type { Reply } from "../messages/reply.ts";
 import { jsonTypes, readJsonText } from "../messages/requests.ts";

@@ -1,7 +1,7 @@
 import * as history from "../../domain/history/history.ts";
 import { genesisHash } from "../../domain/ledger/chain.ts";
 import { ledgerRowJson, type NamedRow, type Tip } from "../../domain/ledger/ledger.ts";
-import { rowsExaminedMax } from "../../domain/ledger/store.ts";
+import { rowsExaminedMax } from "../../domain/values/bounds.ts";
 import { ok, type Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";

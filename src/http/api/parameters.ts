@@ -90,7 +90,7 @@ interface Bounds {
   readonly initial?: number;
 }
 
-/** Of the number of a ledger row. */
+/** The bounds of the number of a ledger row. */
 export const seqBounds: Bounds = { min: 0, max: seqMax };
 
 export function integerParameter(

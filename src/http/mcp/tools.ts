@@ -39,7 +39,7 @@ export interface Tool {
 }
 
 export interface ToolCall extends Call {
-  /** That of the client's connection, if its revision of the protocol has sessions. */
+  /** The session of the client's connection, if its revision of the protocol has sessions. */
   readonly session: string | undefined;
 }
 

@@ -35,8 +35,8 @@ function matchesAny(path: string, patterns: readonly string[]): boolean {
 }
 
 /**
- * The existing path that differs by the fewest mistakes in its fixed words. Of two such paths, the one
- * with more fixed words.
+ * The existing path that differs by the fewest mistakes in its fixed words. If several do, the one with the
+ * most fixed words.
  */
 function findNear(path: string, patterns: readonly string[]): string | undefined {
   let nearest: ReturnType<typeof likePattern>;

@@ -13,8 +13,8 @@ import { traceIdOf } from "../../domain/values/traceparent.ts";
 const kindsMax = 50;
 
 /**
- * Logs when requests start and stop to get 500 or 503, once for each kind of failure. They have stopped if none has failed for `quietMs`, unless the store still fails: then
- * there were just no requests.
+ * Logs when requests start and stop to get 500 or 503, once for each kind of failure. They have stopped if
+ * none has failed for `quietMs`, unless the store still fails: then there were just no requests.
  */
 export function createFailingRequests(
   log: Log,

@@ -57,7 +57,7 @@ export interface Call {
   readonly authenticator: {
     identify(request: Request, origin: PublicOrigin): MaybePromise<Caller | undefined>;
   };
-  /** That of the connections. */
+  /** As the connection shows it. */
   readonly origin: PublicOrigin;
   readonly operation: RoutedOperation;
   /** Set if the request is traced. */

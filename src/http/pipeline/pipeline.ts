@@ -155,7 +155,7 @@ export function createPipeline(surface: Surface, parts: PipelineParts): Pipeline
 
 /** What operations need of their surface. */
 interface Operating extends Pick<PipelineParts, "context">, Pick<Surface, "authenticator"> {
-  /** Of all operations. */
+  /** The paths of all operations. */
   readonly paths: readonly string[];
   run(routed: RoutedRequest, part: RoutedOperation, isCounted: boolean): Promise<Response>;
 }

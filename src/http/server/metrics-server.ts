@@ -27,7 +27,7 @@ export function startMetricsServer(
         if (isLoopback(host) && !isLocalHost(sent.get("host") ?? host)) {
           return plain(421, "This port is for programs on this machine: use its address.");
         }
-        // Of a response to HEAD, Bun sends the headers only.
+        // For HEAD, Bun sends only the headers.
         if (method === "GET" || method === "HEAD") return new Response(expose(), { headers });
         const allow = "GET, HEAD";
         return plain(405, methodNotAllowed(allow), { Allow: allow });
@@ -40,8 +40,8 @@ export function startMetricsServer(
 }
 
 /**
- * Whether a Host is an address or `localhost`. Of the listener on this machine, a browser asks for another
- * name only if a page has made its own name lead here, to read what other pages cannot.
+ * Whether a Host is an address or `localhost`. On a loopback address, a browser sends another name only if a
+ * hostile page has made its own name lead here, to read the response.
  */
 function isLocalHost(host: string): boolean {
   return /^(?:\[[0-9a-f:.]+\]|[0-9.]+|localhost)(?::[0-9]+)?$/i.test(host);

@@ -27,7 +27,10 @@ const readGroup = `
     ORDER BY generation DESC LIMIT 1) AS entry
   UNION ALL SELECT NULL, at, hash, seq, NULL FROM (${readTip}) AS tip`;
 
-/** Reads the rows of counted pets after their counts, each of which refers to the one before it, and those at the counts. */
+/**
+ * Reads the rows of counted pets after their counts, each of which refers to the one before it, and those
+ * at the counts.
+ */
 const readPast = `
   WITH RECURSIVE past AS (
     SELECT ledger.*, counted_at

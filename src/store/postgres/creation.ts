@@ -16,8 +16,8 @@ const numberTable = `CREATE TABLE IF NOT EXISTS petstore_schema (
 
 /**
  * Creates the tables in an empty database. Checks that an existing store fits: its schema, its
- * environment, and the rights of the role. Of several instances that start together one creates the
- * tables, and the others wait for it. Returns whether this one did.
+ * environment, and the rights of the role. If several instances start together, one creates the tables
+ * and the others wait for it. Returns whether this one did.
  */
 export async function createOrCheck(session: Session, environment: Environment): Promise<boolean> {
   const isCreated = (await readNumber(session)) === 0 && (await createTables(session, environment));

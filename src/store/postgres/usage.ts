@@ -1,6 +1,7 @@
-import { dayMs, isAhead, minuteMs, setBackMsMax, type Usage } from "../../domain/limits/limits.ts";
+import { isAhead, setBackMsMax, type Usage } from "../../domain/limits/limits.ts";
 import type { Clock } from "../../domain/running/clock.ts";
 import type { CountedUsage, SharedUsageStore, UsageStore } from "../../domain/usage/usage.ts";
+import { dayMs, minuteMs } from "../../domain/values/times.ts";
 import { banColumns, type Row, toBan, toUsage, usageColumns } from "../rows.ts";
 import { run, type ScriptsOf } from "../statements.ts";
 import { banWrites } from "../usage.ts";

@@ -179,8 +179,7 @@ function pastReader(database: Database) {
 const knownMax = 65_536;
 
 /**
- * Finds entries. Those that were found before stay in memory until a row is added that these commits did
- * not add, or a commit fails.
+ * Finds entries, and keeps them in memory until a commit fails or something else adds a row.
  */
 function createKnownEntries(database: Database) {
   const entryOf = database.query(

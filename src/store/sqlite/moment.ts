@@ -92,7 +92,7 @@ function addIfPossible(insert: Statement, row: SQLQueryBindings[]): void {
   }
 }
 
-/** The store as row `seq` left it, as tables and views that hide those of the file. */
+/** The store as of row `seq`, as tables and views that hide those of the file. */
 const asOfRow = (seq: number) => `
   CREATE TEMP VIEW ledger AS SELECT * FROM main.ledger WHERE seq <= ${seq};
   CREATE TEMP VIEW remembered_keys AS SELECT * FROM main.remembered_keys AS kept
@@ -136,7 +136,7 @@ export function readAsOf(
   });
 }
 
-/** Without the keys of requests whose rows are not all there. They may be sent again. */
+/** Leaves out the keys of requests of which some rows are gone: they may be sent again. */
 async function* wholeRequests(batches: ReturnType<RowsOf>, lastSeq: number) {
   for await (const batch of batches) {
     yield batch.flatMap((row) => {

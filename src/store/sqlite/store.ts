@@ -67,7 +67,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
       ...ports,
       async close() {
         access.close();
-        // The writer closes last: only a connection that can write can checkpoint the log.
+        // The writer closes last: only a connection that can write can run a WAL checkpoint.
         database.close();
         await writer.close();
       },

@@ -20,7 +20,7 @@ export async function* batchesOf(database: Database, sql: string): AsyncGenerato
       batch = [];
     }
   } finally {
-    // Also what was read before a damaged page.
+    // The rows before a damaged page are returned, too.
     if (batch.length > 0) yield batch;
   }
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { quantityMax } from "../../../src/domain/ledger/inventory.ts";
-import { dayMs } from "../../../src/domain/limits/limits.ts";
 import {
   firstPaceDay,
   followSales,
@@ -8,6 +7,7 @@ import {
   salesRowsMax,
 } from "../../../src/domain/sales/sales.ts";
 import type { Store } from "../../../src/domain/store.ts";
+import { dayMs } from "../../../src/domain/values/times.ts";
 import { testStart } from "../clock.ts";
 import { setUnit, unitOf } from "../units.ts";
 import { until } from "../until.ts";

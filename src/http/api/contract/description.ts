@@ -140,7 +140,7 @@ export interface DescribedContent {
   readonly schema: Schema;
   /** Examples of errors have no summary, because their names say the same. */
   readonly examples: Readonly<Record<string, Pick<Example, "value"> & Partial<Example>>>;
-  /** Of a stream: the schema of the data of each kind of event. */
+  /** For a stream: the schema of the data of each kind of event. */
   readonly "x-events"?: Readonly<Record<string, Schema>>;
 }
 

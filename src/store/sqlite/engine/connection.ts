@@ -17,14 +17,14 @@ const walBytesKept = 16 * 1024 * 1024;
  * then written to the database once for all of them. With SQLite's 1,000 pages, random updates of 10,000
  * entries run a WAL checkpoint every 40 commits.
  */
-const checkpointPages = 3_000n;
+const walPagesMax = 3_000n;
 
 /**
- * The same for a store that Litestream copies: 400 MB. Litestream runs the WAL checkpoints. Our
- * checkpoint could remove pages that Litestream has not copied yet. While Litestream does not run,
- * ours keeps the log from filling the disk.
+ * The same for a store that Litestream copies: 400 MB. Litestream runs the WAL checkpoints. One of ours
+ * could remove pages that Litestream has not copied yet. While Litestream does not run, ours keep the
+ * log from filling the disk.
  */
-const copiedCheckpointPages = 100_000n;
+const copiedWalPagesMax = 100_000n;
 
 /** A file that is opened for writing. */
 export interface WrittenFile {
@@ -68,7 +68,7 @@ export function openForWriting(file: WrittenFile, busyWaitMs: number): Database 
     // FULL: a commit returns only after the disk has stored it.
     setPragma(database, "synchronous", 2n);
     setPragma(database, "foreign_keys", 1n);
-    setPragma(database, "wal_autocheckpoint", isCopied ? copiedCheckpointPages : checkpointPages);
+    setPragma(database, "wal_autocheckpoint", isCopied ? copiedWalPagesMax : walPagesMax);
     setPragma(database, "journal_size_limit", BigInt(walBytesKept));
     // Truncating a mapped file ends every process that maps it.
     setPragma(database, "mmap_size", 0n);

@@ -12,7 +12,7 @@ type Head = readonly [epoch: string, seq: number, keysVersion: number];
  * Finds that the database file was truncated or overwritten in place. Only for the process that serves the
  * store, on its writing thread.
  *
- * With a log, only checkpoints write to the database file, and they replace pages only with newer ones.
+ * With a log, only WAL checkpoints write to the database file, and they replace pages only with newer ones.
  * The head in the file without its log therefore never moves back, and never passes the head of the
  * store. The file is read only when its time or its size has changed.
  */
@@ -38,7 +38,7 @@ export function createHeadCheck(files: StoreFiles, database: Database): (found: 
     if (read < pageBytes) throw new Error("the page is not in the file");
   }
 
-  /** Throws if the file has no head, for example while a checkpoint after VACUUM writes it. */
+  /** Throws if the file has no head, for example while a WAL checkpoint after VACUUM writes it. */
   function readFile(size: number): Head {
     readPage(1);
     const bytesInHeader = model.readUInt32BE(pageBytes + 28) * pageBytes;
@@ -83,7 +83,7 @@ export function createHeadCheck(files: StoreFiles, database: Database): (found: 
 /**
  * A database of two pages, whose second page is the head. SQLite reads the head of another file from it
  * once that file's page is in its place: the file itself is not a complete database without its log,
- * because a checkpoint that stops for a reader leaves some pages older than others.
+ * because a WAL checkpoint that stops for a reader leaves some pages older than others.
  */
 function createModel(database: Database): Buffer {
   const [[bytes]] = database.query("PRAGMA page_size").values() as [[bigint]];

@@ -16,8 +16,8 @@ const lockWaitMs = 50;
  * can write can do that, and most commands begin with one that only reads.
  *
  * The write-ahead log is written and flushed again. If its last flush failed, the log may be complete
- * only in memory, and a later flush reports success although the disk has other bytes. A checkpoint of
- * such a log, interrupted by a power loss, would leave pages of different times.
+ * only in memory, and a later flush reports success although the disk has other bytes. A WAL checkpoint
+ * that a power loss interrupts would then leave pages of different times.
  */
 export const recoverFile = guarded((path: string): void => {
   const files = filesOf(path);

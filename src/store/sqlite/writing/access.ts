@@ -64,7 +64,7 @@ export function openServiceAccess(
   const stopPolling = every(pollEveryMs, "poll for changes", log, () => {
     if (handler.isReadable()) changes.poll();
   });
-  // Fails on a full disk. That delays no update, and less is noticed at the next start.
+  // Fails on a full disk. No update waits for it, but the next start notices fewer missing rows.
   const mark = inBackground("mark of the last row", log, () => {
     if (handler.isReadable()) changes.mark();
   });
