@@ -22,16 +22,21 @@ export function openOrCreateStore(
   return openOrCreate(config, (mayCreate) => open(config, clock, { mayCreate, onCreated }));
 }
 
+/** Same as `openOrCreateStore`, but also creates a store that has backups. */
+export function openStore(config: Config, clock: Clock): Promise<Store> {
+  return open(config, clock, { mayCreate: true });
+}
+
 /**
- * Same as `openOrCreateStore`, but also creates a store that has backups. For a store that gets its
- * content from a backup or from another store.
+ * Same as `openStore`, for a store that gets all its content from another one. On PostgreSQL, missing
+ * tables are created together with their content.
  */
-export function openStore(
+export function openTarget(
   config: Config,
   clock: Clock,
-  onCreated?: (place: string) => void,
+  onCreated: (place: string) => void,
 ): Promise<Store> {
-  return open(config, clock, { mayCreate: true, onCreated });
+  return open(config, clock, { mayCreate: true, isFilled: true, onCreated });
 }
 
 /** What a command does with a store. A store that is opened for reading is not changed. */
@@ -67,6 +72,7 @@ export async function withEmptyStore<T>(
 
 interface Opening {
   readonly mayCreate: boolean;
+  readonly isFilled?: boolean;
   readonly isReadOnly?: boolean;
   /** Called with the full path of a new store, or with the host and the database. */
   readonly onCreated?: ((place: string) => void) | undefined;
@@ -75,7 +81,7 @@ interface Opening {
 async function open(
   config: Config,
   clock: Clock,
-  { mayCreate, isReadOnly, onCreated }: Opening,
+  { mayCreate, isFilled, isReadOnly, onCreated }: Opening,
 ): Promise<Store> {
   const { databaseUrl, environment } = config;
   const path = sqlitePath(config);
@@ -89,7 +95,7 @@ async function open(
   }
   const { createDatabase, openPostgres } = await loadPostgres();
   const database = createDatabase(databaseUrl);
-  const opening = { database, environment, patienceMs: 0, mayCreate, isReadOnly };
+  const opening = { database, environment, patienceMs: 0, mayCreate, isFilled, isReadOnly };
   return openPostgres({ ...opening, onCreated: () => onCreated?.(database.label) });
 }
 

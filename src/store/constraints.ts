@@ -1,19 +1,15 @@
 import type { Fault } from "../domain/verification/store.ts";
 import { run, type Script } from "./statements.ts";
 
-/** A table of a schema, and what its CHECK constraints require. */
-interface CheckedTable {
-  readonly name: string;
-  readonly rules: readonly string[];
-}
-
 /**
  * Counts the rows that break a CHECK constraint of the schema. SQLite's own check leaves constraints out
  * on a connection that only reads, and PostgreSQL has none for a constraint that somebody dropped.
  */
 export function* checkConstraints(schema: string): Script<readonly Fault[]> {
   const faults: Fault[] = [];
-  for (const { name, rules } of tablesIn(schema)) {
+  for (const [name, body] of tablesIn(schema)) {
+    const rules = rulesIn(body);
+    if (rules.length === 0) continue;
     const counts = rules.map((rule) => `count(*) FILTER (WHERE NOT (${rule}))`);
     const [broken] = yield* run(`SELECT ${counts.join()} FROM ${name}`);
     for (const [at, rule] of rules.entries()) {
@@ -26,10 +22,11 @@ export function* checkConstraints(schema: string): Script<readonly Fault[]> {
   return faults;
 }
 
-function tablesIn(schema: string): readonly CheckedTable[] {
-  return [...schema.matchAll(/CREATE TABLE (\w+) \(([\s\S]*?);\n/g)]
-    .map(([, name, body]) => ({ name: name!, rules: rulesIn(body!) }))
-    .filter(({ rules }) => rules.length > 0);
+/** The tables of a schema: their names, and their definitions without comments. */
+export function tablesIn(schema: string): readonly (readonly [name: string, body: string])[] {
+  return [...schema.replaceAll(/--.*/g, "").matchAll(/CREATE TABLE (\w+) \(([\s\S]*?);\n/g)].map(
+    ([, name, body]) => [name!, body!],
+  );
 }
 
 /** The text in the parentheses after each CHECK. */

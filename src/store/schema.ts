@@ -26,7 +26,7 @@ export function assertSchema(found: number): void {
 export function adviceFor(found: number): string {
   return found > schemaNumber
     ? "use the version that made it"
-    : "back it up with the version that made it, and restore that backup with this one";
+    : "back it up with the version that made it, and restore that backup with this one (docs/upgrading.md)";
 }
 
 /** The error for a store of the other environment. */

@@ -3,6 +3,7 @@ import { inventory, keyedUpdate, ledger, orders, pets } from "../fixtures/expect
 import { readParts, writeParts } from "../support/backup-files.ts";
 import { createTestClock } from "../support/clock.ts";
 import { jsonHere, runHere } from "../support/commands.ts";
+import { sharedPostgres } from "../support/postgres.ts";
 import { createdDatabase } from "../support/postgres-template.ts";
 import { openWorkspace } from "../support/process.ts";
 import { copyReleaseBackup, readReleaseBackup } from "../support/release-backup.ts";
@@ -183,6 +184,24 @@ test("a backup with an invalid row is damaged", async () => {
     lines: lines.map((line) => line.replace(/^(\[14,.*),"[0-9a-f]{64}"\]$/, '$1,"0"]')),
   }));
   expectUsageError(ran, "is damaged: row 14 of table ledger is invalid");
+});
+
+test("a restore that fails leaves no store in a database", async () => {
+  const parts = readParts(files.sqlite);
+  const file = place.path("nul.petstore");
+  // PostgreSQL cannot store this text.
+  const lines = parts.lines.map((line) => line.replace('"dogs"', '"\\u0000"'));
+  expect(lines).not.toEqual(parts.lines);
+  writeParts(file, { ...parts, lines });
+  const database = await (await sharedPostgres()).freshDatabase();
+  const restore = (from: string) => runHere(["restore", from, ...into(database)]);
+  expect(await restore(file)).toMatchObject({ code: 2 });
+  const listed = await runHere(["keys", "list", ...into(database)]);
+  expectUsageError(listed, "there is no store in the database");
+  const restored = await restore(files.sqlite);
+  expect(restored).toMatchObject({ code: 0 });
+  expect(restored.err).toContain("created the store");
+  expect(await verifyStore(database)).toMatchObject({ pets: 6, faultCount: 0 });
 });
 
 test("a backup may lack the last columns of pets, which then have the value of a new pet", async () => {

@@ -202,6 +202,22 @@ test("verify on postgres finds triggers and functions that were altered or added
   await store.close();
 });
 
+test("verify on postgres finds columns that were altered", async () => {
+  const database = await createdDatabase();
+  const store = await openStore(readConfig({ database }, {}), createTestClock());
+  await using sql = new SQL(database, { max: 1 });
+  await sql.unsafe(`
+    ALTER TABLE orders ALTER quantity TYPE numeric;
+    ALTER TABLE ledger ALTER hash DROP NOT NULL;
+    ALTER TABLE webhooks DROP lease_holder;`);
+  expect((await store.transfer.snapshot(verify)).faults).toEqual([
+    "column ledger.hash: is bytea; expected bytea NOT NULL",
+    "column orders.quantity: is numeric NOT NULL; expected int8 NOT NULL",
+    "column webhooks.lease_holder: is missing; expected text",
+  ]);
+  await store.close();
+});
+
 test("verify finds an epoch that exists twice", async () => {
   async function* rows() {
     yield [

@@ -5,7 +5,7 @@ import { ServiceError } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
 import { scratchStore } from "../../folders.ts";
 import { systemClock } from "../../opening/engines.ts";
-import { findStore, openStore } from "../../opening/stores.ts";
+import { findStore, openStore, openTarget } from "../../opening/stores.ts";
 import { beginChange, endChange } from "../interruption.ts";
 import { countingRows, createProgress } from "../progress.ts";
 import { printCreated } from "../store-command.ts";
@@ -30,7 +30,7 @@ export async function restoreToDatabase(
     await using opened = new AsyncDisposableStack();
     const source = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
     opened.defer(() => source.close());
-    const target = await openStore(config, systemClock, printCreated);
+    const target = await openTarget(config, systemClock, printCreated);
     opened.defer(() => target.close());
     beginChange();
     await copy(source, target, countAllRows(manifest));

@@ -1,3 +1,4 @@
+import { isStoredFilter } from "../webhooks/terms.ts";
 import { shown } from "./faults.ts";
 import { checkRows, type Tables } from "./rows.ts";
 
@@ -17,9 +18,10 @@ export async function checkEpochs(tables: Tables, lastSeq: number): Promise<void
   });
 }
 
-/** Checks that no webhook has delivered a row that the ledger does not have. */
+/** Checks filters, and that no webhook has delivered a row that the ledger does not have. */
 export async function checkWebhooks(tables: Tables, lastSeq: number): Promise<void> {
   await checkRows(tables, "webhooks", (row, note) => {
+    if (!isStoredFilter(row[3] as string)) note(`filter is ${shown(row[3])}`, "a valid filter");
     const seq = Number(row[13]);
     if (seq > lastSeq) note(`cursor's seq is ${seq}`, `at most ${lastSeq}, the last ledger row`);
   });

@@ -10,8 +10,8 @@ const knownPlans = new Set<unknown>([...planNames, operatorPlan]);
 const knownScopes = new Set<string>([...scopes, ...Object.values(roleScopes)]);
 
 /**
- * Checks that each key has a known plan, known scopes and a secret, and that every secret, usage record and ban belongs to a key.
- * Returns the ids of all keys.
+ * Checks that each key has a known plan, known scopes and a secret, and that every secret, usage record
+ * and ban belongs to a key. Returns the ids of all keys.
  */
 export async function checkKeys(tables: Tables): Promise<KeyIds> {
   const ids = new Set<unknown>();
@@ -53,8 +53,8 @@ export async function checkUsageHistory(tables: Tables, keyIds: KeyIds): Promise
 }
 
 /**
- * Checks that no row of the audit log is missing and that its times never decrease. A key that made a
- * change is never deleted.
+ * Checks that no row of the audit log is missing, that its times never decrease, and that its details can
+ * be read. A key that made a change is never deleted.
  */
 export async function checkAudit(tables: Tables, keyIds: KeyIds): Promise<void> {
   let last = 0;
@@ -65,5 +65,15 @@ export async function checkAudit(tables: Tables, keyIds: KeyIds): Promise<void> 
     if (at < lastAt) note(`at is ${at}`, `${lastAt} or later, as in row ${last}`);
     [last, lastAt] = [seq, at];
     if (row[2] !== null) checkKey(row[2], keyIds, note);
+    if (!isJson(row[6])) note(`details are ${shown(row[6])}`, "JSON");
   });
+}
+
+function isJson(text: unknown): boolean {
+  try {
+    JSON.parse(text as string);
+    return true;
+  } catch {
+    return false;
+  }
 }

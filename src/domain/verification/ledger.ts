@@ -9,8 +9,9 @@ import type { StoredRow } from "./store.ts";
 
 export interface LedgerEnd {
   readonly rows: number;
-  /** The `seq` of the last row, or 0. */
+  /** The `seq` and the time of the last row, or 0. */
   readonly seq: number;
+  readonly at: number;
 }
 
 /** What a replay compares each row with, and what it fills. */
@@ -52,7 +53,7 @@ export async function replayLedger(
     }
     rows += batch.length;
   }
-  return { rows, seq: lastSeq };
+  return { rows, seq: lastSeq, at: lastAt };
 }
 
 /** A row starts from the result of the pet's previous row, and refers to it. */

@@ -100,5 +100,9 @@ async function checkHead(
   if (tip.seq !== end.seq) {
     faults.note("the head", `seq is ${tip.seq}`, `${end.seq}, the last ledger row`);
   }
+  // The next row is never before this time.
+  if (tip.at !== end.at) {
+    faults.note("the head", `at is ${tip.at}`, `${end.at}, as in the last ledger row`);
+  }
   return tip;
 }

@@ -33,7 +33,7 @@ export function checkTerms(terms: WebhookTerms): Pick<Webhook, "name" | "filter"
   return { name, filter: checkFilter(terms) };
 }
 
-function checkFilter(terms: WebhookTerms): WebhookFilter {
+function checkFilter(terms: Omit<WebhookTerms, "url">): WebhookFilter {
   const { pets, statuses, causes: wanted, below, becomesLow = false } = terms;
   return {
     pets: pets === undefined ? null : checkPets(pets),
@@ -42,6 +42,21 @@ function checkFilter(terms: WebhookTerms): WebhookFilter {
     below: below === undefined ? null : checkBelow(below),
     becomesLow,
   };
+}
+
+/** Whether a filter, as a store has it, follows the rules above. */
+export function isStoredFilter(text: string): boolean {
+  try {
+    const { pets, statuses, causes: wanted, below, becomesLow = false } = JSON.parse(text);
+    const given = Object.entries({ pets, statuses, causes: wanted, below });
+    checkFilter(Object.fromEntries(given.filter(([, value]) => value !== null)));
+    // An id that is a number may be a rounded one.
+    const areTexts = pets === null || pets.every((id: unknown) => typeof id === "string");
+    const isComplete = given.every(([, value]) => value !== undefined);
+    return areTexts && isComplete && typeof becomesLow === "boolean";
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -20,7 +20,12 @@ const numberTable = `CREATE TABLE IF NOT EXISTS petstore_schema (
  * and the others wait for it. Returns whether this one did.
  */
 export async function createOrCheck(session: Session, environment: Environment): Promise<boolean> {
-  const isCreated = (await readNumber(session)) === 0 && (await createTables(session, environment));
+  let isCreated = false;
+  if ((await readNumber(session)) === 0) {
+    await session.query(begin);
+    isCreated = await createTables(session, environment);
+    await commitTransaction(session.sql);
+  }
   assertSchema(await readNumber(session));
   await checkRights(session);
   const [row] = await session.query("SELECT environment FROM store WHERE id = 1");
@@ -28,10 +33,9 @@ export async function createOrCheck(session: Session, environment: Environment):
   return isCreated;
 }
 
-/** Returns false if another instance has created the tables meanwhile. */
-async function createTables(session: Session, environment: Environment): Promise<boolean> {
+/** Creates the tables in a transaction that was begun. Returns false if there are tables already. */
+export async function createTables(session: Session, environment: Environment): Promise<boolean> {
   const { sql, query } = session;
-  await query(begin);
   await query("SELECT pg_advisory_xact_lock($1::int8)", [creationLock]);
   await sql.unsafe(numberTable);
   // Not by `to_regclass`, which may not see a table that was committed while this waited for the lock.
@@ -45,7 +49,6 @@ async function createTables(session: Session, environment: Environment): Promise
       [environment, randomUUID()],
     );
   }
-  await commitTransaction(sql);
   return isMissing;
 }
 

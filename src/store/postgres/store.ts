@@ -40,6 +40,8 @@ export interface PostgresOptions {
   readonly patienceMs: number;
   /** Whether the tables are created in a database that has none. True unless given. */
   readonly mayCreate?: boolean;
+  /** Whether the store gets its content by `importTables`, which then creates missing tables. */
+  readonly isFilled?: boolean | undefined;
   /** Whether the store is only read. Nothing in it is then changed. */
   readonly isReadOnly?: boolean | undefined;
   readonly onCreated?: (() => void) | undefined;
@@ -118,7 +120,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
           await session.sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
           return work(createSnapshot(session, epochs, database.guard));
         }),
-      importTables: (rowsOf) => onOwnSession((session) => importTables(session, rowsOf)),
+      importTables: (rowsOf) =>
+        onOwnSession(async (session) => {
+          const isCreated = await importTables(session, rowsOf, options.environment);
+          if (isCreated) options.onCreated?.();
+        }),
     },
     async close() {
       database.close();
@@ -166,7 +172,7 @@ function createOwnSessions(database: Database, isReadOnly: boolean) {
  */
 async function prepare(options: PostgresOptions): Promise<Epochs> {
   const { database, environment, patienceMs, mayCreate = true, log = () => {} } = options;
-  const { isReadOnly = false } = options;
+  const { isReadOnly = false, isFilled = false } = options;
   const reachable = createCondition(log, { began: "store lost", ended: "store back" });
   const giveUpAt = performance.now() + patienceMs;
   for (;;) {
@@ -174,7 +180,9 @@ async function prepare(options: PostgresOptions): Promise<Epochs> {
       const session = await database.connect();
       const epochs = createEpochs(session.server);
       const preparing = withinDeadline(session, ownSessionMs, async (own) => {
-        if (!mayCreate && (await readNumber(own)) === 0) throw noStore(database);
+        const isMissing = (!mayCreate || isFilled) && (await readNumber(own)) === 0;
+        if (isMissing && !mayCreate) throw noStore(database);
+        if (isMissing) return false;
         const isCreated = await createOrCheck(own, environment);
         if (!isReadOnly) await recordEpoch(own, epochs);
         return isCreated;

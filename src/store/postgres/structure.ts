@@ -1,6 +1,6 @@
 import type { Fault } from "../../domain/verification/store.ts";
-import { checkConstraints } from "../constraints.ts";
-import { expectedDefinition, tables } from "../tables.ts";
+import { checkConstraints, tablesIn } from "../constraints.ts";
+import { expectedDefinition } from "../tables.ts";
 import { textArray } from "./engine/arrays.ts";
 import { runScript } from "./engine/scripts.ts";
 import type { Session } from "./engine/session.ts";
@@ -36,14 +36,44 @@ const presentBodies = `
   SELECT proname, prosrc FROM unnest($1::text[]) AS ours(name)
     JOIN pg_proc ON pg_proc.oid = to_regproc(name)`;
 
+const tables = tablesIn(schema);
+const tableNames = textArray(tables.map(([name]) => name));
+
+/** The columns of the schema as `presentColumns` returns them. Keys are never null. */
+const columns = tables.flatMap(([table, body]) =>
+  [...body.matchAll(/(\w+)\s+(int\d|text|bytea)\b([^,\n]*)/g)].map(([, name, type, rest]) => {
+    const isKey = body.split("PRIMARY KEY (")[1]?.split(")")[0]?.split(", ").includes(name!);
+    const isNeeded = isKey || /NOT NULL|PRIMARY KEY/.test(rest!);
+    return [`${table}.${name}`, `${type}${isNeeded ? " NOT NULL" : ""}`] as const;
+  }),
+);
+
+const presentColumns = `
+  SELECT name || '.' || attname, typname || CASE WHEN attnotnull THEN ' NOT NULL' ELSE '' END
+  FROM unnest($1::text[]) AS ours(name)
+    JOIN pg_attribute ON attrelid = to_regclass(name) JOIN pg_type ON pg_type.oid = atttypid
+  WHERE attnum > 0`;
+
+async function checkColumns({ query }: Session): Promise<Fault[]> {
+  const rows = (await query(presentColumns, [tableNames])) as readonly [string, string][];
+  const present = new Map(rows);
+  return columns
+    .filter(([name, type]) => present.get(name) !== type)
+    .map(([name, expected]) => {
+      const found = present.get(name);
+      return { where: `column ${name}`, found: found ? `is ${found}` : "is missing", expected };
+    });
+}
+
 /**
- * Checks that the triggers and functions of the schema do what they did when they were made, that nobody
- * has added a trigger, and that every row obeys its constraints. The server itself checks its pages.
+ * Checks that the columns, triggers and functions of the schema are what they were when they were made,
+ * that nobody has added a trigger, and that every row obeys its constraints. The server itself checks
+ * its pages.
  */
-export async function checkStructure({ query }: Session): Promise<readonly Fault[]> {
-  const names = tables.map(({ name }) => name);
+export async function checkStructure(session: Session): Promise<readonly Fault[]> {
+  const { query } = session;
   const present = new Map(
-    (await query(presentTriggers, [textArray(names)])) as readonly [string, string][],
+    (await query(presentTriggers, [tableNames])) as readonly [string, string][],
   );
   const faults: Fault[] = [];
   for (const [name, definition] of [...triggers].sort()) {
@@ -68,5 +98,8 @@ export async function checkStructure({ query }: Session): Promise<readonly Fault
     const what = found === undefined ? "is missing" : "was altered";
     faults.push({ where: `function ${name}`, found: what, expected: expectedDefinition });
   }
+  const altered = await checkColumns(session);
+  // A constraint may name a column that is missing.
+  if (altered.length > 0) return [...altered, ...faults];
   return [...faults, ...(await runScript(query, checkConstraints(schema)))];
 }

@@ -1,9 +1,11 @@
+import type { Environment } from "../../domain/keys/keys.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
 import type { RowsOf, Snapshot } from "../../domain/verification/store.ts";
 import type { Value } from "../rows.ts";
 import { anyRow, selectAll, tables } from "../tables.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { createCheckpointReader } from "./checkpoints.ts";
+import { createTables, readNumber } from "./creation.ts";
 import { readBatches } from "./engine/batches.ts";
 import { copyIn } from "./engine/copy.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
@@ -53,10 +55,19 @@ const continueAudit = `UPDATE audit_end SET seq = last.seq, at = last.at
 
 const lastRow = "SELECT seq, at, encode(hash, 'hex') FROM ledger ORDER BY seq DESC LIMIT 1";
 
-/** Copies every row of another store, all or none. */
-export async function importTables(session: Session, rowsOf: RowsOf): Promise<void> {
+/**
+ * Copies every row of another store, all or none. Creates the tables in the same transaction, if they are
+ * missing: a copy that fails leaves no empty store, which would look like a new one. Returns whether it
+ * did.
+ */
+export async function importTables(
+  session: Session,
+  rowsOf: RowsOf,
+  environment: Environment,
+): Promise<boolean> {
   const { sql, query } = session;
   await query(begin);
+  const isCreated = (await readNumber(session)) === 0 && (await createTables(session, environment));
   const { seq } = await takeHead(session, null);
   // Reading the source may take longer than the timeout for groups of updates allows.
   await sql.unsafe("SET LOCAL idle_in_transaction_session_timeout = 0");
@@ -77,4 +88,5 @@ export async function importTables(session: Session, rowsOf: RowsOf): Promise<vo
   await query(dialect.touchKeys);
   await commitTransaction(sql);
   await sql.unsafe("ANALYZE");
+  return isCreated;
 }

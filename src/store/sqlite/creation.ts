@@ -7,8 +7,7 @@ import { schema } from "./schema.ts";
 
 /** Creates the tables in a new file. Checks that an existing store fits. */
 export function createOrCheck(database: Database, environment: Environment): void {
-  assertOurs(database);
-  if (readNumber(database) === 0) {
+  if (!assertOurs(database)) {
     database.transaction(() => createTables(database, environment)).immediate();
   }
   assertFits(database, environment);
@@ -21,8 +20,8 @@ export function assertFits(database: Database, environment: Environment): void {
   assertOwner(database.query("SELECT environment FROM head").values()[0], environment);
 }
 
-/** Rejects the database of another program. */
-export function assertOurs(database: Database): void {
+/** Rejects the database of another program. Returns false for one without tables. */
+export function assertOurs(database: Database): boolean {
   const [tables, heads] = database
     .query(
       "SELECT count(*), coalesce(sum(name = 'head'), 0) FROM sqlite_schema WHERE type = 'table'",
@@ -38,6 +37,7 @@ export function assertOurs(database: Database): void {
       "the file is a copy without its -wal file, which has the tables; copy both files while no process uses them, or restore a backup",
     );
   }
+  return tables > 0n;
 }
 
 export function journalModeOf(database: Database): unknown {

@@ -227,8 +227,8 @@ export const schema = `
     filter              TEXT    NOT NULL CHECK (json_valid(filter) AND filter LIKE '{%'),
     secret              TEXT    NOT NULL CHECK (substr(secret, 1, 6) = 'whsec_'),
     previous_secret     TEXT CHECK (substr(previous_secret, 1, 6) = 'whsec_'),
-    previous_expires_at INTEGER,
-    created_at          INTEGER NOT NULL,
+    previous_expires_at INTEGER CHECK (previous_expires_at ${isTime}),
+    created_at          INTEGER NOT NULL CHECK (created_at ${isTime}),
     state               TEXT    NOT NULL CHECK (state IN ('active', 'paused', 'disabled')),
     state_reason        TEXT,
     version             INTEGER NOT NULL,
@@ -236,8 +236,8 @@ export const schema = `
     cursor_epoch        TEXT    NOT NULL CHECK (cursor_epoch <> ''),
     cursor_seq          INTEGER NOT NULL CHECK (cursor_seq >= 0),
     failures            INTEGER NOT NULL CHECK (failures >= 0),
-    failing_since       INTEGER,
-    next_attempt_at     INTEGER NOT NULL,
+    failing_since       INTEGER CHECK (failing_since ${isTime}),
+    next_attempt_at     INTEGER NOT NULL CHECK (next_attempt_at ${isTime}),
     last_attempt        INTEGER NOT NULL DEFAULT 0,
     lease_holder        TEXT
   ) STRICT;

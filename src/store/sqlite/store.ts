@@ -2,7 +2,7 @@ import type { Environment } from "../../domain/keys/keys.ts";
 import type { Clock } from "../../domain/running/clock.ts";
 import type { Log } from "../../domain/running/events.ts";
 import type { Store } from "../../domain/store.ts";
-import { assertFits, assertOurs, readNumber } from "./creation.ts";
+import { assertFits, assertOurs } from "./creation.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
 import { guarded, openForReading, unavailableOr, type WrittenFile } from "./engine/connection.ts";
 import { assertStore } from "./engine/existence.ts";
@@ -82,8 +82,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
 /** Rejects a file that this version cannot use, before anything is written to it or beside it. */
 const assertReadable = guarded((path: string, environment: Environment): void => {
   using database = openForReading(path, busyWaitMs);
-  assertOurs(database);
-  if (readNumber(database) !== 0) assertFits(database, environment);
+  if (assertOurs(database)) assertFits(database, environment);
 });
 
 /** Opens a store for a command that only reads. SQLite itself then writes to no file but its `-shm`. */

@@ -147,6 +147,13 @@ export const corruptions: Record<string, (n: number, names: TableNames) => strin
   "usage: of no key": (_n, { usage }) => `UPDATE ${usage} SET key_id = 'key_none'`,
   "bans: of no key": () => "UPDATE bans SET key_id = 'key_none'",
   "webhooks: a cursor after the ledger's end": (n) => `UPDATE webhooks SET cursor_seq = 20 + ${n}`,
+  "webhooks: a filter with a rounded id": () =>
+    `UPDATE webhooks SET filter = '{"pets":[9007199254740992],"statuses":null,"causes":null,"below":null}'`,
+  "webhooks: a filter with an unknown status": () =>
+    `UPDATE webhooks SET filter = '{"pets":null,"statuses":["lost"],"causes":null,"below":null}'`,
+  "webhooks: a filter without fields": () => "UPDATE webhooks SET filter = '{}'",
+  "webhooks: an attempt after all dates": () =>
+    "UPDATE webhooks SET next_attempt_at = 9007199254740991",
   "webhooks: a filter that is cut": () => `UPDATE webhooks SET filter = substr(filter, 1, 20)`,
   "webhooks: a secret": () => "UPDATE webhooks SET secret = 'hidden'",
   "webhooks: a state": () => "UPDATE webhooks SET state = 'lost'",
