@@ -1,5 +1,6 @@
 import { environments } from "../domain/keys/keys.ts";
 import { ServiceError } from "../domain/running/errors.ts";
+import { valueOfJson } from "../domain/values/json.ts";
 
 /** The version of the file format. */
 export const format = 1;
@@ -62,12 +63,8 @@ export function parseManifest(
   if (checksum === undefined) {
     throw damagedBackup(file, "its last line is not a manifest, so it may be incomplete");
   }
-  let found: Partial<Manifest>;
-  try {
-    found = JSON.parse(line);
-  } catch {
-    throw damagedBackup(file, "its manifest is not valid JSON");
-  }
+  const found = valueOfJson<Partial<Manifest>>(line);
+  if (!found) throw damagedBackup(file, "its manifest is not valid JSON");
   if (typeof found.format === "number" && found.format > format) throw newerFormat(file);
   if (!isManifest(found)) throw damagedBackup(file, "its manifest lacks fields or has wrong ones");
   return { manifest: found, checksum };

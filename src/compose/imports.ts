@@ -12,6 +12,7 @@ import {
   type UndoRun,
 } from "../domain/catalogue/import-runs.ts";
 import { type ErrorCode, ServiceError, unavailable } from "../domain/running/errors.ts";
+import { valueOfJson } from "../domain/values/json.ts";
 import { spool } from "../files/spool.ts";
 import { failureOf, runCommand, withoutProgram } from "./child.ts";
 import type { ServiceOptions } from "./options.ts";
@@ -152,14 +153,14 @@ const timeOf = (ms: number | undefined) =>
 
 /** The same text, because numbers in it may have more digits than a number of this program. */
 function readUndone(json: string) {
-  const printed = parsePrinted<{ code?: ErrorCode; message: string }>(json);
+  const printed = valueOfJson<{ code?: ErrorCode; message: string }>(json);
   if (printed?.code) throw new ServiceError(printed.code, printed.message);
   return printed && ({ kind: "undone", json } as const);
 }
 
 /** What the command printed as JSON. Undefined if it failed for another reason than the file. */
 function readOutcome(out: string, { what }: ImportRun): ImportOutcome | undefined {
-  const printed = parsePrinted<Printed>(out);
+  const printed = valueOfJson<Printed>(out);
   if (!printed) return undefined;
   const { columns = [] } = printed;
   if ("problems" in printed) {
@@ -185,15 +186,6 @@ type Printed = { readonly columns?: readonly FoundColumn[] } & (
 /** JSON has null where a problem has no column or no value. */
 function withoutNulls({ column, value, ...problem }: Problem): Problem {
   return { ...problem, column: column ?? undefined, value: value ?? undefined };
-}
-
-/** Undefined if the command printed nothing, or was ended while it did. */
-function parsePrinted<T>(out: string): T | undefined {
-  try {
-    return JSON.parse(out);
-  } catch {
-    return undefined;
-  }
 }
 
 /** JSON whose numbers are written again with all their digits. */

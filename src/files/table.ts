@@ -2,7 +2,7 @@ import type { FoundColumn } from "../domain/catalogue/import-preview.ts";
 import { type Problems, shownValue } from "../domain/catalogue/import-problems.ts";
 import type { Fields, RowKind } from "../domain/catalogue/imports.ts";
 import { ambiguousNumber, listItemsMax } from "../domain/catalogue/pet-fields.ts";
-import { hasTooManyValues, JsonNumber } from "../domain/values/json.ts";
+import { hasTooManyValues, JsonNumber, valueOfJson } from "../domain/values/json.ts";
 import { findNearest } from "../domain/values/nearest.ts";
 import { type CellKind, exactText, original } from "../domain/values/spreadsheet-text.ts";
 import { BrokenText, columnsMax, tooManyColumns } from "./lines.ts";
@@ -164,10 +164,6 @@ function listOf(cell: string): unknown {
   // One more than the rule for lists allows.
   if (!cell.startsWith("[")) return cell.split("|", listItemsMax + 1);
   if (hasTooManyValues(cell)) return cell;
-  try {
-    // Its numbers may lose digits: no item of a list can be one.
-    return JSON.parse(cell);
-  } catch {
-    return cell;
-  }
+  // Its numbers may lose digits: no item of a list can be one.
+  return valueOfJson(cell) ?? cell;
 }

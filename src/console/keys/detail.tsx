@@ -4,8 +4,7 @@ import type { Key } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { Button } from "../parts/button.tsx";
 import { Card, Facts } from "../parts/card.tsx";
-import { WhenLoaded } from "../parts/loaded.tsx";
-import { usePolled } from "../parts/polled.ts";
+import { Detail } from "../parts/detail.tsx";
 import { Time } from "../parts/time.tsx";
 import { ViewHead } from "../parts/view-head.tsx";
 import { BanNotice } from "./ban-notice.tsx";
@@ -18,16 +17,10 @@ import { UsageCard } from "./usage-card.tsx";
 
 /** Everything about one key. */
 export function KeyDetail({ id }: { readonly id: string }) {
-  const source = usePolled<Key>(`/keys/${encodeURIComponent(id)}`);
   return (
-    <>
-      <a class="back-link" href={hrefOf("/keys")}>
-        ← All keys
-      </a>
-      <WhenLoaded source={source}>
-        {(key) => <LoadedKey entry={key} reload={() => void source.reload()} />}
-      </WhenLoaded>
-    </>
+    <Detail<Key> of="keys" id={id}>
+      {(key, reload) => <LoadedKey entry={key} reload={reload} />}
+    </Detail>
   );
 }
 

@@ -1,8 +1,9 @@
 import { useSignal } from "@preact/signals";
 import type { Key } from "../client/types.ts";
-import { hrefOf, navigate } from "../page/router.ts";
+import { navigate } from "../page/router.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { ButtonGroup, choicesOf } from "../parts/choices.tsx";
+import { BackLink } from "../parts/detail.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
@@ -26,9 +27,7 @@ export default function KeysView({ rest, query }: ViewProps) {
 function WithoutKey() {
   return (
     <>
-      <a class="back-link" href={hrefOf("/keys")}>
-        ← All keys
-      </a>
+      <BackLink to="keys" />
       <ViewHead title="Without a known key" />
       <RequestCards keyId="none" />
     </>

@@ -8,13 +8,11 @@ import type {
   WebhookWithAttempts,
 } from "../client/types.ts";
 import { showSuccess } from "../page/messages.ts";
-import { hrefOf } from "../page/router.ts";
 import { Button } from "../parts/button.tsx";
 import { Card, Facts } from "../parts/card.tsx";
+import { Detail } from "../parts/detail.tsx";
 import { FieldError } from "../parts/fields.tsx";
-import { WhenLoaded } from "../parts/loaded.tsx";
 import { causeName } from "../parts/origins.ts";
-import { usePolled } from "../parts/polled.ts";
 import { useSubmission } from "../parts/submission.ts";
 import { Time } from "../parts/time.tsx";
 import { ViewHead } from "../parts/view-head.tsx";
@@ -25,16 +23,10 @@ import { HealthBadge, HealthText } from "./health.tsx";
 
 /** One webhook with its last attempts. */
 export function WebhookDetail({ id }: { readonly id: string }) {
-  const source = usePolled<WebhookWithAttempts>(`/webhooks/${encodeURIComponent(id)}`);
   return (
-    <>
-      <a class="back-link" href={hrefOf("/webhooks")}>
-        ← All webhooks
-      </a>
-      <WhenLoaded source={source}>
-        {(webhook) => <LoadedWebhook webhook={webhook} reload={() => void source.reload()} />}
-      </WhenLoaded>
-    </>
+    <Detail<WebhookWithAttempts> of="webhooks" id={id}>
+      {(webhook, reload) => <LoadedWebhook webhook={webhook} reload={reload} />}
+    </Detail>
   );
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type Page, pageOf } from "../ledger/store.ts";
+import { type Page, pageOf, type SeqRange } from "../ledger/store.ts";
 import { rowsExaminedMax } from "../values/bounds.ts";
 
 /**
@@ -74,11 +74,7 @@ export interface AuditRow extends AuditEntry {
   readonly keyName: string | null;
 }
 
-export interface AuditFilter {
-  /** Rows with a larger `seq`. */
-  readonly after?: number | undefined;
-  /** Rows with a smaller `seq`. */
-  readonly before?: number | undefined;
+export interface AuditFilter extends SeqRange {
   readonly action?: AuditAction | undefined;
   readonly keyId?: string | undefined;
   readonly target?: string | undefined;

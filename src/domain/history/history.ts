@@ -6,6 +6,7 @@ import {
   type Page,
   pageOf,
   type RowFilter,
+  type SeqRange,
 } from "../ledger/store.ts";
 import { yieldToEventLoop } from "../running/background.ts";
 import { ServiceError, unavailable } from "../running/errors.ts";
@@ -20,11 +21,7 @@ export const rowsPerPageDefault = 100;
 export const rowsPerPageMax = 1_000;
 
 /** Which changes to list, and how many. Times are in milliseconds since 1970. */
-interface Range {
-  /** Rows with a larger `seq`. */
-  readonly after?: number | undefined;
-  /** Rows with a smaller `seq`. */
-  readonly before?: number | undefined;
+interface Range extends SeqRange {
   /** Rows at this time or later. */
   readonly since?: number | undefined;
   /** Rows before this time. */

@@ -128,6 +128,14 @@ export interface LedgerParts {
   readonly idempotency: IdempotencyStore;
 }
 
+/** The rows of a list between two others. */
+export interface SeqRange {
+  /** Rows with a larger `seq`. */
+  readonly after?: number | undefined;
+  /** Rows with a smaller `seq`. */
+  readonly before?: number | undefined;
+}
+
 /** One page of a list. */
 export interface Page<Row> {
   readonly rows: readonly Row[];

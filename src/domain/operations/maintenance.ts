@@ -1,3 +1,4 @@
+import { valueOfJson } from "../values/json.ts";
 /** Work that operators do with commands, or the service at an interval. */
 export type MaintenanceTask = "backup" | "drill";
 
@@ -19,12 +20,8 @@ export interface MaintenanceRecord {
  * operator's backup has no start of its own.
  */
 export function durationMsOf({ result }: MaintenanceRecord): number | undefined {
-  try {
-    const { durationMs } = JSON.parse(result ?? "{}") as { durationMs?: unknown };
-    return typeof durationMs === "number" ? durationMs : undefined;
-  } catch {
-    return undefined;
-  }
+  const { durationMs } = valueOfJson<{ durationMs?: unknown }>(result ?? "{}") ?? {};
+  return typeof durationMs === "number" ? durationMs : undefined;
 }
 
 /**

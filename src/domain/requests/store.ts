@@ -1,3 +1,4 @@
+import type { SeqRange } from "../ledger/store.ts";
 import type { ErrorCode } from "../running/errors.ts";
 
 /** The error that a request got, as clients and operators see it: without body, query and secrets. */
@@ -31,11 +32,7 @@ export interface RefusedRow extends RefusedRequest {
   readonly keyName: string | null;
 }
 
-export interface RequestFilter {
-  /** Rows with a larger `seq`. */
-  readonly after?: number | undefined;
-  /** Rows with a smaller `seq`. */
-  readonly before?: number | undefined;
+export interface RequestFilter extends SeqRange {
   /** The id of a key, or `withoutKey`. */
   readonly keyId?: string | undefined;
   readonly code?: string | undefined;

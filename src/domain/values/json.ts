@@ -33,6 +33,15 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** The value of a JSON text. Undefined if the text is not JSON. Long integers lose digits. */
+export function valueOfJson<T>(text: unknown): T | undefined {
+  try {
+    return JSON.parse(text as string);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The values in an object or a list of an imported file. Each takes 100 bytes, but only one in the text. */
 export const valuesMax = 10_000;
 

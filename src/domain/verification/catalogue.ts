@@ -1,4 +1,5 @@
 import { fieldRules, petFields } from "../catalogue/pet-fields.ts";
+import { valueOfJson } from "../values/json.ts";
 import { shown } from "./faults.ts";
 import { toNumber } from "./ledger.ts";
 import { checkRows, type Tables } from "./rows.ts";
@@ -54,12 +55,7 @@ export async function checkPets(tables: Tables, states: PetStates): Promise<numb
 }
 
 function isList(value: unknown): boolean {
-  if (value === "[]") return true;
-  try {
-    return fieldRules.texts.read(JSON.parse(value as string)) !== undefined;
-  } catch {
-    return false;
-  }
+  return value === "[]" || fieldRules.texts.read(valueOfJson(value)) !== undefined;
 }
 
 function leftText({ seq, quantity, status }: PetState): string {

@@ -1,6 +1,7 @@
 import { operatorPlan, roleScopes, scopes } from "../keys/keys.ts";
 import { planNames } from "../limits/plans.ts";
 import { allKeys, type Step, startOf, withoutKey } from "../usage/usage-history.ts";
+import { valueOfJson } from "../values/json.ts";
 import { shown } from "./faults.ts";
 import { checkRows, type Note, type Tables } from "./rows.ts";
 
@@ -65,15 +66,6 @@ export async function checkAudit(tables: Tables, keyIds: KeyIds): Promise<void> 
     if (at < lastAt) note(`at is ${at}`, `${lastAt} or later, as in row ${last}`);
     [last, lastAt] = [seq, at];
     if (row[2] !== null) checkKey(row[2], keyIds, note);
-    if (!isJson(row[6])) note(`details are ${shown(row[6])}`, "JSON");
+    if (valueOfJson(row[6]) === undefined) note(`details are ${shown(row[6])}`, "JSON");
   });
-}
-
-function isJson(text: unknown): boolean {
-  try {
-    JSON.parse(text as string);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,5 +1,5 @@
 import type { Environment } from "../../domain/keys/keys.ts";
-import { type Html, html } from "../pages/html.ts";
+import { html, htmlPage } from "../pages/html.ts";
 
 const productName = "Pet Store Inventory";
 
@@ -14,12 +14,12 @@ export function consolePage(environment: Environment, script: string, style: str
       <p>The console needs JavaScript. Turn it on for this site, or use the command line: <code>petstore help</code>.</p>
     </main>
   </noscript>`;
-  return page(`Console – ${productName}`, head, body);
+  return htmlPage(`Console – ${productName}`, head, body);
 }
 
 /** What the console shows if its files are missing. */
 export function missingConsolePage(): string {
-  return page(
+  return htmlPage(
     `Console – ${productName}`,
     docsStyle,
     html`<main class="content stack prose">
@@ -33,7 +33,7 @@ export function missingConsolePage(): string {
 /** The page at `/`, for people who have only the address of the service. */
 export function startPage(environment: Environment, style: string): string {
   const staging = html`<span class="badge warning">Staging</span>`;
-  return page(
+  return htmlPage(
     productName,
     html`<link rel="stylesheet" href="${style}">`,
     html`<main class="gate">
@@ -59,21 +59,3 @@ export function startPage(environment: Environment, style: string): string {
 
 /** The style sheet of /docs contains the kit and exists without a build. */
 const docsStyle = html`<link rel="stylesheet" href="/docs/style.css">`;
-
-function page(title: string, head: Html, body: Html): string {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-  <meta charset="utf-8">
-  <meta name="viewport" content="width=device-width, initial-scale=1">
-  <meta name="color-scheme" content="light dark">
-  <title>${title}</title>
-  <link rel="icon" href="/docs/icon.svg" type="image/svg+xml">
-  ${head}
-</head>
-<body>
-  ${body}
-</body>
-</html>
-`.text;
-}

@@ -1,5 +1,5 @@
 import type { ApiDocument } from "../api/contract/document.ts";
-import { type Html, html } from "../pages/html.ts";
+import { type Html, html, htmlPage } from "../pages/html.ts";
 import { operationSection } from "./operation-section.ts";
 import { type Chapter, chaptersOf, headingLink, prose } from "./prose.ts";
 import { referenceSections } from "./reference.ts";
@@ -31,22 +31,12 @@ export function referencePage(document: ApiDocument): string {
   const { info, servers } = document;
   const base = servers[0]!.url;
   const endpoints = endpointsOf(document);
-  return html`<!doctype html>
-<html lang="en">
-<head>
-  <meta charset="utf-8">
-  <meta name="viewport" content="width=device-width, initial-scale=1">
-  <meta name="color-scheme" content="light dark">
-  <meta name="description" content="${info.summary}">
-  <title>${info.title} API ${info.version}</title>
-  <link rel="icon" href="/docs/icon.svg" type="image/svg+xml">
+  const head = html`<meta name="description" content="${info.summary}">
   <script src="/docs/browser/${firstScriptName}"></script>
   <link rel="stylesheet" href="/docs/style.css">
   ${scriptNames.map((name) => html`<link rel="modulepreload" href="/docs/browser/${name}">\n  `)}
-  <script type="module" src="/docs/browser/${scriptNames[0]}"></script>
-</head>
-<body>
-  <a class="skip-link" href="#content">Skip to content</a>
+  <script type="module" src="/docs/browser/${scriptNames[0]}"></script>`;
+  const body = html`<a class="skip-link" href="#content">Skip to content</a>
   <div class="app">
     ${topbar(info.title)}
     ${sidebar(document, endpoints)}
@@ -57,10 +47,8 @@ export function referencePage(document: ApiDocument): string {
     </main>
   </div>
   ${searchDialog()}
-  <p class="visually-hidden" id="announcement" role="status"></p>
-</body>
-</html>
-`.text;
+  <p class="visually-hidden" id="announcement" role="status"></p>`;
+  return htmlPage(`${info.title} API ${info.version}`, head, body);
 }
 
 function overview({ info, servers }: ApiDocument, base: string): Html {

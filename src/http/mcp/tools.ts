@@ -9,6 +9,7 @@ import { invalidRequest, ServiceError } from "../../domain/running/errors.ts";
 import { applyChanges } from "../../domain/shop/shop.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
 import { exactInteger, isJsonObject, JsonNumber } from "../../domain/values/json.ts";
+import { once } from "../../domain/values/once.ts";
 import { isReason } from "../../domain/values/texts.ts";
 import { dryRun } from "../admin/imports.ts";
 import { runUndo, sessionParameter } from "../admin/undo.ts";
@@ -173,13 +174,9 @@ function pageJson(items: string, name: string | undefined, value: unknown): stri
 function inPages(context: Context, start: bigint | undefined, count: number): Context {
   const open: Context["snapshots"]["open"] = (call, prepare) =>
     context.snapshots.open(call, async (signal) =>
-      onePart(await pageOf(await prepare(signal), start, count)),
+      once(Buffer.from(await pageOf(await prepare(signal), start, count))),
     );
   return { ...context, snapshots: { open } };
-}
-
-async function* onePart(text: string) {
-  yield Buffer.from(text);
 }
 
 /** A page of a JSON array of objects that begin with their petId. Each part has whole objects. */
@@ -247,7 +244,7 @@ const listStock: DeclaredTool = {
       }
       return petPage(items, count, last);
     };
-    const stream = snapshots.open(call, async (signal) => onePart(await search(signal)));
+    const stream = snapshots.open(call, async (signal) => once(Buffer.from(await search(signal))));
     return new Response(await stream).text();
   },
 };

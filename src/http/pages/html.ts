@@ -24,3 +24,22 @@ function render(part: Part): string {
   if (typeof part === "object") return part.map(render).join("");
   return String(part).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
+
+/** A whole page. The kit has a light and a dark style. */
+export function htmlPage(title: string, head: Html, body: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <meta name="color-scheme" content="light dark">
+  <title>${title}</title>
+  <link rel="icon" href="/docs/icon.svg" type="image/svg+xml">
+  ${head}
+</head>
+<body>
+  ${body}
+</body>
+</html>
+`.text;
+}

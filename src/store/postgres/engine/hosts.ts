@@ -1,3 +1,4 @@
+import { shared } from "../../../domain/running/background.ts";
 import type { Address } from "./address.ts";
 import { describeFailure, isTemporary, UnwritableServer } from "./failures.ts";
 import type { PrimaryGuard } from "./primary.ts";
@@ -22,7 +23,7 @@ const othersWaitMs = 200;
 export function createHosts({ urls, prepare }: Address, guard: PrimaryGuard, traffic: Traffic) {
   let current: string | undefined;
   let foundAt = Number.NEGATIVE_INFINITY;
-  let finding: Promise<string> | undefined;
+  const search = shared(searchPrimary);
 
   async function open(url: string): Promise<Session> {
     const before = guard.newestTimeline;
@@ -66,10 +67,7 @@ export function createHosts({ urls, prepare }: Address, guard: PrimaryGuard, tra
   function findPrimary(): string | Promise<string> {
     if (urls.length === 1) return urls[0]!;
     if (current !== undefined && performance.now() - foundAt < primaryCachedMs) return current;
-    finding ??= searchPrimary().finally(() => {
-      finding = undefined;
-    });
-    return finding;
+    return search();
   }
 
   /** False once another server than the session's is known to be the primary. */
