@@ -42,14 +42,9 @@ export async function checkRows(
   table: TableName,
   check: (row: StoredRow, note: Note) => void,
 ): Promise<number> {
-  let current: StoredRow = [];
-  const note: Note = (...fault) => noteFor(tables, table, current)(...fault);
   let count = 0;
   for await (const batch of tables.rowsOf(table)) {
-    for (const row of batch) {
-      current = row;
-      check(row, note);
-    }
+    for (const row of batch) check(row, noteFor(tables, table, row));
     count += batch.length;
   }
   return count;
