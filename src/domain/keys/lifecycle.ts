@@ -28,6 +28,10 @@ import {
 
 type Keys = { readonly keys: KeyStore };
 type KeysAndUsage = Keys & { readonly usage: UsageStore };
+type StatusReads = {
+  readonly keys: Pick<KeyStore, "listKeys" | "listSecrets">;
+  readonly usage: Pick<UsageStore, "loadUsage" | "loadBans">;
+};
 
 export interface IssuedKey {
   readonly key: Key;
@@ -163,7 +167,7 @@ export async function liftBan({ keys, usage }: KeysAndUsage, id: string, by: By)
 export type FindUsage = (keyId: string) => Readonly<Usage> | undefined;
 
 export async function listKeyStatuses(
-  { keys, usage }: KeysAndUsage,
+  { keys, usage }: StatusReads,
   now: number,
   findUsage?: FindUsage,
 ): Promise<readonly KeyStatus[]> {
@@ -188,7 +192,7 @@ export async function getKey({ keys }: Keys, id: string): Promise<Key> {
 }
 
 async function loadStatus(
-  { keys, usage }: KeysAndUsage,
+  { keys, usage }: StatusReads,
   now: number,
   findUsage: FindUsage = () => undefined,
 ): Promise<(key: Key) => KeyStatus> {
