@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import type { KeyStatus } from "../src/domain/keys/lifecycle.ts";
-import { endingMs, listAttention, type ServiceState } from "../src/domain/operations/attention.ts";
+import {
+  endingMs,
+  lastBackupAt,
+  listAttention,
+  type ServiceState,
+} from "../src/domain/operations/attention.ts";
+import type { MaintenanceRecord } from "../src/domain/operations/maintenance.ts";
 import type { Webhook } from "../src/domain/webhooks/webhook.ts";
 
 const now = Date.UTC(2026, 10, 15, 12);
@@ -16,6 +22,25 @@ const recent = {
   error: null,
 } as const;
 
+const drilled = { ...recent, task: "drill" } as const;
+
+/** Backups of which the folder has the given files, by their times. */
+const backupsOf = (
+  files: readonly number[] | undefined,
+  known: Partial<ServiceState["backups"]> = {},
+) => ({
+  everyMs: undefined,
+  lastAt: (records: readonly MaintenanceRecord[]) =>
+    lastBackupAt(
+      records,
+      files?.map((createdAt) => ({ name: "", bytes: 0, createdAt })),
+      now,
+    ),
+  listAhead: () => [],
+  findProblem: () => undefined,
+  ...known,
+});
+
 /** A service that needs no attention. */
 const fine: ServiceState = {
   now,
@@ -24,10 +49,9 @@ const fine: ServiceState = {
   lostRows: undefined,
   keys: [],
   webhooks: [],
-  backup: recent,
-  backupsAhead: 0,
-  replicaError: undefined,
-  backupEveryMs: undefined,
+  maintenance: [recent, drilled],
+  backups: backupsOf([]),
+  replica: undefined,
   certificateExpiresAt: undefined,
 };
 
@@ -69,14 +93,17 @@ describe("what needs attention", () => {
   });
 
   test("backups that have changes which the store does not have", () => {
-    expect(textsOf({ backupsAhead: 2 })).toEqual([
-      "problem: Backups with changes that the store does not have: 2.",
+    const backups = backupsOf([], { listAhead: () => ["/b/2.petstore", "/b/1.petstore"] });
+    expect(textsOf({ backups })).toEqual([
+      "problem: Backups with changes that the store does not have: 2. The newest is /b/2.petstore.",
     ]);
   });
 
   test("a continuous copy that is not current", () => {
-    expect(textsOf({ replicaError: null })).toEqual([]);
-    expect(textsOf({ replicaError: "the command ended with exit code 1" })).toEqual([
+    const checked = (error: string | null) =>
+      textsOf({ replica: { runs: () => ({ ...recent, error }), ageMs: () => 0 } });
+    expect(checked(null)).toEqual([]);
+    expect(checked("the command ended with exit code 1")).toEqual([
       "problem: The continuous copy is not current: the command ended with exit code 1.",
     ]);
   });
@@ -99,23 +126,58 @@ describe("what needs attention", () => {
     ]);
   });
 
-  test("backups that are missing, late or failed", () => {
-    expect(textsOf({ backup: undefined })).toEqual([
-      "warning: There is no backup of the store yet.",
-    ]);
-    const aged = (ageMs: number) => ({ ...recent, succeededAt: now - ageMs });
-    expect(textsOf({ backup: aged(26 * hourMs) })).toEqual([]);
-    expect(textsOf({ backup: aged(26 * hourMs + 1) })).toEqual([
+  test("backups that are missing, late, failed or not known", () => {
+    const none = ["warning: There is no backup of the store yet."];
+    expect(textsOf({ maintenance: [] })).toEqual(none);
+    expect(textsOf({ maintenance: [], backups: backupsOf(undefined) })).toEqual([]);
+    const aged = (ageMs: number, everyMs?: number) => {
+      const maintenance = [{ ...recent, succeededAt: now - ageMs }, drilled];
+      return textsOf({ maintenance, backups: backupsOf([], { everyMs }) });
+    };
+    expect(aged(26 * hourMs)).toEqual([]);
+    expect(aged(26 * hourMs + 1)).toEqual([
       "warning: The last backup is from 2026-11-14T10:00:00Z.",
     ]);
-    const everyHour = { backupEveryMs: hourMs };
-    expect(textsOf({ backup: aged(2 * hourMs), ...everyHour })).toEqual([]);
-    expect(textsOf({ backup: aged(2 * hourMs + 1), ...everyHour })).toEqual([
+    expect(aged(2 * hourMs, hourMs)).toEqual([]);
+    expect(aged(2 * hourMs + 1, hourMs)).toEqual([
       "problem: The last backup is from 2026-11-15T10:00:00Z.",
     ]);
-    const failed = { ...recent, failedAt: now - 100, error: "disk full" };
-    expect(textsOf({ backup: failed })).toEqual(["problem: The last backup failed: disk full"]);
-    expect(textsOf({ backup: { ...failed, failedAt: now - 600 } })).toEqual([]);
+    const failed = (failedAt: number, files: readonly number[] = []) => {
+      const maintenance = [{ ...recent, failedAt, error: "disk full" }, drilled];
+      return textsOf({ maintenance, backups: backupsOf(files) });
+    };
+    expect(failed(now - 100)).toEqual(["problem: The last backup failed: disk full"]);
+    expect(failed(now - 600)).toEqual([]);
+    expect(failed(now - 100, [now - 50])).toEqual([]);
+    const backups = backupsOf([], { findProblem: () => "cannot read /b: I/O error" });
+    expect(textsOf({ maintenance: [], backups })).toEqual([
+      "problem: The backups are not known: cannot read /b: I/O error.",
+    ]);
+  });
+
+  test("the newest file is the last backup of a restored store, unless its time is in the future", () => {
+    const restored = (...files: number[]) =>
+      textsOf({ maintenance: [drilled], backups: backupsOf(files) });
+    expect(restored(now - hourMs)).toEqual([]);
+    expect(restored(now + dayMs, now - hourMs)).toEqual([]);
+    expect(restored(now + dayMs, now - 3 * dayMs)).toEqual([
+      "warning: The last backup is from 2026-11-12T12:00:00Z.",
+    ]);
+  });
+
+  test("drills that are missing, late or failed, once there is a backup", () => {
+    const drill = (fields: Partial<MaintenanceRecord>) =>
+      textsOf({ maintenance: [recent, { ...drilled, ...fields }] });
+    expect(textsOf({ maintenance: [recent] })).toEqual([
+      "warning: No backup was ever restored as a test.",
+    ]);
+    expect(drill({ succeededAt: now - 35 * dayMs })).toEqual([]);
+    expect(drill({ succeededAt: now - 36 * dayMs })).toEqual([
+      "warning: The last drill is from 2026-10-10T12:00:00Z.",
+    ]);
+    expect(drill({ failedAt: now, error: "a row is damaged" })).toEqual([
+      "problem: The last drill failed: a row is damaged",
+    ]);
   });
 
   test("webhooks that fail, are disabled or paused, in one sentence for each state", () => {

@@ -1,18 +1,14 @@
 import { formatCursor } from "../domain/ledger/cursors.ts";
+import { conditionOf } from "../domain/operations/attention.ts";
 import { inOrder } from "../domain/values/json.ts";
 import type { WebhookStatus } from "../domain/webhooks/lifecycle.ts";
-import {
-  resultOf,
-  type Webhook,
-  type WebhookAttempt,
-  type WebhookFilter,
-} from "../domain/webhooks/webhook.ts";
+import { resultOf, type WebhookAttempt, type WebhookFilter } from "../domain/webhooks/webhook.ts";
 import { webhookJson } from "../domain/webhooks/webhook-json.ts";
 import type { Column } from "./table.ts";
 
 export const listColumns: readonly Column<WebhookStatus>[] = [
   { title: "ID", align: "left", cell: ({ webhook }) => webhook.id },
-  { title: "STATE", align: "left", cell: ({ webhook }) => stateText(webhook) },
+  { title: "STATE", align: "left", cell: ({ webhook }) => conditionOf(webhook) },
   { title: "BEHIND", align: "right", cell: ({ behind }) => String(behind) },
   { title: "NAME", align: "left", cell: ({ webhook }) => webhook.name },
   { title: "URL", align: "left", cell: ({ webhook }) => webhook.url },
@@ -43,10 +39,6 @@ export function describe(status: Parameters<typeof webhookJson>[0]) {
 function changesText({ firstSeq, lastSeq, changes }: WebhookAttempt): string {
   if (changes === 0) return "test";
   return firstSeq === lastSeq ? String(firstSeq) : `${firstSeq}-${lastSeq}`;
-}
-
-export function stateText({ state, failures }: Webhook): string {
-  return state === "active" && failures > 0 ? "failing" : state;
 }
 
 export function filterText({ pets, statuses, causes, below, becomesLow }: WebhookFilter): string {

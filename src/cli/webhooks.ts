@@ -2,6 +2,7 @@ import { commandLine } from "../command-lines.ts";
 import { byCommand } from "../domain/audit/audit.ts";
 import { petStatuses } from "../domain/ledger/inventory.ts";
 import { causes } from "../domain/ledger/ledger.ts";
+import { conditionOf } from "../domain/operations/attention.ts";
 import { lowStockRule } from "../domain/sales/sales.ts";
 import { hourMs } from "../domain/values/times.ts";
 import * as lifecycle from "../domain/webhooks/lifecycle.ts";
@@ -17,7 +18,7 @@ import { parseCount, parseDuration, parseList } from "./flags.ts";
 import { listenCommand } from "./listen.ts";
 import { type OpenStore, storeCommand } from "./store-command.ts";
 import { printTable } from "./table.ts";
-import { attemptColumns, describe, filterText, listColumns, stateText } from "./webhook-rows.ts";
+import { attemptColumns, describe, filterText, listColumns } from "./webhook-rows.ts";
 
 const id = [{ name: "ID", description: "Id of the webhook, such as wh_0aB…" }] as const;
 const sendingSettings: readonly SettingName[] = [
@@ -178,7 +179,7 @@ export const webhookCommands: readonly UnlistedCommand[] = [
       async run({ flags, operands: [id], store }) {
         const webhook = await change(store, id, byCommand(Date.now()));
         if (flags.json) print(JSON.stringify(describe({ webhook })));
-        else print(`Webhook ${id} (${webhook.name}) is ${stateText(webhook)}.`);
+        else print(`Webhook ${id} (${webhook.name}) is ${conditionOf(webhook)}.`);
       },
     }),
   ),

@@ -18,7 +18,7 @@ export function openAdmin(
   isReady: () => Promise<boolean>,
   { backups, imports, usage }: Pick<AdminParts, "backups" | "imports" | "usage">,
 ): AdminParts {
-  const { environment, backupEveryMs, importBytesMax, idleTimeoutSeconds, lowStockAt } = config;
+  const { environment, importBytesMax, idleTimeoutSeconds, lowStockAt } = config;
   const sender = createWebhookSender({ ...config, timeoutMs: config.webhooks.timeoutMs });
   return {
     facts: {
@@ -28,7 +28,6 @@ export function openAdmin(
       engine,
       schema: schemaNumber,
       startedAt: clock.now(),
-      backupEveryMs,
     },
     isReady,
     lostRows,

@@ -9,6 +9,7 @@ import {
 import { openPlace } from "../backup/locate.ts";
 import { PlaceError } from "../backup/place.ts";
 import { childVariables } from "../config.ts";
+import { lastBackupAt } from "../domain/operations/attention.ts";
 import { type BackupView, backupMsMax, startBackups } from "../domain/operations/backups.ts";
 import { watchReplica } from "../domain/operations/replica.ts";
 import { every, inBackground, whileAvailable } from "../domain/running/background.ts";
@@ -36,17 +37,26 @@ export function openBackups(
   const place = openPlace(config.backupFolder, config);
   const folder = { place, environment };
   const variables = childVariables(config);
+  const isOwn = hasOwnBackups(config);
   let ahead: readonly string[] | undefined;
-  let listed: Awaited<ReturnType<BackupView["listFiles"]>> | undefined;
+  let known: Awaited<ReturnType<BackupView["listFiles"]>> | undefined;
+  let shown: typeof known;
+  let problem: string | undefined;
 
-  /** Looks for backups that have ledger rows which the store does not have. */
+  const noted = (error: unknown) => {
+    if (error instanceof PlaceError) problem = error.message;
+    throw error;
+  };
+
+  /** Lists the backups, and looks for those that have ledger rows which the store does not have. */
   async function compare(): Promise<readonly string[]> {
-    const found = await listAhead(folder, history.hasRow);
+    known = await listBackups(folder, Infinity).catch(noted);
+    const found = await listAhead(place, known, history.hasRow).catch(noted);
     if (found.length > 0 && found.join() !== ahead?.join()) {
       const newest = place.addressOf(found[0]!);
       log("backups ahead of the store", { files: found.length, newest });
     }
-    ahead = found;
+    [ahead, problem] = [found, undefined];
     return found;
   }
 
@@ -73,13 +83,15 @@ export function openBackups(
 
   /** Lists what a bucket had before if it cannot be reached now. The next backup reports the error. */
   async function listFiles() {
-    listed = await listBackups(folder, filesListedMax).catch((error) => {
+    try {
+      shown = await listBackups(folder, filesListedMax);
+      known = shown;
+    } catch (error) {
       if (!(error instanceof PlaceError)) throw error;
-      if (listed) return listed;
-      const problem = `The backups are not known now: ${error.message}. Run petstore doctor.`;
-      throw new ServiceError("unavailable", problem);
-    });
-    return listed;
+      const message = `The backups are not known now: ${error.message}. Run petstore doctor.`;
+      if (!shown) throw new ServiceError("unavailable", message);
+    }
+    return shown;
   }
 
   const { replicaCheck, replicaCheckEveryMs } = config;
@@ -90,14 +102,16 @@ export function openBackups(
   const backups = program && startBackups(options);
   const task = "comparing the backups with the store";
   const comparing = whileAvailable(async () => {
-    if (hasOwnBackups(config)) await compare();
+    if (isOwn) await compare();
   });
   inBackground(task, log, comparing)();
   const stopComparing = every(compareEveryMs, task, log, comparing);
   return {
     ...{ folder: place.address, everyMs, keep },
     replica,
-    countAhead: () => ahead?.length,
+    listAhead: () => ahead?.map(place.addressOf),
+    lastAt: (records) => lastBackupAt(records, isOwn ? known : [], clock.now()),
+    findProblem: () => problem,
     listFiles,
     makeNow: async () => (backups ? backups.makeNow() : { kind: "failed", error: withoutProgram }),
     async stop() {

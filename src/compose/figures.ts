@@ -39,7 +39,7 @@ export function addServiceMetrics(
   registry.read(metrics.spansDropped, () => traces?.spansDropped() ?? 0);
   registry.read(metrics.certificateExpiry, () => certificate && certificate.expiresAt / 1_000);
   registry.gauge(metrics.backupAgeMax).value = backupAgeMsMax(config.backupEveryMs) / 1_000;
-  registry.read(metrics.backupsAhead, context.admin.backups.countAhead);
+  registry.read(metrics.backupsAhead, () => context.admin.backups.listAhead()?.length);
   const { replica } = context.admin.backups;
   registry.read(metrics.replicaAge, () => replica && replica.ageMs() / 1_000);
   registry.read(metrics.stopping, () => (stopping.aborted ? 1 : 0));

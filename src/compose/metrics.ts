@@ -61,7 +61,7 @@ export async function openMetrics(
     webhookAnswered,
     /** Reads the parts of the service from now on. Returns what stops that. */
     watch(parts: WatchedParts): () => void {
-      const { store, head, follower, list } = parts.context;
+      const { store, head, follower, list, admin } = parts.context;
       let { seq } = parts.context.follower.applied;
       head.subscribe({
         rowsCommitted(rows) {
@@ -86,7 +86,7 @@ export async function openMetrics(
           const count = () => stockTotals(list.versions.current(), store, config.lowStockAt);
           low.value = isCounted ? (await count()).low : 0;
         },
-        async () => showMaintenance(await store.maintenance.listMaintenance()),
+        async () => showMaintenance(await store.maintenance.listMaintenance(), admin.backups),
         readProcess,
         readFiles,
       ];

@@ -1,8 +1,6 @@
-import {
-  durationMsOf,
-  type MaintenanceRecord,
-  type MaintenanceTask,
-} from "../domain/operations/maintenance.ts";
+import { conditionOf } from "../domain/operations/attention.ts";
+import type { BackupView } from "../domain/operations/backups.ts";
+import { durationMsOf, type MaintenanceRecord } from "../domain/operations/maintenance.ts";
 import { type Webhook, webhookStates } from "../domain/webhooks/webhook.ts";
 import type { Registry } from "./registry.ts";
 import { metrics } from "./table.ts";
@@ -19,7 +17,7 @@ export function createWebhookMetrics(registry: Registry) {
       gauge.value = webhooks.filter((one) => one.state === state).length;
     }
     const active = webhooks.filter(({ state }) => state === "active");
-    failing.value = active.filter(({ failures }) => failures > 0).length;
+    failing.value = active.filter((one) => conditionOf(one) === "failing").length;
     behind.value = active.reduce((most, { cursor }) => Math.max(most, seq - cursor.seq), 0);
   };
 }
@@ -37,25 +35,23 @@ export function createAttemptMetrics(registry: Registry): (status: number | null
 
 /** Shows the last backups and drills as they were last read. */
 export function createMaintenanceMetrics(registry: Registry, now: () => number) {
-  let records: readonly MaintenanceRecord[] | undefined;
-  const last = (task: MaintenanceTask, field: "succeededAt" | "failedAt") => {
-    if (!records) return undefined;
-    return (records.find((one) => one.task === task)?.[field] ?? 0) / 1_000;
-  };
-  registry.read(metrics.backupSuccess, () => last("backup", "succeededAt"));
-  registry.read(metrics.backupFailure, () => last("backup", "failedAt"));
-  registry.read(metrics.backupAge, () => {
-    const at = last("backup", "succeededAt");
-    return at ? Math.max(0, now() / 1_000 - at) : undefined;
-  });
-  registry.read(metrics.backupDuration, () => {
-    const record = records?.find(({ task }) => task === "backup");
-    const durationMs = record && durationMsOf(record);
-    return durationMs && durationMs / 1_000;
-  });
-  registry.read(metrics.drillSuccess, () => last("drill", "succeededAt"));
-  registry.read(metrics.drillFailure, () => last("drill", "failedAt"));
-  return (found: readonly MaintenanceRecord[]): void => {
-    records = found;
+  let backupAt = 0;
+  const backupSuccess = registry.gauge(metrics.backupSuccess);
+  const backupFailure = registry.gauge(metrics.backupFailure);
+  const duration = registry.gauge(metrics.backupDuration);
+  const drillSuccess = registry.gauge(metrics.drillSuccess);
+  const drillFailure = registry.gauge(metrics.drillFailure);
+  const ageMs = () => Math.max(0, now() - backupAt);
+  registry.read(metrics.backupAge, () => (backupAt ? ageMs() / 1_000 : undefined));
+  return (records: readonly MaintenanceRecord[], { lastAt }: Pick<BackupView, "lastAt">): void => {
+    const backup = records.find(({ task }) => task === "backup");
+    const drill = records.find(({ task }) => task === "drill");
+    const durationMs = backup && durationMsOf(backup);
+    backupAt = lastAt(records) ?? 0;
+    backupSuccess.value = backupAt / 1_000;
+    backupFailure.value = (backup?.failedAt ?? 0) / 1_000;
+    duration.value = durationMs && durationMs / 1_000;
+    drillSuccess.value = (drill?.succeededAt ?? 0) / 1_000;
+    drillFailure.value = (drill?.failedAt ?? 0) / 1_000;
   };
 }

@@ -113,7 +113,7 @@ export const metrics = {
   ),
   backupSuccess: gauge(
     "petstore_backup_last_success_timestamp_seconds",
-    "When the last backup succeeded. 0 if none has.",
+    "When the last backup succeeded, by its record or by the newest file. 0 if there is none.",
   ),
   backupFailure: gauge(
     "petstore_backup_last_failure_timestamp_seconds",
@@ -121,7 +121,7 @@ export const metrics = {
   ),
   backupAge: gauge(
     "petstore_backup_age_seconds",
-    "Time since the last backup succeeded. No value if none has.",
+    "Time since the last backup. No value if there is none.",
   ),
   backupAgeMax: gauge(
     "petstore_backup_age_max_seconds",

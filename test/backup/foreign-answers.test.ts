@@ -137,7 +137,6 @@ describe("what is no list of a bucket", () => {
       const start = "cannot list s3://backups/shop/: ";
       for (const work of [
         () => listBackups(folder, 9),
-        () => listAhead(folder, async () => false),
         () => removeOldBackups(folder, 1, "production-20261116T100000Z.petstore", []),
       ]) {
         answer("bucket", ...answers);
@@ -203,7 +202,7 @@ test.each(noFiles)(
       () => folder.place.exists(name),
       () => folder.place.open(name),
       () => newBackupName(folder, now),
-      () => listAhead(folder, async () => false),
+      () => listAhead(folder.place, [{ name, bytes: 8, createdAt: now }], async () => false),
     ]) {
       expect(await problemOf(work(), start)).toBe(problem);
     }

@@ -66,10 +66,11 @@ test(`${surfaceEngine}: backups with ledger rows that the store does not have ar
     { event: "backups ahead of the store", files: 3, newest: join(folder, old[2]!) },
   ]);
   const database = service.databaseUrl;
-  const [finding] = findingsOf(await examineStore(database, { "backup-folder": folder }), "backup");
+  const findings = await examineStore(database, { "backup-folder": folder });
+  const [finding] = findingsOf(findings, "backups ahead");
   expect(finding).toMatchObject({
     result: "problem",
-    found: `${join(folder, old[2]!)} has ledger rows that the store does not have`,
+    found: `Backups with changes that the store does not have: 3. The newest is ${join(folder, old[2]!)}.`,
   });
   await service.restart();
   await until(() => count("backups ahead of the store") === 2, 20_000, "the log of a start");

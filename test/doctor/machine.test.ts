@@ -172,11 +172,11 @@ describe("the machine", () => {
     expect(await check("server.pem", "server-key.pem")).toEqual([]);
     setSystemTime(endsSoonAt);
     expect(await check("server.pem", "server-key.pem")).toEqual([
-      expect.stringMatching(/^warning certificate: it expires on \d{4}-/),
+      expect.stringMatching(/^warning certificate: The TLS certificate expires at \d{4}-/),
     ]);
     setSystemTime();
     expect(await check("expired.pem", "server-key.pem")).toEqual([
-      expect.stringMatching(/^problem certificate: it expired on \d{4}-/),
+      expect.stringMatching(/^problem certificate: The TLS certificate expired at \d{4}-/),
     ]);
     expect(await check("server.pem", "other-key.pem")).toEqual([
       expect.stringMatching(/^problem certificate: the TLS key .* does not belong to the cert/),

@@ -5,6 +5,7 @@ import { readConfig } from "../../src/config.ts";
 import { byCommand } from "../../src/domain/audit/audit.ts";
 import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import { issueKey, rotateKey } from "../../src/domain/keys/lifecycle.ts";
+import { formatInstant } from "../../src/domain/values/times.ts";
 import { openStore } from "../../src/opening/stores.ts";
 import { schemaNumber } from "../../src/store/schema.ts";
 import { anEntry } from "../support/audit.ts";
@@ -58,6 +59,10 @@ for (const engine of [surfaceEngine]) {
         await rotateKey(store, "production", other.key.id, byCommand(now), dayMs);
         const ban = { keyId: other.key.id, startedAt: now, until: now + dayMs, liftedAt: null };
         await store.usage.saveBan(ban);
+        const day = { dayStart: now - (now % dayMs), dayCount: 900, lastUsedAt: now };
+        await store.usage.saveUsage([
+          { keyId: made.key.id, minuteStart: now, minuteCount: 1, ...day },
+        ]);
         return [made.key.id, other.key.id];
       });
       await withStoreAt(database, async ({ webhooks }) => {
@@ -68,16 +73,22 @@ for (const engine of [surfaceEngine]) {
       const findings = complaints(await examineStore(database));
       expect(findings.map(({ name, result }) => [name, result])).toEqual([
         ["keys", "warning"],
+        ["limits", "warning"],
         ["bans", "warning"],
+        ["webhooks", "problem"],
         ["webhooks", "warning"],
       ]);
-      const [keys, bans, webhooks] = findings;
-      expect(keys!.found).toMatch(new RegExp(`^expire soon: ${ending} \\(till\\) on [0-9-]{10}$`));
+      const [keys, limits, bans, failing, paused] = findings;
+      expect(keys!.found).toMatch(
+        new RegExp(`^Key 'till' is about to expire, at [0-9-]{10}T.* or later. ID: ${ending}$`),
+      );
       expect(keys!.advice).toContain("petstore keys create");
-      expect(bans!.found).toContain(`banned: ${rotated} until `);
+      expect(limits!.found).toBe(`Key 'till' is close to the daily limit. ID: ${ending}`);
+      expect(limits!.advice).toContain("raise the limits");
+      expect(bans!.found).toBe(`Key 'web' is banned for ignoring the rate limit. ID: ${rotated}`);
       expect(bans!.advice).toContain("petstore keys unban");
-      expect(webhooks!.found).toContain("wh_paused is paused");
-      expect(webhooks!.found).toContain("wh_failing has failed 3 times since ");
+      expect(failing!.found).toEndWith("is failing. Deliveries are retried. ID: wh_failing");
+      expect(paused!.found).toEndWith("is paused. ID: wh_paused");
       const [secrets] = findingsOf(await examineStore(database), "secrets");
       expect(secrets!.found).toContain(`old ones still valid: ${rotated} (web) until `);
     });
@@ -86,26 +97,26 @@ for (const engine of [surfaceEngine]) {
       const database = await fresh[engine]();
       await createKey(database, { name: "shop", plan: "free" });
       const found = async (flags = {}) =>
-        complaints(await examineStore(database, flags)).map((one) => `${one.name}: ${one.found}`);
-      expect(await found()).toEqual([
-        "backup: there is none",
-        "drill: no backup was ever restored as a test",
-      ]);
-      await recordTasks(database, Date.now() - 3 * 3_600_000);
+        complaints(await examineStore(database, flags)).map(
+          ({ name, result, found }) => `${result}: ${name}: ${found}`,
+        );
+      expect(await found()).toEqual(["warning: backup: There is no backup of the store yet."]);
+      const [recent, early] = [Date.now() - 3 * 3_600_000, Date.now() - 40 * dayMs];
+      await recordTasks(database, recent);
       expect(await found()).toEqual([]);
       expect(await found({ "backup-every": "2h" })).toEqual([]);
       expect(await found({ "backup-every": "1h" })).toEqual([
-        "backup: the last one is 3 hours old",
+        `problem: backup: The last backup is from ${formatInstant(recent)}.`,
       ]);
-      await recordTasks(database, Date.now() - 40 * dayMs);
+      await recordTasks(database, early);
       expect(await found()).toEqual([
-        "backup: the last one is 40 days old",
-        "drill: a backup was restored and verified 40 days ago",
+        `warning: backup: The last backup is from ${formatInstant(early)}.`,
+        `warning: drill: The last drill is from ${formatInstant(early)}.`,
       ]);
       await withStoreAt(database, ({ maintenance }) =>
         maintenance.failTask("backup", Date.now(), "no space left"),
       );
-      expect((await found())[0]).toMatch(/^backup: the last one failed at .*: no space left$/);
+      expect((await found())[0]).toBe("problem: backup: The last backup failed: no space left");
     });
 
     test("refuses another schema, an empty database and another environment", async () => {
@@ -127,7 +138,7 @@ for (const engine of [surfaceEngine]) {
           {
             result: "problem",
             found: `schema ${number}, but this version needs ${schemaNumber}`,
-            advice: expect.stringMatching(/^Back the store up with the version that made it, /),
+            advice: expect.stringMatching(/^Next: back it up with the version that made it, /),
           },
         ]);
         // Another schema may lack tables.

@@ -84,35 +84,29 @@ function checkRights(real: string, folder: string): readonly Found[] {
   const me = process.getuid?.();
   const strange = [...files, ...statOf(folder)].filter(({ found }) => found.uid !== me);
   const { mode } = statSync(folder);
-  const findings: Found[] = [];
-  if (open.length > 0) {
-    findings.push(
+  const [other] = me === undefined ? [] : strange;
+  const findings: readonly (Found | false | undefined)[] = [
+    open.length > 0 &&
       warning(
         `other users can read or write ${open.join(", ")}`,
         `Run chmod 600 ${open.join(" ")}. The files contain stock and digests of keys.`,
       ),
-    );
-  }
-  if ((mode & 0o022) !== 0) {
-    findings.push(
+    (mode & 0o022) !== 0 &&
       warning(
         `other users can replace files in ${folder}`,
         `Run chmod 700 ${folder}, or move the store to a folder of its own.`,
       ),
-    );
-  }
-  if (me !== undefined && strange.length > 0) {
-    const [{ file, found }] = strange as [(typeof strange)[number]];
-    findings.push({
+    other && {
       name: "owner",
       ...warning(
-        `${file} belongs to user ${found.uid}, and this command runs as user ${me}`,
+        `${other.file} belongs to user ${other.found.uid}, and this command runs as user ${me}`,
         "Run the service and its commands as the owner of the store.",
       ),
-    });
-  }
-  if (findings.length > 0) return findings;
-  return [ok("only the owner, which is the current user, can use the files")];
+    },
+  ];
+  const found = findings.filter((one) => !!one);
+  const fine = ok("only the owner, which is the current user, can use the files");
+  return found.length > 0 ? found : [fine];
 }
 
 function statOf(file: string): { file: string; found: Stats }[] {

@@ -1,3 +1,4 @@
+import type { Attention } from "../../domain/operations/attention.ts";
 import type { EngineFact } from "../../domain/operations/inspection.ts";
 import type { MaybePromise } from "../../domain/running/clock.ts";
 import { formatInstant } from "../../domain/values/times.ts";
@@ -20,6 +21,21 @@ export function warning(found: string, advice: string): Found {
 
 export function problem(found: string, advice: string): Found {
   return { result: "problem", found, advice };
+}
+
+/** What needs attention, with advice, and one line for each subject that needs none. */
+export function judged<Subject extends string>(
+  attention: Iterable<Attention<Subject>>,
+  words: Readonly<Record<Subject, readonly [fine: string, advice: string]>>,
+): readonly Found[] {
+  const all = [...attention];
+  return Object.entries<readonly [string, string]>(words).flatMap(([name, [fine, advice]]) => {
+    const found = all.filter(({ subject }) => subject === name);
+    if (found.length === 0) return { name, ...ok(fine) };
+    const textOf = ({ text, ids }: Attention) =>
+      text + (ids.length > 0 ? ` ID: ${listed(ids)}` : "");
+    return found.map((one) => ({ name, result: one.severity, found: textOf(one), advice }));
+  });
 }
 
 /** One check: its name, what to do if it fails, and its work. */

@@ -5,11 +5,11 @@ import { isBucketAddress } from "../../backup/bucket.ts";
 import { readKeyFile } from "../../backup/encryption.ts";
 import { runShell } from "../../compose/child.ts";
 import type { Config } from "../../config.ts";
-import { endsSoon } from "../../domain/operations/attention.ts";
+import { aboutCertificate } from "../../domain/operations/attention.ts";
 import { checkKeyPair, readKeyPair } from "../../http/tls/key-pair.ts";
 import { packageVersion } from "../../version.ts";
 import { checkSpace } from "./files.ts";
-import { type Bounds, type Check, day, type Found, ok, problem, warning } from "./finding.ts";
+import { type Bounds, type Check, day, type Found, judged, ok, warning } from "./finding.ts";
 
 /** Checks of what the service needs besides its store. `storeBytes` is the size of a SQLite store. */
 export function machineChecks(
@@ -56,14 +56,11 @@ async function checkCertificate(config: Config): Promise<readonly Found[]> {
   const files = { certFile, keyFile };
   const { expiresAt } = checkKeyPair(await readKeyPair(files), files);
   const renew = "Renew the certificate. The service reloads the files when they change.";
-  const findings: Found[] = [];
-  if (expiresAt <= Date.now()) {
-    findings.push(problem(`it expired on ${day(expiresAt)}`, renew));
-  } else if (endsSoon(expiresAt, Date.now())) {
-    findings.push(warning(`it expires on ${day(expiresAt)}`, renew));
-  }
-  findings.push(...checkPrivacy("private key", keyFile));
-  return findings.length > 0 ? findings : [ok(`valid until ${day(expiresAt)}`)];
+  const fine = `valid until ${day(expiresAt)}`;
+  return [
+    ...judged(aboutCertificate(expiresAt, Date.now()), { certificate: [fine, renew] }),
+    ...checkPrivacy("private key", keyFile),
+  ];
 }
 
 function checkPrivacy(what: string, file: string): readonly Found[] {

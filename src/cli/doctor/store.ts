@@ -3,7 +3,7 @@ import type { Config } from "../../config.ts";
 import type { StoreInspection } from "../../domain/operations/inspection.ts";
 import { formatInstant } from "../../domain/values/times.ts";
 import { findNewestBackup } from "../../opening/creation.ts";
-import { schemaNumber } from "../../store/schema.ts";
+import { adviceFor, schemaNumber } from "../../store/schema.ts";
 import { contentChecks } from "./content.ts";
 import {
   type Bounds,
@@ -77,10 +77,8 @@ async function checkSchema(inspection: StoreInspection, config: Config): Promise
     return problem("the database is empty", `Check --database and --env. ${next}`);
   }
   if (number === schemaNumber) return ok(`schema ${number}`);
-  return problem(
-    `schema ${number}, but this version needs ${schemaNumber}`,
-    "Back the store up with the version that made it, and restore that backup with this one.",
-  );
+  const found = `schema ${number}, but this version needs ${schemaNumber}`;
+  return problem(found, `Next: ${adviceFor(number)}.`);
 }
 
 async function checkEnvironment(

@@ -1,4 +1,4 @@
-import { backupAgeMsMax, drillAgeMsMax } from "../../domain/operations/attention.ts";
+import { backupAgeMsMax, judgeBackup, judgeDrill } from "../../domain/operations/attention.ts";
 import { quoted } from "../../domain/values/shell.ts";
 import { minuteMs } from "../../domain/values/times.ts";
 import type { Backups, MaintenanceRuns } from "../client/types.ts";
@@ -8,21 +8,21 @@ import { capitalized, countOf, formatSeconds } from "../texts/formats.ts";
 import { relativeTime } from "../texts/times.ts";
 
 /** The age of the newest backup. */
-export function LastCard({ last, files, everySeconds }: Backups) {
+export function LastCard({ last, lastAt, everySeconds }: Backups) {
   const now = useNow(minuteMs).value;
-  const at = newest(last?.succeededAt, files[0]?.createdAt);
-  const ageMsMax = backupAgeMsMax(everySeconds && everySeconds * 1_000);
-  const isOld = at && now - Date.parse(at) > ageMsMax;
+  const everyMs = everySeconds && everySeconds * 1_000;
+  const oldSeconds = backupAgeMsMax(everyMs) / 1_000;
+  const fact = judgeBackup(msOf(last?.failedAt), msOf(lastAt), everyMs, now)?.fact;
   return (
     <Card title="Last backup">
-      <p class={`stat ${isOld ? "is-late" : ""}`}>{ageText(at, now)}</p>
-      {at && (
+      <p class={`stat ${fact ? "is-late" : ""}`}>{ageText(lastAt, now)}</p>
+      {lastAt && (
         <p class="small muted">
-          <Time at={at} />
+          <Time at={lastAt} />
         </p>
       )}
-      {isOld && <p class="small is-late">It is older than {formatSeconds(ageMsMax / 1_000)}.</p>}
-      <Failure runs={last} />
+      {fact === "old" && <p class="small is-late">It is older than {formatSeconds(oldSeconds)}.</p>}
+      {fact === "failed" && <Failure runs={last} />}
     </Card>
   );
 }
@@ -38,10 +38,10 @@ export function ScheduleCard({ everySeconds, keep }: Backups) {
 }
 
 /** Whether a backup was restored as a test, and when. */
-export function DrillCard({ drill, files, folder }: Backups) {
+export function DrillCard({ drill, lastAt, files, folder }: Backups) {
   const now = useNow(minuteMs).value;
   const at = drill?.succeededAt;
-  const isOld = !at || now - Date.parse(at) > drillAgeMsMax;
+  const fact = judgeDrill(msOf(drill?.failedAt), msOf(at), msOf(lastAt), now)?.fact;
   return (
     <Card title="Last drill">
       <p class="stat">{ageText(at, now)}</p>
@@ -50,8 +50,8 @@ export function DrillCard({ drill, files, folder }: Backups) {
           A backup was restored as a test, without a fault: <Time at={at} />
         </p>
       )}
-      <Failure runs={drill} />
-      {isOld && (
+      {fact === "failed" && <Failure runs={drill} />}
+      {fact && (
         <p class="small">
           Prove that a backup can be restored. Run this where the service runs, with its settings
           and variables: <code class="drill-command">{drillCommand(folder, files[0]?.name)}</code>
@@ -80,10 +80,8 @@ export function ReplicaCard({ replica }: Backups) {
   );
 }
 
-/** Shown if the last run failed. */
 function Failure({ runs }: { readonly runs: MaintenanceRuns | null }) {
   if (!runs?.failedAt) return null;
-  if (runs.succeededAt && Date.parse(runs.succeededAt) > Date.parse(runs.failedAt)) return null;
   return (
     <p class="notice danger small">
       Failed at <Time at={runs.failedAt} />: <bdi>{runs.error ?? "no reason is known"}</bdi>. Run{" "}
@@ -99,8 +97,8 @@ function ageText(at: MaybeTime, now: number): string {
   return at ? capitalized(relativeTime(Date.parse(at), now)) : "None";
 }
 
-function newest(...times: MaybeTime[]): MaybeTime {
-  return times.filter((at) => at).sort((a, b) => Date.parse(b!) - Date.parse(a!))[0];
+function msOf(at: MaybeTime): number | null {
+  return at ? Date.parse(at) : null;
 }
 
 /** The command that drills a backup. It works in any folder of the service's machine. */

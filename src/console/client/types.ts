@@ -372,7 +372,7 @@ export interface WebhookCounts {
 
 /** The last backup that succeeded. */
 export interface LastBackup {
-  /** When it ended. */
+  /** When it ended, or was started if only its file is known. */
   readonly lastAt: string;
   /** The time since then, in seconds. */
   readonly ageSeconds: number;
@@ -631,6 +631,8 @@ export interface Backups {
   readonly everySeconds: number | null;
   /** How many backups the service keeps. */
   readonly keep: number;
+  /** When the last backup was made, by its record or its file. */
+  readonly lastAt: string | null;
   /** The last runs of the backup. Null if there were none. */
   readonly last: MaintenanceRuns | null;
   /** The last runs of the drill. Null if there were none. */

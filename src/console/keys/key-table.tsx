@@ -1,4 +1,4 @@
-import { endsSoon, nearLimit } from "../../domain/operations/attention.ts";
+import { endsSoon, isNearLimit, isUsable } from "../../domain/operations/attention.ts";
 import type { Key, KeyUse } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { type Column, Table } from "../parts/table.tsx";
@@ -55,10 +55,6 @@ const columns: readonly Column<Key>[] = [
   },
 ];
 
-function isUsable({ state }: Key): boolean {
-  return state === "active" || state === "banned";
-}
-
 function State({ entry }: { readonly entry: Key }) {
   const { state, expiresAt, bannedUntil } = entry;
   return (
@@ -111,8 +107,7 @@ function Scopes({ kind, scopes, role }: Pick<Key, "kind" | "scopes" | "role">) {
 
 /** How much of a limit is used. The color changes near the limit. */
 export function LimitBar({ label, used, limit }: KeyUse & { readonly label: string }) {
-  const share = used / limit;
-  const tone = share >= 1 ? "danger" : share >= nearLimit ? "warning" : "";
+  const tone = used >= limit ? "danger" : isNearLimit(used, limit) ? "warning" : "";
   return (
     <div class="limit-bar" data-tone={tone}>
       <p class="limit-text small">

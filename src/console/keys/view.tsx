@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { isUsable } from "../../domain/operations/attention.ts";
 import type { Key } from "../client/types.ts";
 import { navigate } from "../page/router.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
@@ -74,7 +75,7 @@ function FilteredKeys(props: { readonly keys: readonly Key[]; readonly query: UR
   const wanted = search.value.trim().toLowerCase();
   const shown = keys.filter(
     (key) =>
-      (show === "all" || key.state === "active" || key.state === "banned") &&
+      (show === "all" || isUsable(key)) &&
       (kind === "any" || key.kind === kind) &&
       (key.name.toLowerCase().includes(wanted) || key.id.toLowerCase().includes(wanted)),
   );

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { isUsable } from "../../domain/operations/attention.ts";
 import { request } from "../client/api.ts";
 import { isOwnKey } from "../client/session.ts";
 import type { Key, Service } from "../client/types.ts";
@@ -43,7 +44,7 @@ export function FirstSteps({ facts }: { readonly facts: Service }) {
 type Step = readonly [isDone: boolean, to: string, title: string, text: string];
 
 function stepsOf({ stock, backup }: Service, all: readonly Key[]): readonly Step[] {
-  const keys = all.filter(({ state }) => state === "active" || state === "banned");
+  const keys = all.filter(isUsable);
   const hasPets = Object.values(stock).some(({ entries }) => entries > 0);
   const hasClient = keys.some(({ kind }) => kind === "api");
   const hasColleague = keys.some(({ id, kind }) => kind === "operator" && !isOwnKey(id));

@@ -1,12 +1,13 @@
+import { conditionOf } from "../../domain/operations/attention.ts";
 import type { Webhook } from "../client/types.ts";
 import { Time } from "../parts/time.tsx";
 import { capitalized, countOf } from "../texts/formats.ts";
 
 /** One badge: failing is more important than being active. */
 export function HealthBadge({ state, failures }: Pick<Webhook, "state" | "failures">) {
-  if (state === "active" && failures > 0) return <span class="badge danger">Failing</span>;
-  const tone = { active: "success", paused: "warning", disabled: "danger" }[state];
-  return <span class={`badge ${tone}`}>{capitalized(state)}</span>;
+  const condition = conditionOf({ state, failures });
+  const tones = { active: "success", failing: "danger", paused: "warning", disabled: "danger" };
+  return <span class={`badge ${tones[condition]}`}>{capitalized(condition)}</span>;
 }
 
 /** How the deliveries go, in one sentence. */

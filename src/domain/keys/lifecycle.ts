@@ -29,6 +29,10 @@ import {
 
 type Keys = { readonly keys: KeyStore };
 type KeysAndUsage = Keys & { readonly usage: UsageStore };
+type StatusReads = {
+  readonly keys: Pick<KeyStore, "listKeys" | "listSecrets">;
+  readonly usage: Pick<UsageStore, "loadUsage" | "loadBans">;
+};
 
 export interface IssuedKey {
   readonly key: Key;
@@ -164,7 +168,7 @@ export async function liftBan({ keys, usage }: KeysAndUsage, id: string, by: By)
 export type FindUsage = (keyId: string) => Readonly<Usage> | undefined;
 
 export async function listKeyStatuses(
-  { keys, usage }: KeysAndUsage,
+  { keys, usage }: StatusReads,
   now: number,
   findUsage?: FindUsage,
 ): Promise<readonly KeyStatus[]> {
@@ -189,7 +193,7 @@ export async function getKey({ keys }: Keys, id: string): Promise<Key> {
 }
 
 async function loadStatus(
-  { keys, usage }: KeysAndUsage,
+  { keys, usage }: StatusReads,
   now: number,
   findUsage: FindUsage = () => undefined,
 ): Promise<(key: Key) => KeyStatus> {

@@ -13,8 +13,6 @@ import type { Limits } from "./plans.ts";
  * keeps its count, and such a ban ends.
  */
 
-export { dayMs } from "../values/times.ts";
-
 /** How far a clock may be set back without a correction: more than usual steps of a time service. */
 export const setBackMsMax = 10_000;
 

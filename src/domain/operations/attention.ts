@@ -1,16 +1,93 @@
 import type { KeyStatus } from "../keys/lifecycle.ts";
-import { dayMs } from "../limits/limits.ts";
-import { formatInstant } from "../values/times.ts";
+import { dayMs, formatInstant } from "../values/times.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
-import type { MaintenanceRecord } from "./maintenance.ts";
+import type { BackupFile, BackupView } from "./backups.ts";
+import { clockErrorMsMax, type MaintenanceRecord } from "./maintenance.ts";
+import type { ReplicaView } from "./replica.ts";
+
+// Everything that operators are warned of is judged here, once. The doctor, the operator API, the console
+// and the metrics share these rules, so that they agree: test/console/warnings.full.test.ts compares them.
+// test/metrics/deploy.test.ts compares the alerts and the documentation with the thresholds.
+
+/** How long before the end of a key or a certificate to warn. Operators need a working fortnight. */
+export const endingMs = 14 * dayMs;
+/** The share of a limit from which to warn. At a steady rate, 2.4 hours of the day are left to react. */
+const nearLimit = 0.9;
+/** A drill that is older is too old. A monthly one may be a few days late. */
+export const drillAgeMsMax = 35 * dayMs;
+
+/**
+ * A backup that is older is too old. With a schedule, one backup may be late or fail, but not two in a
+ * row. Without one, a daily backup may start two hours later than the day before.
+ */
+export function backupAgeMsMax(everyMs: Ms): number {
+  return everyMs ? 2 * everyMs : 26 * 3_600_000;
+}
+
+/** True if a key or a certificate ends soon or has ended. */
+export function endsSoon(expiresAt: number | null, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now + endingMs;
+}
+
+export function isNearLimit(used: number, limit: number): boolean {
+  return used >= nearLimit * limit;
+}
+
+/** A key of which requests count. A ban ends by itself. */
+export function isUsable({ state }: Pick<KeyStatus, "state">): boolean {
+  return state === "active" || state === "banned";
+}
+
+/** The state of a webhook, or that its last attempt failed. */
+export function conditionOf({ state, failures }: Pick<Webhook, "state" | "failures">) {
+  return state === "active" && failures > 0 ? "failing" : state;
+}
+
+/** Milliseconds: null if there is no such time, and undefined while that is not known. */
+type Ms = number | null | undefined;
+
+/**
+ * When the last backup was made, by its record or by its file, the newest first: a restored store has no
+ * record of the backups before. The files are undefined while they are not known.
+ */
+export function lastBackupAt(
+  records: readonly MaintenanceRecord[],
+  files: readonly BackupFile[] | undefined,
+  now: number,
+): Ms {
+  const record = records.find(({ task }) => task === "backup");
+  // A name in the future was given by a wrong clock, and would hide that later backups are missing.
+  const file = files?.find(({ createdAt }) => createdAt <= now + clockErrorMsMax);
+  return Math.max(record?.succeededAt ?? 0, file?.createdAt ?? 0) || (files && null);
+}
+
+/** `problem`: something does not work. `warning`: something may stop working. */
+type Severity = "problem" | "warning";
+type Verdict = { severity: Severity; fact: "failed" | "none" | "old" } | undefined;
+
+/** Judges the last backup, which was made at the time that `lastBackupAt` returned. */
+export function judgeBackup(failedAt: Ms, at: Ms, everyMs: Ms, now: number): Verdict {
+  if ((failedAt ?? 0) > (at ?? 0)) return { severity: "problem", fact: "failed" };
+  if (at === null) return { severity: "warning", fact: "none" };
+  if (at === undefined || now - at <= backupAgeMsMax(everyMs)) return undefined;
+  return { severity: everyMs ? "problem" : "warning", fact: "old" };
+}
+
+/** Judges the last drill. Without a backup, there is nothing to restore as a test. */
+export function judgeDrill(failedAt: Ms, at: Ms, backupAt: Ms, now: number): Verdict {
+  if ((failedAt ?? 0) > (at ?? 0)) return { severity: "problem", fact: "failed" };
+  if (!backupAt || now - (at ?? 0) <= drillAgeMsMax) return undefined;
+  return { severity: "warning", fact: at ? "old" : "none" };
+}
 
 /** Something that an operator should look at. */
-export interface Attention {
-  /** `problem`: something does not work. `warning`: something may stop working. */
-  readonly severity: "problem" | "warning";
+export interface Attention<Subject extends string = string> {
+  readonly severity: Severity;
+  /** What it is about, as the doctor calls it. */
+  readonly subject: Subject;
   readonly text: string;
-  /** The view of the console that shows more. */
-  readonly view: "overview" | "keys" | "webhooks" | "backups";
+  /** The keys or webhooks that it is about. */
+  readonly ids: readonly string[];
 }
 
 export interface ServiceState {
@@ -21,138 +98,120 @@ export interface ServiceState {
   readonly lostRows: { readonly found: number; readonly acknowledged: number } | undefined;
   readonly keys: readonly KeyStatus[];
   readonly webhooks: readonly Webhook[];
-  readonly backup: MaintenanceRecord | undefined;
-  /** How many backups have ledger rows that the store does not have. */
-  readonly backupsAhead: number;
-  /** Why the last check of the continuous copy failed, if it did. */
-  readonly replicaError: string | null | undefined;
-  /** Undefined if the service makes no backups by itself. */
-  readonly backupEveryMs: number | undefined;
+  readonly maintenance: readonly MaintenanceRecord[];
+  readonly backups: Pick<BackupView, "everyMs" | "lastAt" | "listAhead" | "findProblem">;
+  readonly replica: ReplicaView | undefined;
   /** When the certificate of the service expires; undefined without one. */
   readonly certificateExpiresAt: number | undefined;
 }
 
-// The thresholds of warnings. The doctor, the operator API, the console and the metrics share them, so
-// that they agree. test/metrics/deploy.test.ts compares the alerts and the documentation with them.
-
-/** How long before the end of a key or a certificate to warn. Operators need a working fortnight. */
-export const endingMs = 14 * dayMs;
-/** The share of a limit from which to warn. At a steady rate, 2.4 hours of the day are left to react. */
-export const nearLimit = 0.9;
-/** A drill that is older is too old. A monthly one may be a few days late. */
-export const drillAgeMsMax = 35 * dayMs;
-
-/** True if a key or a certificate ends soon or has ended. */
-export function endsSoon(expiresAt: number | null, now: number): boolean {
-  return expiresAt !== null && expiresAt <= now + endingMs;
+/** Lists what needs attention, problems first, and the view of the console that shows more. */
+export function listAttention(state: ServiceState) {
+  const byView = {
+    overview: [...aboutService(state), ...aboutCertificate(state.certificateExpiresAt, state.now)],
+    webhooks: [...aboutWebhooks(state.webhooks)],
+    backups: [...aboutReplica(state.replica), ...aboutBackups(state)],
+    keys: [...aboutKeys(state.keys, state.now)],
+  };
+  const all = Object.entries(byView).flatMap(([view, found]) =>
+    found.map(({ severity, text }) => ({ severity, text, view })),
+  );
+  const { problem = [], warning = [] } = Object.groupBy(all, ({ severity }) => severity);
+  return [...problem, ...warning];
 }
 
-/**
- * A backup that is older is too old. With a schedule, one backup may be late or fail, but not two in a
- * row. Without one, a daily backup may start two hours later than the day before.
- */
-export function backupAgeMsMax(everyMs: number | null | undefined): number {
-  return everyMs ? 2 * everyMs : 26 * 3_600_000;
+function* aboutService({ isReady, canWrite, lostRows }: ServiceState) {
+  const broken = (text: string) => about("problem", "store", text);
+  if (!canWrite) yield broken("The store cannot be written to. Updates get an error.");
+  else if (!isReady) yield broken("The service is not ready. Requests may get errors.");
+  if (!lostRows) return;
+  const { found, acknowledged } = lostRows;
+  const rows = `Acknowledged updates are missing: rows ${found + 1} to ${acknowledged} of the ledger`;
+  yield broken(`${rows}. The service was started with --accept-older=${found}.`);
 }
 
-/** Lists what needs attention, problems first. */
-export function listAttention(state: ServiceState): readonly Attention[] {
-  const all = [
-    ...aboutService(state),
-    ...aboutWebhooks(state),
-    ...aboutBackups(state),
-    ...aboutKeys(state),
-  ];
-  return [
-    ...all.filter(({ severity }) => severity === "problem"),
-    ...all.filter(({ severity }) => severity === "warning"),
-  ];
+export function* aboutCertificate(expiresAt: number | undefined, now: number) {
+  if (expiresAt === undefined || !endsSoon(expiresAt, now)) return;
+  const hasEnded = expiresAt <= now;
+  const text = `certificate ${hasEnded ? "expired" : "expires"} at ${formatInstant(expiresAt)}.`;
+  yield about(hasEnded ? "problem" : "warning", "certificate", `The TLS ${text}`);
 }
 
-function* aboutService(state: ServiceState) {
-  const { isReady, canWrite, lostRows, certificateExpiresAt, now } = state;
-  const view = "overview" as const;
-  if (!canWrite) yield problem(view, "The store cannot be written to. Updates get an error.");
-  else if (!isReady) yield problem(view, "The service is not ready. Requests may get errors.");
-  if (lostRows) {
-    const { found, acknowledged } = lostRows;
-    const rows = `Acknowledged updates are missing: rows ${found + 1} to ${acknowledged} of the ledger`;
-    yield problem(view, `${rows}. The service was started with --accept-older=${found}.`);
-  }
-  if (certificateExpiresAt === undefined || !endsSoon(certificateExpiresAt, now)) return;
-  const at = formatInstant(certificateExpiresAt);
-  if (certificateExpiresAt > now) yield warning(view, `The TLS certificate expires at ${at}.`);
-  else yield problem(view, `The TLS certificate expired at ${at}.`);
+export function* aboutWebhooks(all: readonly Webhook[]) {
+  const { disabled, failing, paused } = Object.groupBy(all, conditionOf);
+  yield* those("problem", "webhooks", disabled, "disabled, because the receiver returned 410.");
+  yield* those("problem", "webhooks", failing, "failing. Deliveries are retried.");
+  yield* those("warning", "webhooks", paused, "paused.");
 }
 
-function* aboutWebhooks({ webhooks }: ServiceState) {
-  const view = "webhooks" as const;
-  const disabled = webhooks.filter(({ state }) => state === "disabled");
-  const paused = webhooks.filter(({ state }) => state === "paused");
-  const failing = webhooks.filter(({ state, failures }) => state === "active" && failures > 0);
-  const some = (those: readonly Webhook[]) => named("webhook", those);
-  if (disabled.length > 0) {
-    yield problem(view, `${some(disabled)} disabled, because the receiver returned 410.`);
-  }
-  if (failing.length > 0) yield problem(view, `${some(failing)} failing. Deliveries are retried.`);
-  if (paused.length > 0) yield warning(view, `${some(paused)} paused.`);
+function* aboutReplica(replica: ReplicaView | undefined) {
+  const error = replica?.runs().error;
+  if (error) yield about("problem", "replica", `The continuous copy is not current: ${error}.`);
 }
 
-function* aboutBackups({ backup, backupsAhead, replicaError, backupEveryMs, now }: ServiceState) {
-  const view = "backups" as const;
-  if (replicaError) yield problem(view, `The continuous copy is not current: ${replicaError}.`);
-  if (backupsAhead > 0) {
-    yield problem(view, `Backups with changes that the store does not have: ${backupsAhead}.`);
+const noneTexts = {
+  backup: "There is no backup of the store yet.",
+  drill: "No backup was ever restored as a test.",
+};
+
+export function* aboutBackups(state: Pick<ServiceState, "backups" | "maintenance" | "now">) {
+  const { backups, maintenance, now } = state;
+  const [newest, ...others] = backups.listAhead() ?? [];
+  if (newest !== undefined) {
+    const text = `Backups with changes that the store does not have: ${others.length + 1}.`;
+    yield about("problem", "backups ahead", `${text} The newest is ${newest}.`);
   }
-  const { succeededAt = null, failedAt = null, error } = backup ?? {};
-  if (failedAt !== null && failedAt > (succeededAt ?? 0)) {
-    yield problem(view, `The last backup failed: ${error ?? "unknown reason"}`);
+  const unread = backups.findProblem();
+  if (unread) yield about("problem", "backup", `The backups are not known: ${unread}.`);
+  if (unread) return;
+  const backupAt = backups.lastAt(maintenance);
+  for (const task of ["backup", "drill"] as const) {
+    const record = maintenance.find((one) => one.task === task);
+    const at = task === "backup" ? backupAt : record?.succeededAt;
+    const verdict =
+      task === "backup"
+        ? judgeBackup(record?.failedAt, at, backups.everyMs, now)
+        : judgeDrill(record?.failedAt, at, backupAt, now);
+    if (!verdict) continue;
+    const texts = {
+      failed: `The last ${task} failed: ${record?.error ?? "unknown reason"}`,
+      none: noneTexts[task],
+      old: `The last ${task} is from ${formatInstant(at ?? 0)}.`,
+    };
+    yield about(verdict.severity, task, texts[verdict.fact]);
   }
-  if (succeededAt === null) {
-    yield warning(view, "There is no backup of the store yet.");
-    return;
-  }
-  if (now - succeededAt <= backupAgeMsMax(backupEveryMs)) return;
-  const text = `The last backup is from ${formatInstant(succeededAt)}.`;
-  yield backupEveryMs === undefined ? warning(view, text) : problem(view, text);
 }
 
-function* aboutKeys({ keys, now }: ServiceState) {
-  const view = "keys" as const;
-  const some = (those: readonly KeyStatus[]) =>
-    named(
-      "key",
-      those.map(({ key }) => key),
-    );
-  const usable = keys.filter(({ state }) => state === "active" || state === "banned");
-  const banned = usable.filter(({ state }) => state === "banned");
-  const ending = usable.filter(({ key }) => endsSoon(key.expiresAt, now));
-  const full = usable.filter(({ key, usedToday }) => usedToday >= nearLimit * key.limits.perDay);
-  if (banned.length > 0) {
-    yield warning(view, `${some(banned)} banned for ignoring the rate limit.`);
-  }
-  if (ending.length > 0) {
-    const end = Math.min(...ending.map(({ key }) => key.expiresAt!));
-    yield warning(view, `${some(ending)} about to expire, at ${formatInstant(end)} or later.`);
-  }
-  if (full.length > 0) yield warning(view, `${some(full)} close to the daily limit.`);
+export function* aboutKeys(all: readonly KeyStatus[], now: number) {
+  const keys = all.filter(isUsable);
+  const banned = keys.filter(({ state }) => state === "banned");
+  const ending = keys.filter(({ key }) => endsSoon(key.expiresAt, now));
+  const full = keys.filter(({ key, usedToday }) => isNearLimit(usedToday, key.limits.perDay));
+  const [end] = ending.map(({ key }) => formatInstant(key.expiresAt!)).sort();
+  const keysOf = (some: typeof keys) => some.map(({ key }) => key);
+  yield* those("warning", "bans", keysOf(banned), "banned for ignoring the rate limit.");
+  yield* those("warning", "keys", keysOf(ending), `about to expire, at ${end} or later.`);
+  yield* those("warning", "limits", keysOf(full), "close to the daily limit.");
 }
 
 /** How many names a text contains. */
 const namesMax = 3;
 
-/** "Key 'a' is", or "3 keys ('a', 'b', 'c') are". */
-function named(noun: "key" | "webhook", those: readonly { readonly name: string }[]): string {
-  const quoted = those.slice(0, namesMax).map(({ name }) => `'${name}'`);
-  if (those.length === 1) return `${noun === "key" ? "Key" : "Webhook"} ${quoted[0]} is`;
-  const more = those.length > namesMax ? ", …" : "";
-  return `${those.length} ${noun}s (${quoted.join(", ")}${more}) are`;
+/** "Key 'a' is", or "3 keys ('a', 'b', 'c') are", and the rest of the sentence. */
+function* those<Subject extends string>(
+  severity: Severity,
+  subject: Subject,
+  all: readonly { readonly id: string; readonly name: string }[] = [],
+  rest: string,
+) {
+  if (all.length === 0) return;
+  const [one, many] = subject === "webhooks" ? ["Webhook", "webhooks"] : ["Key", "keys"];
+  const names = all.slice(0, namesMax).map(({ name }) => `'${name}'`);
+  const quoted = names.join(", ") + (all.length > namesMax ? ", …" : "");
+  const are = all.length === 1 ? `${one} ${quoted} is` : `${all.length} ${many} (${quoted}) are`;
+  yield { severity, subject, text: `${are} ${rest}`, ids: all.map(({ id }) => id) };
 }
 
-function problem(view: Attention["view"], text: string): Attention {
-  return { severity: "problem", text, view };
-}
-
-function warning(view: Attention["view"], text: string): Attention {
-  return { severity: "warning", text, view };
+function about<Subject extends string>(severity: Severity, subject: Subject, text: string) {
+  return { severity, subject, text, ids: [] };
 }

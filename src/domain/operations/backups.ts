@@ -79,8 +79,12 @@ export interface BackupView {
   /** Undefined without a schedule. */
   readonly everyMs: number | undefined;
   readonly keep: number;
-  /** How many files have ledger rows that the store does not have. Undefined until they were compared. */
-  countAhead(): number | undefined;
+  /** The files with ledger rows that the store does not have. Undefined until they were compared. */
+  listAhead(): readonly string[] | undefined;
+  /** When the last one was made, with the files that were listed last. See `lastBackupAt`. */
+  lastAt(records: readonly MaintenanceRecord[]): number | null | undefined;
+  /** Why the files could not be read when they were last compared, if they could not. */
+  findProblem(): string | undefined;
   /** The newest first. */
   listFiles(): Promise<readonly BackupFile[]>;
   makeNow(): Promise<BackupOutcome>;

@@ -1,5 +1,5 @@
-import type { Key } from "../keys/keys.ts";
-import type { Ban } from "../usage/usage.ts";
+import type { KeyStore } from "../keys/store.ts";
+import type { UsageStore } from "../usage/usage.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 import type { MaintenanceRecord } from "./maintenance.ts";
 
@@ -11,13 +11,6 @@ export interface StoreTimes {
   readonly lastRowAt: number;
   /** The latest window in which requests were counted; 0 when there is none. */
   readonly lastWindowAt: number;
-}
-
-/** A secret of a key that was rotated, and stays valid until its time. */
-export interface EndingSecret {
-  readonly keyId: string;
-  readonly keyName: string;
-  readonly expiresAt: number;
 }
 
 /** A value of the database that affects safety or capacity. */
@@ -33,7 +26,9 @@ export interface EngineFact {
  * the store may be broken in any way. `readSchema` works on every store that can be opened, the others on
  * one that has the current schema.
  */
-export interface StoreInspection {
+export interface StoreInspection
+  extends Pick<KeyStore, "listKeys" | "listSecrets">,
+    Pick<UsageStore, "loadUsage" | "loadBans"> {
   /** Which database this is, without a password. */
   readonly label: string;
   /** False once the connection was lost. Nothing else can be read then. */
@@ -48,9 +43,6 @@ export interface StoreInspection {
   /** Whether the ledger has this row with this hash. */
   hasRow(seq: number, hash: string): Promise<boolean>;
   listFacts(): Promise<readonly EngineFact[]>;
-  listKeys(): Promise<readonly Key[]>;
-  listEndingSecrets(now: number): Promise<readonly EndingSecret[]>;
-  listBans(now: number): Promise<readonly Ban[]>;
   listWebhooks(): Promise<readonly Webhook[]>;
   listMaintenance(): Promise<readonly MaintenanceRecord[]>;
   close(): void;

@@ -27,6 +27,7 @@ const exampleBackups = {
   folder: "/var/lib/petstore/backups",
   everySeconds: 3_600,
   keep: 48,
+  lastAt: exampleRuns.succeededAt,
   last: exampleRuns,
   drill: null,
   replica: exampleRuns,
@@ -62,6 +63,7 @@ export const backupSchemas: Readonly<Record<string, schema.Schema>> = {
         description: "The time between two scheduled backups, in seconds. Null without a schedule.",
       },
       keep: schema.number("How many backups the service keeps."),
+      lastAt: schema.timeOrNull("When the last backup was made, by its record or its file."),
       last: schema.nullable(
         "MaintenanceRuns",
         "The last runs of the backup. Null if there were none.",
@@ -106,6 +108,7 @@ const listBackups: AdminDeclaration = {
       folder,
       everySeconds: everyMs === undefined ? null : everyMs / 1_000,
       keep,
+      lastAt: isoOrNull(admin.backups.lastAt(records) ?? null),
       last: runsOf(records.find(({ task }) => task === "backup")),
       drill: runsOf(records.find(({ task }) => task === "drill")),
       replica: runsOf(admin.backups.replica?.runs()),

@@ -1,7 +1,7 @@
 import { environments, roleOf } from "../../domain/keys/keys.ts";
 import { listKeyStatuses } from "../../domain/keys/lifecycle.ts";
 import { petStatuses } from "../../domain/ledger/inventory.ts";
-import { type Attention, listAttention } from "../../domain/operations/attention.ts";
+import { conditionOf, listAttention } from "../../domain/operations/attention.ts";
 import { lowStockRule } from "../../domain/sales/sales.ts";
 import { minutesCounted } from "../../domain/usage/change-counts.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
@@ -69,7 +69,7 @@ export const serviceSchemas: Readonly<Record<string, schema.Schema>> = {
   LastBackup: schema.responseObject(
     "The last backup that succeeded.",
     {
-      lastAt: schema.time("When it ended."),
+      lastAt: schema.time("When it ended, or was started if only its file is known."),
       ageSeconds: schema.number("The time since then, in seconds."),
     },
     exampleService.backup,
@@ -144,24 +144,17 @@ const getService: AdminDeclaration = {
       listKeyStatuses(store, now, admin.findUsage),
       store.maintenance.listMaintenance(),
     ]);
-    const { startedAt, backupEveryMs, ...facts } = admin.facts;
-    const backup = maintenance.find(({ task }) => task === "backup");
-    const all: readonly Attention[] = listAttention({
-      now,
-      isReady,
+    const { startedAt, ...facts } = admin.facts;
+    const all = listAttention({
+      ...{ now, isReady, keys, webhooks, maintenance },
+      ...{ backups: admin.backups, replica: admin.backups.replica },
       canWrite: store.inventory.canWrite(),
       lostRows: admin.lostRows,
-      keys,
-      webhooks,
-      backup,
-      backupsAhead: admin.backups.countAhead() ?? 0,
-      replicaError: admin.backups.replica?.runs().error,
-      backupEveryMs,
       certificateExpiresAt: admin.certificateExpiresAt(),
     });
     // The others cannot open these views, and the texts name keys and webhooks.
     const isOwner = roleOf(call.caller) === "owner";
-    const attention = all.filter(({ view }) => isOwner || !ownersViews.includes(view));
+    const attention = all.filter(({ view }) => isOwner || view === "overview");
     const body = JSON.stringify({
       ...facts,
       startedAt: isoOrNull(startedAt),
@@ -172,29 +165,23 @@ const getService: AdminDeclaration = {
       changesPerMinute,
       isReady,
       webhooks: countWebhooks(webhooks),
-      backup: describeBackup(backup?.succeededAt ?? null, now),
+      backup: describeBackup(admin.backups.lastAt(maintenance), now),
       attention,
     });
     return { status: 200, body };
   },
 };
 
-const ownersViews = ["keys", "webhooks", "backups"];
-
 function countWebhooks(webhooks: readonly Webhook[]) {
-  const count = (isCounted: (webhook: Webhook) => boolean) => webhooks.filter(isCounted).length;
-  return {
-    active: count(({ state }) => state === "active"),
-    paused: count(({ state }) => state === "paused"),
-    disabled: count(({ state }) => state === "disabled"),
-    failing: count(({ state, failures }) => state === "active" && failures > 0),
-  };
+  const count = (name: string) =>
+    webhooks.filter((one) => one.state === name || conditionOf(one) === name).length;
+  const names = ["active", "paused", "disabled", "failing"];
+  return Object.fromEntries(names.map((name) => [name, count(name)]));
 }
 
-function describeBackup(succeededAt: number | null, now: number) {
-  if (succeededAt === null) return null;
-  const ageSeconds = Math.max(0, Math.floor((now - succeededAt) / 1_000));
-  return { lastAt: isoOrNull(succeededAt), ageSeconds };
+function describeBackup(at: number | null | undefined, now: number) {
+  if (!at) return null;
+  return { lastAt: isoOrNull(at), ageSeconds: Math.max(0, Math.floor((now - at) / 1_000)) };
 }
 
 export const serviceOperations = { getService };

@@ -67,6 +67,4 @@ export interface ServiceFacts {
   readonly schema: number;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
-  /** Undefined if the service makes no backups by itself. */
-  readonly backupEveryMs: number | undefined;
 }

@@ -1,6 +1,8 @@
 import type { EngineFact, StoreInspection } from "../../domain/operations/inspection.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
-import { inspectionReads } from "../inspection.ts";
+import { keyReads } from "../keys.ts";
+import { maintenanceReads } from "../maintenance.ts";
+import { webhookReads } from "../webhooks.ts";
 import { checkRights, readNumber } from "./creation.ts";
 import { createDatabase } from "./engine/database.ts";
 import { describeFailure } from "./engine/failures.ts";
@@ -49,6 +51,7 @@ function createInspection(label: string, session: Session, close: () => void): S
       throw describe(label, error);
     }
   };
+  const usage = createUsage(query, () => null);
 
   return {
     label,
@@ -76,8 +79,9 @@ function createInspection(label: string, session: Session, close: () => void): S
     },
     hasRow: async (...row) => (await query(hasRowText, row))[0]![0] === true,
     listFacts: async () => toFacts((await query(factsText))[0]!),
-    listBans: () => createUsage(query, () => null).loadBans(),
-    ...scriptsOn(query, inspectionReads),
+    loadUsage: usage.loadUsage,
+    loadBans: usage.loadBans,
+    ...scriptsOn(query, { ...keyReads, ...maintenanceReads, ...webhookReads }),
     close,
   };
 }

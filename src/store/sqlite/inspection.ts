@@ -1,6 +1,8 @@
 import { Database } from "bun:sqlite";
 import type { EngineFact, StoreInspection } from "../../domain/operations/inspection.ts";
-import { inspectionReads } from "../inspection.ts";
+import { keyReads } from "../keys.ts";
+import { maintenanceReads } from "../maintenance.ts";
+import { webhookReads } from "../webhooks.ts";
 import { assertOurs, readNumber } from "./creation.ts";
 import { assertUndamaged } from "./engine/change-signal.ts";
 import { guarded, promised, unavailableOr, wrapMethods } from "./engine/connection.ts";
@@ -8,7 +10,7 @@ import { filesOf } from "./engine/files.ts";
 import { recoverFile } from "./engine/recovery.ts";
 import { scriptsOn } from "./engine/scripts.ts";
 import { createHistoryReader } from "./history.ts";
-import { banReads } from "./usage.ts";
+import { banReads, usageReads } from "./usage.ts";
 
 /** How long to wait for the locks of other processes. An import holds the write lock for longer. */
 const busyWaitMs = 1_000;
@@ -49,8 +51,8 @@ function createInspection(path: string, database: Database): StoreInspection {
     hasRow: (seq: number, hash: string) =>
       createHistoryReader(database).hasRow(seq, hash) as boolean,
     listFacts: () => listFacts(first),
-    listBans: scriptsOn(database, banReads).loadBans,
-    ...scriptsOn(database, inspectionReads),
+    loadBans: () => scriptsOn(database, banReads).loadBans(Date.now()),
+    ...scriptsOn(database, { ...keyReads, ...maintenanceReads, ...usageReads, ...webhookReads }),
   };
   return {
     label: path,
