@@ -19,14 +19,17 @@ import type { KeyTerms } from "../src/domain/keys/terms.ts";
 import { newUsage } from "../src/domain/limits/limits.ts";
 import { InvalidField, ServiceError } from "../src/domain/running/errors.ts";
 import type { Store } from "../src/domain/store.ts";
-import { openStore } from "../src/opening/stores.ts";
+import { openOrCreateStore } from "../src/opening/stores.ts";
 import { createTestClock } from "./support/clock.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "petstore-keys-"));
 const clock = createTestClock();
 let store: Store;
 beforeAll(async () => {
-  store = await openStore(readConfig({ database: `sqlite:${join(folder, "keys.db")}` }, {}), clock);
+  store = await openOrCreateStore(
+    readConfig({ database: `sqlite:${join(folder, "keys.db")}` }, {}),
+    clock,
+  );
 });
 afterAll(async () => {
   await store.close();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { readConfig } from "../src/config.ts";
 import { systemClock } from "../src/opening/engines.ts";
-import { openStore } from "../src/opening/stores.ts";
+import { openOrCreateStore } from "../src/opening/stores.ts";
 import { lockHead } from "../src/store/postgres/engine/head-lock.ts";
 import { sampleOf, scrape } from "./support/metrics.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
@@ -71,7 +71,7 @@ test("the log tells in four lines that the database was stopped and started", as
 
 test("a command reports in one line that the database cannot be reached", async () => {
   const config = readConfig({ database: "postgres://nobody@127.0.0.1:1/nothing" }, {});
-  await expect(openStore(config, systemClock)).rejects.toThrow(
+  await expect(openOrCreateStore(config, systemClock)).rejects.toThrow(
     "cannot open the database at 127.0.0.1:1/nothing",
   );
 });

@@ -9,7 +9,7 @@ import { scopes } from "../src/domain/keys/keys.ts";
 import { plans } from "../src/domain/limits/plans.ts";
 import type { Store } from "../src/domain/store.ts";
 import { verify } from "../src/domain/verification/verify.ts";
-import { openStore } from "../src/opening/stores.ts";
+import { openOrCreateStore } from "../src/opening/stores.ts";
 import { anEntry } from "./support/audit.ts";
 import { createTestClock, testStart } from "./support/clock.ts";
 import { petRow } from "./support/pets.ts";
@@ -67,7 +67,7 @@ describe.each([surfaceEngine])("the ledger on %s", (engine) => {
   beforeAll(async () => {
     const isFile = engine === "sqlite";
     database = isFile ? `sqlite:${join(folder, "test.db")}` : await createdDatabase();
-    store = await openStore(readConfig({ database }, {}), createTestClock());
+    store = await openOrCreateStore(readConfig({ database }, {}), createTestClock());
     await fill(store);
     tamperer = isFile
       ? await tampererOfSqlite(join(folder, "test.db"))

@@ -5,7 +5,7 @@ import type { Store } from "../domain/store.ts";
 import type { RowsOf } from "../domain/verification/store.ts";
 import type { Verification } from "../domain/verification/verify.ts";
 import { systemClock } from "../opening/engines.ts";
-import { assertStoreFile, lockStore, openExistingStore, openTarget } from "../opening/stores.ts";
+import { assertStoreFile, lockStore, openExistingStore, openToFill } from "../opening/stores.ts";
 import { print } from "../output.ts";
 import { tables } from "../store/tables.ts";
 import { command, json } from "./command.ts";
@@ -54,7 +54,7 @@ export const migrateCommand = command({
     const from = await openExistingStore(source, systemClock, "writes");
     opened.defer(() => from.close());
     opened.defer(lockStore(target));
-    const to = await openTarget(target, systemClock, printCreated);
+    const to = await openToFill(target, systemClock, printCreated);
     opened.defer(() => to.close());
     // Without `await`, the stores would be closed before the copy ends.
     const copied = await copyAndCompare(from, to);

@@ -29,7 +29,7 @@ export async function* tableLines<Row>(
   function lines(rows: readonly (readonly string[])[]): string {
     for (const row of rows) {
       row.forEach((cell, at) => {
-        widths[at] = Math.max(widths[at]!, widthOfText(cell));
+        widths[at] = Math.max(widths[at]!, Bun.stringWidth(cell));
       });
     }
     const width = widthOf();
@@ -59,43 +59,24 @@ function lineOf(
   cells.forEach((cell, at) => {
     const { align, isJoined, isWhole } = columns[at]!;
     if (at > 0) line += isJoined ? " " : "  ";
-    const fill = " ".repeat(widths[at]! - widthOfText(cell));
+    const fill = " ".repeat(widths[at]! - Bun.stringWidth(cell));
     if (align === "right") line += fill + cell;
     else if (at < last) line += cell + fill;
-    else if (widthMax && isWhole && widthOfText(line + cell) > widthMax)
+    else if (widthMax && isWhole && Bun.stringWidth(line + cell) > widthMax)
       line = `${line.trimEnd()}\n    ${cell}`;
-    else line += widthMax ? cut(cell, Math.max(lastWidthMin, widthMax - widthOfText(line))) : cell;
+    else
+      line += widthMax ? cut(cell, Math.max(lastWidthMin, widthMax - Bun.stringWidth(line))) : cell;
   });
   return line.trimEnd();
 }
 
 /** Shortens a text to a width. The last character is then an ellipsis. */
 export function cut(text: string, widthMax: number): string {
-  if (widthOfText(text) <= widthMax) return text;
-  let kept = "";
-  let width = 1;
-  for (const { segment } of graphemes.segment(text)) {
-    width += widthOfText(segment);
-    if (width > widthMax) break;
-    kept += segment;
-  }
-  return `${kept}…`;
-}
-
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
-const ascii = /^[\x00-\x7f]*$/;
-/** Characters that terminals show in two cells: East Asian scripts, full-width forms and emoji. */
-const wide =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
-
-/** The number of terminal cells that a text takes. */
-function widthOfText(text: string): number {
-  if (ascii.test(text)) return text.length;
-  let width = 0;
-  for (const { segment } of graphemes.segment(text)) width += wide.test(segment) ? 2 : 1;
-  return width;
+  if (Bun.stringWidth(text) <= widthMax) return text;
+  const kept = Bun.sliceAnsi(text, 0, widthMax - 1);
+  // It keeps a wide character of which one column fits.
+  const isTooWide = Bun.stringWidth(kept) === widthMax;
+  return `${isTooWide ? Bun.sliceAnsi(text, 0, widthMax - 2) : kept}…`;
 }
 
 /** How rows are printed: as a table for people, and as JSON for programs. */

@@ -17,24 +17,19 @@ import { causeOf, namingFile, sqlitePath } from "./store-file.ts";
 export function openOrCreateStore(
   config: Config,
   clock: Clock,
-  onCreated: (place: string) => void,
+  onCreated?: (place: string) => void,
 ): Promise<Store> {
   return openOrCreate(config, (mayCreate) => open(config, clock, { mayCreate, onCreated }));
 }
 
-/** Same as `openOrCreateStore`, but also creates a store that has backups. */
-export function openStore(config: Config, clock: Clock): Promise<Store> {
-  return open(config, clock, { mayCreate: true });
-}
-
 /**
- * Same as `openStore`, for a store that gets all its content from another one. On PostgreSQL, missing
- * tables are created together with their content.
+ * Opens a store that gets all its content from a backup or from another store, and creates it even if it
+ * has backups. On PostgreSQL, missing tables are created together with their content.
  */
-export function openTarget(
+export function openToFill(
   config: Config,
   clock: Clock,
-  onCreated: (place: string) => void,
+  onCreated?: (place: string) => void,
 ): Promise<Store> {
   return open(config, clock, { mayCreate: true, isFilled: true, onCreated });
 }
@@ -42,7 +37,7 @@ export function openTarget(
 /** What a command does with a store. A store that is opened for reading is not changed. */
 export type Use = "reads" | "writes";
 
-/** Same as `openStore`, but rejects if there is no store. A wrong path would look like an empty store. */
+/** Opens a store that must exist. A wrong path would look like an empty store. */
 export function openExistingStore(config: Config, clock: Clock, use: Use): Promise<Store> {
   return open(config, clock, { mayCreate: false, isReadOnly: use === "reads" });
 }

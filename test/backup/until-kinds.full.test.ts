@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { readConfig } from "../../src/config.ts";
 import { isInHistory } from "../../src/domain/ledger/epochs.ts";
 import type { Webhook } from "../../src/domain/webhooks/webhook.ts";
-import { openStore } from "../../src/opening/stores.ts";
+import { openOrCreateStore } from "../../src/opening/stores.ts";
 import { anEntry } from "../support/audit.ts";
 import { createTestClock } from "../support/clock.ts";
 import { startObjectStorage } from "../support/object-storage.ts";
@@ -56,7 +56,7 @@ test("a backup with a time that no date has is refused", async () => {
   const database = `sqlite:${place.path("far.db")}`;
   await importPets(database, '{"petId":1,"name":"one"}');
   const clock = { ...createTestClock(9e15), elapsedMs: () => 0 };
-  const store = await openStore(readConfig({ database }, {}), clock);
+  const store = await openOrCreateStore(readConfig({ database }, {}), clock);
   await store.inventory.commit([setUnit(1n, 5, { cause: "console" })]);
   await store.close();
   const [file, path] = [fresh("petstore"), fresh("db")];

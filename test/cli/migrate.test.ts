@@ -4,7 +4,7 @@ import { digestOfTexts } from "../../src/domain/ledger/idempotency.ts";
 import type { Store } from "../../src/domain/store.ts";
 import type { Webhook } from "../../src/domain/webhooks/webhook.ts";
 import { systemClock } from "../../src/opening/engines.ts";
-import { openStore } from "../../src/opening/stores.ts";
+import { openOrCreateStore } from "../../src/opening/stores.ts";
 import { anEntry } from "../support/audit.ts";
 import { createTestClock } from "../support/clock.ts";
 import { createdDatabase } from "../support/postgres-template.ts";
@@ -22,7 +22,7 @@ beforeAll(() => {
 afterAll(() => place.leave());
 
 async function withStore<T>(database: string, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(readConfig({ database }, {}), systemClock);
+  const store = await openOrCreateStore(readConfig({ database }, {}), systemClock);
   try {
     return await work(store);
   } finally {

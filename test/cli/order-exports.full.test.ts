@@ -5,7 +5,7 @@ import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import type { OrderRecord } from "../../src/domain/catalogue/orders.ts";
 import { formats } from "../../src/files/formats.ts";
 import { systemClock } from "../../src/opening/engines.ts";
-import { openStore } from "../../src/opening/stores.ts";
+import { openOrCreateStore } from "../../src/opening/stores.ts";
 import { surfaceEngine } from "../support/service.ts";
 import { openStoreWorkspace } from "../support/workspaces.ts";
 
@@ -64,7 +64,7 @@ for (const engine of [surfaceEngine]) {
           const database = `sqlite:${place.path(`${format}.db`)}`;
           const words = ["orders", "import", `orders.${format}`, "--database", database];
           expect(await place.runHere(words)).toMatchObject({ code: 0 });
-          const copy = await openStore(readConfig({ database }, {}), systemClock);
+          const copy = await openOrCreateStore(readConfig({ database }, {}), systemClock);
           expect(await copy.catalogue.listOrders({ after: null, limit: 10_000 })).toEqual(orders);
           await copy.close();
         });

@@ -76,6 +76,11 @@ test("a terminal gets the last column cut to its width, at a whole character", a
   expect(await tableOf([[row(1, "a", text)]], 23)).toBe(
     "count  name  text\n    1  a     👩‍👩‍👧 counte…\n",
   );
+  for (const width of [24, 25]) {
+    expect(await tableOf([[row(1, "a", "日本語日本語日")]], width)).toBe(
+      "count  name  text\n    1  a     日本語日本…\n",
+    );
+  }
   expect(await tableOf([[row(1, "a", text)]], 31)).toBe(
     `count  name  text\n    1  a     ${text}\n`,
   );

@@ -6,7 +6,7 @@ import { byCommand } from "../../src/domain/audit/audit.ts";
 import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import { issueKey, rotateKey } from "../../src/domain/keys/lifecycle.ts";
 import { formatInstant } from "../../src/domain/values/times.ts";
-import { openStore } from "../../src/opening/stores.ts";
+import { openOrCreateStore } from "../../src/opening/stores.ts";
 import { schemaNumber } from "../../src/store/schema.ts";
 import { anEntry } from "../support/audit.ts";
 import { createTestClock } from "../support/clock.ts";
@@ -155,7 +155,7 @@ for (const engine of [surfaceEngine]) {
       await makeHealthy(database);
       if (engine === "sqlite") {
         const clock = createTestClock(Date.now() + dayMs);
-        const store = await openStore(readConfig({ database }, {}), clock);
+        const store = await openOrCreateStore(readConfig({ database }, {}), clock);
         await store.catalogue.importPets(rows(), commandImport("test"));
         await store.close();
       } else {

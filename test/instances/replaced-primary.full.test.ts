@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { SQL } from "bun";
 import { readConfig } from "../../src/config.ts";
 import { systemClock } from "../../src/opening/engines.ts";
-import { openStore } from "../../src/opening/stores.ts";
+import { openOrCreateStore } from "../../src/opening/stores.ts";
 import { startFleet } from "../support/instances/fleet.ts";
 import { startPair } from "../support/instances/pair.ts";
 import { entriesOf, withDatabase } from "../support/instances/recording.ts";
@@ -20,7 +20,7 @@ const quantityAt = async (url: string) =>
 
 /** Requests that the limiter has counted for a key today. */
 async function countedAt(url: string, keyId: string): Promise<number> {
-  const store = await openStore(readConfig({ database: url }, {}), systemClock);
+  const store = await openOrCreateStore(readConfig({ database: url }, {}), systemClock);
   try {
     return (await store.usage.loadUsage()).find((usage) => usage.keyId === keyId)?.dayCount ?? 0;
   } finally {

@@ -8,7 +8,7 @@ import type { Store } from "../../src/domain/store.ts";
 import type { SharedUsageStore } from "../../src/domain/usage/usage.ts";
 import { createSharedLimiter } from "../../src/limits/shared.ts";
 import { systemClock } from "../../src/opening/engines.ts";
-import { openStore } from "../../src/opening/stores.ts";
+import { openOrCreateStore } from "../../src/opening/stores.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
 import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { anEntry } from "../support/audit.ts";
@@ -43,7 +43,7 @@ let key: string;
 
 beforeAll(async () => {
   const url = await createdDatabase();
-  store = await openStore(readConfig({ database: url }, {}), systemClock);
+  store = await openOrCreateStore(readConfig({ database: url }, {}), systemClock);
   database = createDatabase(url);
 });
 afterAll(async () => {

@@ -18,7 +18,7 @@ import { checkEpochs } from "../../src/domain/verification/epochs.ts";
 import { createFaults } from "../../src/domain/verification/faults.ts";
 import { createSlots } from "../../src/domain/verification/slots.ts";
 import { verify } from "../../src/domain/verification/verify.ts";
-import { openStore } from "../../src/opening/stores.ts";
+import { openOrCreateStore } from "../../src/opening/stores.ts";
 import { anEntry } from "../support/audit.ts";
 import { createTestClock, testStart } from "../support/clock.ts";
 import { petRow } from "../support/pets.ts";
@@ -127,7 +127,7 @@ test.each([
   async (engine) => {
     const folder = mkdtempSync(join(tmpdir(), "petstore-verify-"));
     const database = await freshDatabase(engine, folder);
-    const store = await openStore(readConfig({ database }, {}), createTestClock());
+    const store = await openOrCreateStore(readConfig({ database }, {}), createTestClock());
     await fill(store);
     const { hash } = await store.history.readTip();
     expect(await store.transfer.snapshot(verify)).toEqual({ ...sound, hash });
@@ -169,7 +169,7 @@ test.each([
 
 test("verify on postgres finds a disabled trigger", async () => {
   const database = await createdDatabase();
-  const store = await openStore(readConfig({ database }, {}), createTestClock());
+  const store = await openOrCreateStore(readConfig({ database }, {}), createTestClock());
   await using sql = new SQL(database, { max: 1 });
   await sql`ALTER TABLE ledger DISABLE TRIGGER ledger_rows_stay`;
   await sql`DROP TRIGGER entries_have_pets ON inventory`;
@@ -183,7 +183,7 @@ test("verify on postgres finds a disabled trigger", async () => {
 
 test("verify on postgres finds triggers and functions that were altered or added", async () => {
   const database = await createdDatabase();
-  const store = await openStore(readConfig({ database }, {}), createTestClock());
+  const store = await openOrCreateStore(readConfig({ database }, {}), createTestClock());
   await using sql = new SQL(database, { max: 1 });
   expect((await store.transfer.snapshot(verify)).faults).toEqual([]);
   await sql.unsafe(`
@@ -204,7 +204,7 @@ test("verify on postgres finds triggers and functions that were altered or added
 
 test("verify on postgres finds columns that were altered", async () => {
   const database = await createdDatabase();
-  const store = await openStore(readConfig({ database }, {}), createTestClock());
+  const store = await openOrCreateStore(readConfig({ database }, {}), createTestClock());
   await using sql = new SQL(database, { max: 1 });
   await sql.unsafe(`
     ALTER TABLE orders ALTER quantity TYPE numeric;

@@ -3,7 +3,7 @@ import { SQL } from "bun";
 import { readConfig } from "../../src/config.ts";
 import { commandImport } from "../../src/domain/catalogue/import-preview.ts";
 import { systemClock } from "../../src/opening/engines.ts";
-import { openStore } from "../../src/opening/stores.ts";
+import { openOrCreateStore } from "../../src/opening/stores.ts";
 import { commit } from "../../src/store/postgres/commit.ts";
 import { createPrimaryGuard, type PrimaryGuard } from "../../src/store/postgres/engine/primary.ts";
 import { openSession, type Session } from "../../src/store/postgres/engine/session.ts";
@@ -32,7 +32,7 @@ const logged: string[] = [];
 beforeAll(async () => {
   primary = await startPostgres();
   oldUrl = await primary.freshDatabase();
-  const store = await openStore(readConfig({ database: oldUrl }, {}), systemClock);
+  const store = await openOrCreateStore(readConfig({ database: oldUrl }, {}), systemClock);
   await store.catalogue.importPets(
     (async function* () {
       yield [petRow({ petId: 1n, quantity: 5 })];

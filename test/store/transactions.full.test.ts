@@ -4,7 +4,7 @@ import { readConfig } from "../../src/config.ts";
 import { digestOf } from "../../src/domain/keys/keyring.ts";
 import { generateKeyId, scopes } from "../../src/domain/keys/keys.ts";
 import { systemClock } from "../../src/opening/engines.ts";
-import { openStore } from "../../src/opening/stores.ts";
+import { openOrCreateStore } from "../../src/opening/stores.ts";
 import { createDatabase, type Database } from "../../src/store/postgres/engine/database.ts";
 import { createSharedUsage } from "../../src/store/postgres/usage.ts";
 import { anEntry } from "../support/audit.ts";
@@ -38,7 +38,7 @@ async function setDefault(url: string, name: string, value: string): Promise<voi
 }
 
 async function issueKeys(url: string, count: number): Promise<string[]> {
-  const store = await openStore(readConfig({ database: url }, {}), systemClock);
+  const store = await openOrCreateStore(readConfig({ database: url }, {}), systemClock);
   const ids = Array.from({ length: count }, generateKeyId);
   const terms = { plan: "free", limits: { perMinute: 1, perDay: 1 }, scopes } as const;
   const times = { createdAt: 0, expiresAt: null, revokedAt: null };

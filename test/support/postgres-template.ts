@@ -1,6 +1,6 @@
 import { readConfig } from "../../src/config.ts";
 import { systemClock } from "../../src/opening/engines.ts";
-import { openStore } from "../../src/opening/stores.ts";
+import { openOrCreateStore } from "../../src/opening/stores.ts";
 import { sharedPostgres } from "./postgres.ts";
 
 const templates: Record<string, Promise<string>> = {};
@@ -13,7 +13,7 @@ export async function createdDatabase(env = "production"): Promise<string> {
 
 async function makeTemplate(env: string): Promise<string> {
   const url = await (await sharedPostgres()).freshDatabase();
-  const store = await openStore(readConfig({ env, database: url }, {}), systemClock);
+  const store = await openOrCreateStore(readConfig({ env, database: url }, {}), systemClock);
   await store.close();
   return new URL(url).pathname.slice(1);
 }

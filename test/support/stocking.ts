@@ -12,7 +12,7 @@ import type { KeptHash } from "../../src/domain/verification/chain.ts";
 import { type Verification, verify } from "../../src/domain/verification/verify.ts";
 import { readRecords } from "../../src/files/rows.ts";
 import { systemClock } from "../../src/opening/engines.ts";
-import { openStore } from "../../src/opening/stores.ts";
+import { openOrCreateStore } from "../../src/opening/stores.ts";
 import { patiently } from "./until.ts";
 
 /** Opens the store at an address as a command does, and closes it after the work. */
@@ -20,7 +20,7 @@ export async function withStoreAt<T>(
   database: string,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(readConfig({ database }, {}), systemClock);
+  const store = await openOrCreateStore(readConfig({ database }, {}), systemClock);
   try {
     return await work(store);
   } finally {

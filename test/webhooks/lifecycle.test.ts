@@ -20,7 +20,7 @@ import {
   webhooksMax,
 } from "../../src/domain/webhooks/lifecycle.ts";
 import type { WebhookTerms } from "../../src/domain/webhooks/terms.ts";
-import { openStore } from "../../src/opening/stores.ts";
+import { openOrCreateStore } from "../../src/opening/stores.ts";
 import { createWebhookSender } from "../../src/webhooks/sender.ts";
 import { anEntry } from "../support/audit.ts";
 import { createTestClock } from "../support/clock.ts";
@@ -35,7 +35,7 @@ const sender = createWebhookSender({ webhooksAllowInsecure: false, webhooksAllow
 let store: Store;
 beforeAll(async () => {
   const database = `sqlite:${join(folder, "webhooks.db")}`;
-  store = await openStore(readConfig({ database }, {}), clock);
+  store = await openOrCreateStore(readConfig({ database }, {}), clock);
 });
 afterAll(async () => {
   await store.close();

@@ -4,7 +4,7 @@ import { ServiceError } from "../../domain/running/errors.ts";
 import type { RowsOf } from "../../domain/verification/store.ts";
 import { systemClock } from "../../opening/engines.ts";
 import { namingFile, sqlitePath } from "../../opening/store-file.ts";
-import { openExistingStore, openStore } from "../../opening/stores.ts";
+import { openExistingStore, openToFill } from "../../opening/stores.ts";
 import { print, printNote, printWarning } from "../../output.ts";
 import { openForReading } from "../../store/sqlite/engine/connection.ts";
 import { addLaterRows, readAsOf } from "../../store/sqlite/moment.ts";
@@ -38,7 +38,7 @@ export async function restoreMoment(
   const added: Added = ledger === undefined ? manifest : await addLater(ledger, whole, config);
   await using opened = new AsyncDisposableStack();
   const openAt = async (at: string) => {
-    const store = await openStore({ ...config, databaseUrl: `sqlite:${at}` }, systemClock);
+    const store = await openToFill({ ...config, databaseUrl: `sqlite:${at}` }, systemClock);
     opened.defer(() => store.close());
     return store;
   };

@@ -8,7 +8,7 @@ import type { Store } from "../../domain/store.ts";
 import type { Verification } from "../../domain/verification/verify.ts";
 import { reasonOf } from "../../file-errors.ts";
 import { systemClock } from "../../opening/engines.ts";
-import { openStore } from "../../opening/stores.ts";
+import { openToFill } from "../../opening/stores.ts";
 import { printWarning } from "../../output.ts";
 import { counted } from "../paragraphs.ts";
 import { countingRows, createProgress, type Progress } from "../progress.ts";
@@ -44,7 +44,7 @@ export async function restoreAndVerify(
   const start = performance.now();
   const backup = await open(file, config);
   const checked = performance.now();
-  const store = await openStore({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
+  const store = await openToFill({ ...config, databaseUrl: `sqlite:${path}` }, systemClock);
   try {
     await load(file, { ...backup, rowsOf: whileRoom(backup.rowsOf, path, readDisk) }, store);
     const loaded = performance.now();
