@@ -330,6 +330,8 @@ test("only config.ts reads the environment, apart from what terminals have there
 
 /** Where Bun's APIs may be used. All other code runs on any runtime. */
 const bunEdges = [
+  // Knows how many columns of a terminal a text takes.
+  "src/cli/table.ts",
   // Frees memory at once. Node has that only with a flag.
   "src/files/memory.ts",
   "src/store/",

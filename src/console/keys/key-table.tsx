@@ -89,16 +89,13 @@ export function StateBadge({ state }: Pick<Key, "state">) {
 function Scopes({ kind, scopes, role }: Pick<Key, "kind" | "scopes" | "role">) {
   if (kind === "operator") return <>{capitalized(role ?? "unknown role")}</>;
   if (scopes.length === Object.keys(scopeMeanings).length) return <>all</>;
-  const things = new Map<string, string[]>();
-  for (const scope of scopes) {
-    const [thing = scope, action = ""] = scope.split(":");
-    things.set(thing, [...(things.get(thing) ?? []), action]);
-  }
+  const parts = scopes.map((scope) => scope.split(":"));
+  const things = Map.groupBy(parts, ([thing]) => thing);
   return (
     <span class="row scope-list">
-      {[...things].map(([thing, actions]) => (
+      {[...things].map(([thing, same]) => (
         <span key={thing} class="nowrap">
-          {thing} <span class="muted">{actions.join(", ")}</span>
+          {thing} <span class="muted">{same.map(([, action]) => action).join(", ")}</span>
         </span>
       ))}
     </span>

@@ -1,7 +1,7 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import type { Fault } from "../../domain/verification/store.ts";
 import { checkConstraints } from "../constraints.ts";
-import { expectedDefinition } from "../tables.ts";
+import { compareDefinitions } from "../definitions.ts";
 import { createRunner } from "./engine/scripts.ts";
 import { schema } from "./schema.ts";
 
@@ -38,28 +38,11 @@ function isCorrupt(error: unknown): error is SQLiteError {
   return error instanceof SQLiteError && (error.errno & 0xff) === corrupt;
 }
 
-/**
- * Compares tables, triggers and views with those of a new store. Without its triggers the ledger is not
- * append-only, and a trigger that was added can change what is stored. An index or a table that an
- * operator added is allowed.
- */
+/** Compares tables, triggers and views with those of a new store. */
 function checkSchema(database: Database): Fault[] {
   using model = new Database(":memory:", { safeIntegers: true });
   model.run(schema);
-  const present = definitionsIn(database);
-  const expected = definitionsIn(model);
-  const faults: Fault[] = [];
-  for (const [where, definition] of expected) {
-    const found = present.get(where);
-    if (found === definition) continue;
-    const what = found === undefined ? "is missing" : "was altered";
-    faults.push({ where, found: what, expected: expectedDefinition });
-  }
-  for (const where of present.keys()) {
-    if (expected.has(where) || !/^(?:trigger|view) /.test(where)) continue;
-    faults.push({ where, found: "was added", expected: "none with this name" });
-  }
-  return faults;
+  return compareDefinitions(definitionsIn(model), definitionsIn(database));
 }
 
 function definitionsIn(database: Database): Map<string, string> {
