@@ -1,7 +1,5 @@
 import { write } from "node:fs";
 
-export type LogWriter = ReturnType<typeof createLogWriter>;
-
 /** Lines of this length together are written at once. Larger writes cost less per line. */
 const gatherCharacters = 128 * 1024;
 

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createLogWriter, type LogWriter } from "../../src/log/writer.ts";
+import { createLogWriter } from "../../src/log/writer.ts";
 import { pass, until } from "../support/until.ts";
 
 const opened: number[] = [];
@@ -28,7 +28,7 @@ function open(path: string, flags: string | number): number {
 
 function createWriter(fd: number, waitingMax = 1_000_000) {
   const reported: number[] = [];
-  const writer: LogWriter = createLogWriter(fd, waitingMax, (lines) => {
+  const writer = createLogWriter(fd, waitingMax, (lines) => {
     reported.push(lines);
     writer.add(`dropped ${lines}\n`, 0);
   });

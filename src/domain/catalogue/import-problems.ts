@@ -15,7 +15,16 @@ export interface Problem {
   readonly format?: string | undefined;
 }
 
-export type Problems = ReturnType<typeof createProblems>;
+/** The problems of one import: the first ones, and how many there are. */
+export interface Problems {
+  /** At most `problemsMax`. */
+  count(): number;
+  add(problem: Problem): void;
+  /** Counts problems of which only the first are known. */
+  addUnlisted(count: number): void;
+  /** The first ones, in the order of the file. */
+  list(): readonly Problem[];
+}
 
 /** Bounds memory and output for a file with a mistake in every row. */
 export const problemsListedMax = 50;
@@ -23,17 +32,15 @@ export const problemsListedMax = 50;
 /** A file is read no further than this. */
 export const problemsMax = 10_000;
 
-/** The problems of one import: the first ones, and how many there are. */
-export function createProblems() {
+export function createProblems(): Problems {
   let kept: Problem[] = [];
   let count = 0;
   const sort = () => {
     kept = kept.sort((one, other) => one.line - other.line).slice(0, problemsListedMax);
   };
   return {
-    /** At most `problemsMax`. */
     count: () => Math.min(count, problemsMax),
-    add(problem: Problem): void {
+    add(problem) {
       count += 1;
       const { column, value } = problem;
       kept.push({
@@ -43,12 +50,10 @@ export function createProblems() {
       });
       if (kept.length >= 2 * problemsListedMax) sort();
     },
-    /** Counts problems of which only the first are known. */
-    addUnlisted(more: number): void {
+    addUnlisted(more) {
       count += more;
     },
-    /** The first ones, in the order of the file. */
-    list(): readonly Problem[] {
+    list() {
       sort();
       return kept;
     },

@@ -8,7 +8,33 @@ import type { HeadWatcher } from "./head.ts";
 import type { NamedRow, StockRow } from "./ledger.ts";
 import type { Head, HistoryReader, LedgerParts } from "./store.ts";
 
-export type LedgerTail = Awaited<ReturnType<typeof followTail>>;
+/**
+ * Reads new rows of the ledger for the feed and the webhooks. It knows the last row, keeps rows in
+ * memory that several readers need, and notices when the store was replaced by one with another
+ * history.
+ */
+export interface LedgerTail {
+  /** The last row that is known to be committed. */
+  readonly seq: number;
+  /** The position of a row up to `seq`, or of the start of the ledger. */
+  positionAt(seq: number): Position;
+  /** Whether the rows up to this position are part of the ledger. */
+  includes(position: Position): boolean;
+  /**
+   * Where a reader with this cursor continues; without one, at the end. Reads the head, so it
+   * includes every commit that returned before the call. If the cursor belongs to another history,
+   * `isReset` is true and the reader continues at the end.
+   */
+  locate(cursor?: Cursor): Promise<Located>;
+  /**
+   * Up to `pageRows` rows after `after`, in order and without a gap. Empty if there are none, and
+   * while it is not certain which history the store has. Subscribers are told when to try again.
+   * All readers share the rows.
+   */
+  rowsAfter(after: number): MaybePromise<readonly NamedRow[]>;
+  subscribe(subscriber: TailSubscriber): void;
+  stop(): void;
+}
 
 export interface Located {
   readonly position: Position;
@@ -43,16 +69,11 @@ interface Known {
 
 const nothing: Position = { epoch: "", seq: 0 };
 
-/**
- * Reads new rows of the ledger for the feed and the webhooks. It knows the last row, keeps rows in
- * memory that several readers need, and notices when the store was replaced by one with another
- * history.
- */
 export async function followTail(
   { inventory, history }: Pick<LedgerParts, "inventory" | "history">,
   watcher: Pick<HeadWatcher, "readHead" | "cachedHead" | "subscribe">,
   log: Log,
-) {
+): Promise<LedgerTail> {
   const known: Known = { head: nothing, lastRead: nothing, epochs: [], isUncertain: true };
   const pages = createPages(history, isCurrent);
   let refreshing: Promise<void> | undefined;
@@ -123,36 +144,23 @@ export async function followTail(
   };
 
   return {
-    /** The last row that is known to be committed. */
     get seq() {
       return known.head.seq;
     },
-    /** The position of a row up to `seq`, or of the start of the ledger. */
-    positionAt: (seq: number) => positionIn(known, seq),
-    /** Whether the rows up to this position are part of the ledger. */
-    includes: (position: Position) => isInHistory(known.epochs, known.head.seq, position),
-    /**
-     * Where a reader with this cursor continues; without one, at the end. Reads the head, so it
-     * includes every commit that returned before the call. If the cursor belongs to another history,
-     * `isReset` is true and the reader continues at the end.
-     */
-    async locate(cursor?: Cursor): Promise<Located> {
+    positionAt: (seq) => positionIn(known, seq),
+    includes: (position) => isInHistory(known.epochs, known.head.seq, position),
+    async locate(cursor) {
       // Reading a head that differs announces it, which may start a refresh.
       if (!watcher.cachedHead()) await watcher.readHead();
       await refreshing;
       return locateIn(known, cursor);
     },
-    /**
-     * Up to `pageRows` rows after `after`, in order and without a gap. Empty if there are none, or while the
-     * history of the store is uncertain. Subscribers are told when to try again.
-     * All readers share the rows.
-     */
-    rowsAfter(after: number): MaybePromise<readonly NamedRow[]> {
+    rowsAfter(after) {
       if (known.isUncertain || after >= known.head.seq) return [];
       const rows = pages.after(after, known.head);
       return andThen(rows, (found) => (known.isUncertain ? [] : found));
     },
-    subscribe(subscriber: TailSubscriber): void {
+    subscribe(subscriber) {
       subscribers.push(subscriber);
     },
     stop: every(retryEveryMs, reading, log, whileAvailable(retryUncertain)),

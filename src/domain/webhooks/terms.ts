@@ -48,12 +48,11 @@ function checkFilter(terms: Omit<WebhookTerms, "url">): WebhookFilter {
 export function isStoredFilter(text: string): boolean {
   try {
     const { pets, statuses, causes: wanted, below, becomesLow = false } = JSON.parse(text);
-    const given = Object.entries({ pets, statuses, causes: wanted, below });
-    checkFilter(Object.fromEntries(given.filter(([, value]) => value !== null)));
+    const given = { pets, statuses, causes: wanted, below };
+    checkFilter(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null)));
     // An id that is a number may be a rounded one.
-    const areTexts = pets === null || pets.every((id: unknown) => typeof id === "string");
-    const isComplete = given.every(([, value]) => value !== undefined);
-    return areTexts && isComplete && typeof becomesLow === "boolean";
+    const isExact = pets === null || pets.every((id: unknown) => typeof id === "string");
+    return isExact && !Object.values(given).includes(undefined) && typeof becomesLow === "boolean";
   } catch {
     return false;
   }
