@@ -110,7 +110,9 @@ describe.each([surfaceEngine])("the ledger on %s", (engine) => {
       await tamperer.run(`UPDATE ledger SET hash = ${bytes(hashes[seq]!)} WHERE seq = ${seq}`);
     }
     const [last, end] = [hashes.length - 1, hashes.at(-1)];
-    await tamperer.run(`UPDATE ${tip} SET seq = ${last}, hash = '${end}' WHERE seq = ${rows}`);
+    const at = `(SELECT at FROM ledger WHERE seq = ${last})`;
+    const set = `seq = ${last}, at = ${at}, hash = '${end}'`;
+    await tamperer.run(`UPDATE ${tip} SET ${set} WHERE seq = ${rows}`);
   }
 
   // The rows are compared by the same code on every engine, so that one engine has more of them: the
@@ -194,7 +196,8 @@ describe.each([surfaceEngine])("the ledger on %s", (engine) => {
     const cut = `DELETE FROM ledger WHERE seq = ${rows};
       UPDATE inventory SET version = ${rows - 3}, quantity = 15 WHERE version = ${rows}`;
     const { tip } = tamperer.names;
-    const moved = `UPDATE ${tip} SET seq = ${rows - 1} WHERE seq = ${rows}`;
+    const last = `(SELECT at FROM ledger WHERE seq = ${rows - 1})`;
+    const moved = `UPDATE ${tip} SET seq = ${rows - 1}, at = ${last} WHERE seq = ${rows}`;
     const found = await faultsAfter(() => tamperer.run(`${cut}; ${moved}`));
     expect(found).toHaveLength(1);
     expect(found[0]).toStartWith("the head: hash is ");
