@@ -1,7 +1,7 @@
 import type { Fault } from "../domain/verification/store.ts";
 
 /** What a schema consists of, such as "trigger ledger_rows_stay", and how each is defined. */
-export type Definitions = ReadonlyMap<string, string>;
+type Definitions = ReadonlyMap<string, string>;
 
 /**
  * Compares a store with the schema. Without its triggers the ledger is not append-only, and a trigger or a
