@@ -295,7 +295,7 @@ test("in a count, a scan into any field is the next line", async () => {
   await scan(codes.luna);
   await question().getByText("Press Enter after the count 6 of Rex.").waitFor();
   await page.keyboard.press("Escape");
-  await page.keyboard.press("Enter");
+  await typeInto(page, "");
   await page.getByRole("button", { name: "Counted 1", exact: true }).waitFor();
   await page.getByRole("button", { name: "Discard…" }).click();
   await page.getByRole("button", { name: "Discard", exact: true }).click();
@@ -360,7 +360,7 @@ test("on a phone, the sheet of an edit takes no scan and asks about a doubtful q
   await small.page.keyboard.press("Escape");
   expect(await field.inputValue()).toBe("7");
   await field.fill("70");
-  await small.page.keyboard.press("Enter");
+  await typeInto(small.page, "");
   await asked.getByText("Fish 102: is the quantity 70? The stock is 7.").waitFor();
   expect(await seriousFindings(small.page)).toEqual([]);
   await small.page.keyboard.press("Escape");

@@ -4,6 +4,9 @@ import type { CDPSession, Page } from "playwright-core";
 /** Only Chromium takes the times of keys. */
 const sessions = new WeakMap<Page, Promise<CDPSession>>();
 
+/** The time of the last key of each page. It may be in the future. */
+const lastPressedAt = new WeakMap<Page, number>();
+
 const isChromium = (page: Page) => page.context().browser()!.browserType().name() === "chromium";
 
 async function press(
@@ -20,7 +23,10 @@ async function press(
   sessions.set(page, opened);
   const keyboard = await opened;
   const keys = [...text, end];
-  const startedAt = Date.now() - keys.length * msEach;
+  // A scan ends now. Typing begins now and ends later: had it begun before the page was loaded, its keys would
+  // all have the time 0, like those of a scan.
+  const startedAt = Math.max(Date.now() - keys.length, (lastPressedAt.get(page) ?? 0) + msEach);
+  lastPressedAt.set(page, startedAt + text.length * msEach);
   const ends = {
     Enter: { text: "\r", windowsVirtualKeyCode: 13 },
     Tab: { windowsVirtualKeyCode: 9 },
