@@ -19,6 +19,7 @@ const commits: Record<string, string> = {
   "0.14.0": "28935fa7ad42dea72ea91a6fa2e348b3bd411a52",
   "0.15.0": "171dbdc28c44b1bd664f41cfce7331061d6c81a4",
   "0.16.0": "71b361dcf0e25be6151074c4caf9a566f5c9951b",
+  "0.17.0": "1f3b208a77b2652ede2489f1770ffd10985c536d",
 };
 
 export const releases: readonly string[] = Object.keys(commits);

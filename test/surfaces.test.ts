@@ -6,7 +6,8 @@ import type { Reply } from "../src/http/messages/reply.ts";
 import { readJsonText } from "../src/http/messages/requests.ts";
 import type { Context } from "../src/http/pipeline/context.ts";
 import type { Call, Operation } from "../src/http/pipeline/operation.ts";
-import type { Authenticator, Surface } from "../src/http/pipeline/surface.ts";
+import type { Authenticator } from "../src/http/pipeline/authenticator.ts";
+import type { Surface } from "../src/http/pipeline/surface.ts";
 import { expectCommonHeaders, expectError } from "./support/responses.ts";
 import { type CallOptions, startTestService, type TestService } from "./support/service.ts";
 

@@ -8,7 +8,7 @@ import {
   findRepeatedField,
   skipSpace,
 } from "../../src/domain/values/json-scan.ts";
-import { parseChanges } from "../../src/http/api/change-list.ts";
+import { parseBatch, readChanges } from "../../src/http/api/change-list.ts";
 
 /** Rebuilds a value from the positions that the scan finds. */
 function rebuild(text: string, at: number): unknown {
@@ -68,7 +68,7 @@ test("a batch has the changes that the parser finds", () => {
     const body = `{"changes":[${items.join()}]}`;
     const parsed = parseJson(body);
     expect(isJsonObject(parsed) && (parsed.changes as unknown[]).length).toBe(changes.length);
-    expect(parseChanges(body).changes.map(({ petId, amount }) => [petId, amount])).toEqual(
+    expect(readChanges(parseBatch(body)).map(({ petId, amount }) => [petId, amount])).toEqual(
       changes.map((one) => [one.id, one.delta]),
     );
   });

@@ -1,5 +1,6 @@
 import { type Actor, commandLine } from "../audit/audit.ts";
 import { epochOf } from "../ledger/epochs.ts";
+import { reusedKey } from "../ledger/changes.ts";
 import { petNotFound } from "../ledger/inventory.ts";
 import type { NamedRow, Outcome, Unit } from "../ledger/ledger.ts";
 import type { InventoryStore, LedgerParts } from "../ledger/store.ts";
@@ -8,7 +9,7 @@ import { isReason, reasonRule } from "../values/texts.ts";
 
 /** What became of an undo. A refusal changes nothing. */
 export type UndoOutcome =
-  | { readonly kind: "undone"; readonly row: NamedRow }
+  | { readonly kind: "undone"; readonly row: NamedRow; readonly isReplayed?: boolean | undefined }
   /** What a dry run would store. */
   | ({ readonly kind: "possible" } & Pick<NamedRow, "petId" | "before" | "after">)
   /** The row created the entry, so there is no earlier stock. */
@@ -26,6 +27,8 @@ export interface UndoOptions {
   readonly isDryRun?: boolean | undefined;
   /** Who undoes the row. A command unless given. */
   readonly actor?: Actor | undefined;
+  /** Set if the client may send the request again. */
+  readonly idempotency?: Unit["idempotency"];
 }
 
 /** What an undo needs of a store. `submit` stores a unit: at once, or with others in a group. */
@@ -80,11 +83,14 @@ export async function undoRow(
     cause: "undo",
     keyId: actor.keyId,
     requestId: actor.requestId,
+    idempotency: options.idempotency,
   });
   if (outcome.kind === "stored") {
-    const added = await history.petRows(petId, outcome.entries[0]!.version, 1);
-    return { kind: "undone", row: added[0]! };
+    const { entries, isReplayed } = outcome;
+    const added = await history.petRows(petId, entries[0]!.version, 1);
+    return { kind: "undone", row: added[0]!, isReplayed };
   }
+  if (outcome.reason === "key_reused") throw reusedKey();
   if (!outcome.current) throw new ServiceError("not_found", petNotFound);
   const [latest] = await history.petRows(petId, outcome.current.version, 1);
   return { kind: "changed_since", latest: latest! };

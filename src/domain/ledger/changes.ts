@@ -1,3 +1,4 @@
+import { ServiceError } from "../running/errors.ts";
 import { safeIntegerAsWritten } from "../values/int64.ts";
 import { JsonNumber } from "../values/json.ts";
 import { sinceCount } from "./counts.ts";
@@ -46,4 +47,11 @@ export function versionConflictMessage({ expected }: Change, rejected: Rejected)
   return expected!.some(({ seq }) => seq === version)
     ? `An earlier change in this request changes the entry, so its version is no longer ${version}.`
     : `The version is ${version}, not ${expected!.map(({ seq }) => seq).join()}. The stored quantity is ${quantity}.`;
+}
+
+export const keyReused =
+  "This Idempotency-Key belongs to an earlier request with another method, path or body.";
+
+export function reusedKey(): ServiceError {
+  return new ServiceError("idempotency_key_reused", keyReused);
 }

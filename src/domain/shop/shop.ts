@@ -1,7 +1,12 @@
 import type { Committer } from "../commits/commits.ts";
 import type { Follower } from "../inventory/follower.ts";
 import type { Caller } from "../keys/keys.ts";
-import { changeMessage, outOfRangeMessage, versionConflictMessage } from "../ledger/changes.ts";
+import {
+  changeMessage,
+  outOfRangeMessage,
+  reusedKey,
+  versionConflictMessage,
+} from "../ledger/changes.ts";
 import type { HeadWatcher } from "../ledger/head.ts";
 import { petNotFound } from "../ledger/inventory.ts";
 import type {
@@ -117,13 +122,6 @@ function submit(
   const { key, request } = idempotency;
   const remembered = { key, request, keptMs: idempotencyReachMs() };
   return committer.submit({ ...unit, idempotency: remembered }, signal, trace);
-}
-
-export const keyReused =
-  "This Idempotency-Key belongs to an earlier request with another method, path or body.";
-
-function reusedKey(): ServiceError {
-  return new ServiceError("idempotency_key_reused", keyReused);
 }
 
 /** The error for a whole batch. Its message is about the first change that broke a rule. */

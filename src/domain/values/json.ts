@@ -71,6 +71,11 @@ export function exactInteger(value: bigint | string): unknown {
   return JSON.rawJSON(String(value));
 }
 
+/** JSON in which a bigint is a number with all its digits. */
+export function exactJson(value: unknown): string {
+  return JSON.stringify(value, (_, one) => (typeof one === "bigint" ? exactInteger(one) : one));
+}
+
 /** The fields with these names, in this order. */
 export function inOrder<T, K extends keyof T>(fields: T, names: readonly K[]): Pick<T, K> {
   return Object.fromEntries(names.map((name) => [name, fields[name]])) as Pick<T, K>;

@@ -1,9 +1,15 @@
-import type { Actor, By } from "../../domain/audit/audit.ts";
+import type { By } from "../../domain/audit/audit.ts";
 import type { OperatorScope, Role } from "../../domain/keys/keys.ts";
-import type { Clock } from "../../domain/running/clock.ts";
 import type { Contract } from "../api/contract/contract.ts";
-import type { ApiSettings, Declaration, DeclaredBody } from "../api/declaration.ts";
-import type { Call, Operation } from "../pipeline/operation.ts";
+import type {
+  ApiSettings,
+  Changing,
+  Declaration,
+  DeclaredBody,
+  Reading,
+} from "../api/declaration.ts";
+import type { Context } from "../pipeline/context.ts";
+import type { ChangeCall, Operation } from "../pipeline/operation.ts";
 
 export const adminTags = [
   { name: "Session", description: "Sign in and out of the console." },
@@ -38,18 +44,11 @@ export interface AdminOperation extends Operation {
 }
 
 /** An operation as its file declares it. What all operations have in common is added to it. */
-export type AdminDeclaration = Pick<
-  Declaration,
-  "method" | "path" | "body" | "isLong" | "contract" | "handle"
->;
+export type AdminDeclaration = Pick<Declaration, "path" | "body" | "isLong" | "contract"> &
+  (Reading | Changing);
 
 export type AdminSettings = Pick<ApiSettings, DeclaredBody["bytesMax"]>;
 
-/** Whom the ledger and the audit log name for what a request changes. */
-export function actorOf({ caller, requestId }: Call): Actor {
-  return { keyId: caller.keyId, requestId };
-}
-
-export function byOperator(call: Call, clock: Clock): By {
-  return { actor: actorOf(call), now: clock.now() };
+export function byOperator({ actor }: ChangeCall, { clock }: Pick<Context, "clock">): By {
+  return { actor, now: clock.now() };
 }

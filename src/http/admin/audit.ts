@@ -10,17 +10,9 @@ import {
   exampleTime,
 } from "../api/contract/examples.ts";
 import * as schema from "../api/contract/schema.ts";
-import { pageReply } from "../api/page-reply.ts";
-import {
-  choiceParameter,
-  integerParameter,
-  keyIdPattern,
-  patternParameter,
-  queryOf,
-  readParameter,
-  readParameters,
-  seqBounds,
-} from "../api/parameters.ts";
+import { nextPage, pageReply } from "../api/list-pages.ts";
+import { choiceParameter, integerParameter, keyIdPattern, patternParameter, readParameter, readParameters, seqBounds } from "../api/parameters.ts";
+import { queryOf } from "../messages/fields.ts";
 import type { AdminDeclaration } from "./admin-declaration.ts";
 
 const exampleRow = {
@@ -103,8 +95,8 @@ const listAudit: AdminDeclaration = {
     const filter = readParameters(query, { before, action, keyId, target });
     const { rows, next } = await listPage(store, filter, size);
     const isOwner = roleOf(call.caller) === "owner";
-    const described = rows.map((row) => describeRow(row, isOwner));
-    return pageReply(call, query, JSON.stringify(described), "before", next);
+    const items = rows.map((row) => JSON.stringify(describeRow(row, isOwner)));
+    return pageReply(call, { items, ...nextPage("before", next) });
   },
 };
 

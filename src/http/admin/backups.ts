@@ -7,8 +7,7 @@ import { json } from "../api/contract/contract.ts";
 import { exampleTime } from "../api/contract/examples.ts";
 import * as schema from "../api/contract/schema.ts";
 import { ok } from "../messages/reply.ts";
-import { keepOpen } from "../pipeline/keep-open.ts";
-import { type AdminDeclaration, actorOf } from "./admin-declaration.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 
 const exampleFile = {
   name: "production-20261116T080000Z.petstore",
@@ -126,6 +125,8 @@ const makeBackup: AdminDeclaration = {
   method: "POST",
   path: "/backups",
   isLong: true,
+  kind: "making",
+  isOutside: true,
   contract: {
     summary: "Make a backup",
     description:
@@ -137,9 +138,7 @@ const makeBackup: AdminDeclaration = {
         "The store cannot be used at the moment, or the backup failed. `message` says why.",
     },
   },
-  async handle(context, call) {
-    const { store, clock, admin } = context;
-    using _ = keepOpen(context, call);
+  async run({ store, clock, admin }, { actor }) {
     const outcome = await admin.backups.makeNow();
     if (outcome.kind === "running") throw new ServiceError("already_running", backupRunning);
     if (outcome.kind === "failed") {
@@ -148,7 +147,7 @@ const makeBackup: AdminDeclaration = {
     const { file, bytes, seq } = outcome.details as { file: string; bytes: number; seq: number };
     const name = basename(file);
     const now = clock.now();
-    const entry = auditEntry({ actor: actorOf(call), now }, "backup.made", name, { bytes, seq });
+    const entry = auditEntry({ actor, now }, "backup.made", name, { bytes, seq });
     await store.audit.addEntry(entry);
     // The backup is made also if the files cannot be listed now.
     const files = await admin.backups.listFiles().catch(() => []);

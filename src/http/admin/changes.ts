@@ -1,6 +1,6 @@
 import { countOutdated, countUntimed } from "../../domain/ledger/changes.ts";
 import { countedAtRule, statusRule } from "../api/change-list.ts";
-import { applyChanges as apiChanges, applyBatch } from "../api/changes.ts";
+import { applyChanges as apiChanges, batch } from "../api/changes.ts";
 import { jsonTypes } from "../messages/requests.ts";
 import type { AdminDeclaration } from "./admin-declaration.ts";
 import { exampleCount, exampleStatusChange } from "./contract/stock-schemas.ts";
@@ -38,7 +38,7 @@ A change with \`countedAt\` is a count that was made earlier, while others sold:
       },
     },
   },
-  handle: (context, call) => applyBatch(context, call, "console"),
+  ...batch("console"),
 };
 
 export const changeOperations = { applyChanges };

@@ -5,7 +5,8 @@ import { csvLine } from "../../domain/values/spreadsheet-text.ts";
 import { type Content, exportText, orderContent, petContent } from "../../files/exports.ts";
 import { delimiterNames, type Format, formats, importFormats } from "../../files/formats.ts";
 import { exampleOrder } from "../api/contract/examples.ts";
-import { choiceParameter, type QueryParameter, queryOf, readParameter } from "../api/parameters.ts";
+import { choiceParameter, type QueryParameter, readParameter, type Sent } from "../api/parameters.ts";
+import { queryOf } from "../messages/fields.ts";
 import type { AdminDeclaration } from "./admin-declaration.ts";
 import { exampleFullPet } from "./contract/stock-schemas.ts";
 
@@ -25,12 +26,12 @@ export const delimiterParameter = choiceParameter(
 
 /** The format of a file, by the parameter or by the extension of the file's name. */
 export function readFormat<F extends string>(
-  query: URLSearchParams,
+  sent: Sent,
   parameter: QueryParameter<F>,
   fileName = "",
 ): F {
   const extension = extname(fileName).slice(1).toLowerCase();
-  const format = readParameter(query, parameter) ?? parameter.parse(extension);
+  const format = readParameter(sent, parameter) ?? parameter.parse(extension);
   if (format === undefined) throw invalidRequest(parameter.message);
   return format;
 }

@@ -1,42 +1,12 @@
-import { InvalidField, invalidRequest } from "../../domain/running/errors.ts";
-import { isJsonObject, JsonNumber } from "../../domain/values/json.ts";
+import { InvalidField } from "../../domain/running/errors.ts";
+import { JsonNumber } from "../../domain/values/json.ts";
 import { parseInstant } from "../../domain/values/times.ts";
-import { parseBody } from "../api/parameters.ts";
-import { bodyRequired, invalidJson } from "../messages/error-messages.ts";
-import { readJsonText, readOptionalText } from "../messages/requests.ts";
-import { rejectUnknownField } from "../messages/unknown-names.ts";
-import type { Call } from "../pipeline/operation.ts";
-
-/** A JSON object as it was sent. Numbers are JsonNumbers, so that no digit of an id is lost. */
-export type Fields = Readonly<Record<string, unknown>>;
-
-const objectBodyRequired = "The body must be a JSON object.";
-
-/** Reads the body of an operation that requires one. Its contract has the known fields. */
-export async function readFields({ request, operation }: Call): Promise<Fields> {
-  return parseFields(await readJsonText(request, operation), operation.known?.fields ?? []);
-}
-
-/** Reads the body of an operation that can do without one. */
-export async function readOptionalFields({ request, operation }: Call): Promise<Fields> {
-  const text = await readOptionalText(request, operation);
-  return text === "" ? {} : parseFields(text, operation.known?.fields ?? []);
-}
-
-function parseFields(text: string, known: readonly string[]): Fields {
-  const body = parseBody(text);
-  if (!isJsonObject(body)) throw invalidRequest(objectBodyRequired);
-  for (const name of Object.keys(body)) rejectUnknownField(name, known);
-  return body;
-}
+import { type Fields, given } from "../messages/fields.ts";
 
 /**
- * The readers return undefined for a field that is not given. They reject null, unless they say
- * otherwise.
+ * Readers of the fields of a request. They return undefined for a field that is not given. They reject null,
+ * unless they say otherwise.
  */
-export function given(fields: Fields, name: string): unknown {
-  return Object.hasOwn(fields, name) ? fields[name] : undefined;
-}
 
 /** The same fields without those that are null, for a body in which null means not given. */
 export function withoutNulls(fields: Fields): Fields {
@@ -97,10 +67,3 @@ export function readOverlapMs(fields: Fields): number | undefined {
   if (seconds >= 0 && seconds <= overlapSecondsMax) return seconds * 1_000;
   throw new InvalidField("overlapSeconds", overlapRule);
 }
-
-/** The messages of bodies that are not valid, whatever they should contain. */
-export const bodyMessages = {
-  body_required: bodyRequired,
-  invalid_json: invalidJson,
-  object_required: objectBodyRequired,
-};

@@ -7,7 +7,6 @@ import {
   differencesListedMax,
   type ImportOutcome,
   type ImportRun,
-  type NotRun,
 } from "../../domain/catalogue/import-runs.ts";
 import {
   fileNameCharactersMax,
@@ -17,25 +16,21 @@ import {
   petRows,
   type RowKind,
 } from "../../domain/catalogue/imports.ts";
-import { invalidRequest, ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest } from "../../domain/running/errors.ts";
 import { mapCharactersMax } from "../../domain/values/bounds.ts";
+import { exactJson } from "../../domain/values/json.ts";
 import { headerMapRule, ignored, parseHeaderMap } from "../../files/table.ts";
 import { json } from "../api/contract/contract.ts";
 import * as schema from "../api/contract/schema.ts";
 import {
   flagParameter,
-  queryOf,
   queryParameter,
   readParameter,
-  singleValue,
 } from "../api/parameters.ts";
 import { bodyTooLarge, compressedBody, incompleteBody } from "../messages/error-messages.ts";
-import { ok, type Reply } from "../messages/reply.ts";
-import { readChunks } from "../messages/requests.ts";
-import type { Context } from "../pipeline/context.ts";
-import { keepOpen } from "../pipeline/keep-open.ts";
-import type { Call } from "../pipeline/operation.ts";
-import { type AdminDeclaration, actorOf } from "./admin-declaration.ts";
+import { type Fields, textOf } from "../messages/fields.ts";
+import type { ChangeCall } from "../pipeline/operation.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 import { delimiterParameter, importFormatParameter, readFormat } from "./exports.ts";
 
 const exampleProblem = {
@@ -151,12 +146,12 @@ export const importSchemas: Readonly<Record<string, schema.Schema>> = {
   ),
 };
 
-export const commandRunning = "Another import or undo is being made. Try again when it has ended.";
-
 export const dryRun = flagParameter(
   "dryRun",
   "If true, nothing is changed, and the response lists what would change.",
 );
+
+export const tries = (fields: Fields) => readParameter(fields, dryRun) ?? false;
 
 const fileName = (what: ImportRun["what"]) =>
   queryParameter({
@@ -179,41 +174,24 @@ const headerMap = (fields: readonly string[]) =>
       text.length <= mapCharactersMax && parseHeaderMap(text, fields) ? text : undefined,
   });
 
-async function importFile(
+function readRun(
   what: ImportRun["what"],
   columns: object,
-  context: Context,
-  call: Call,
-): Promise<Reply> {
-  const { imports, importBytesMax } = context.admin;
-  const { request } = call;
-  const run = readRun(what, columns, call);
-  const bytes = readChunks(request, importBytesMax);
-  using open = new DisposableStack();
-  // While the file arrives, a silent client is cut off as usual.
-  const waitForImport = () => void open.use(keepOpen(context, call));
-  const outcome = await imports.run(run, bytes, waitForImport, request.signal);
-  return ok(importOf(run, outcome));
-}
-
-function readRun(what: ImportRun["what"], columns: object, call: Call): ImportRun {
-  const query = queryOf(call.request);
-  const format = readFormat(query, importFormatParameter, singleValue(query, "name"));
-  const name = readParameter(query, fileName(what)) ?? `${what}.${format}`;
-  const isDryRun = readParameter(query, dryRun) ?? false;
+  { actor, isDryRun }: ChangeCall,
+  fields: Fields,
+): ImportRun {
+  const format = readFormat(fields, importFormatParameter, textOf(fields, "name"));
+  const name = readParameter(fields, fileName(what)) ?? `${what}.${format}`;
   return {
-    ...{ what, format, isDryRun, name, actor: actorOf(call) },
-    delimiter: readParameter(query, delimiterParameter),
-    map: readParameter(query, headerMap(Object.keys(columns))),
+    ...{ what, format, isDryRun, name, actor },
+    delimiter: readParameter(fields, delimiterParameter),
+    map: readParameter(fields, headerMap(Object.keys(columns))),
   };
 }
 
 /** The body of the response. Throws if nothing was imported, except after a dry run. */
 function importOf({ isDryRun: dryRun }: ImportRun, outcome: ImportOutcome) {
   switch (outcome.kind) {
-    case "running":
-    case "failed":
-      throw notRun("import", outcome);
     case "rejected": {
       const { problems, total, columns } = outcome;
       if (!dryRun) throw invalidRequest(rejectedMessage(problems, total));
@@ -227,11 +205,6 @@ function importOf({ isDryRun: dryRun }: ImportRun, outcome: ImportOutcome) {
       return { dryRun, ...counts, problems: problemsOf([], 0), ...found, columns };
     }
   }
-}
-
-export function notRun(what: string, outcome: NotRun): ServiceError {
-  if (outcome.kind === "running") return new ServiceError("already_running", commandRunning);
-  return new ServiceError("unavailable", sentence(`The ${what} failed: ${outcome.reason}`));
 }
 
 const noDifferences = { differences: { total: 0, rows: [] } };
@@ -264,13 +237,17 @@ function importOperation<T>(what: "pets" | "orders", rows: RowKind<T>): AdminDec
     method: "POST",
     path: `/${what}/import`,
     isLong: true,
+    kind: "making",
+    takesPlace: true,
+    readsFile: true,
+    tries,
     contract: {
       summary: `Import ${what}`,
       description: `Adds and updates ${what} from a file. All rows are imported, or none. A row with a known \`${id}\` updates the fields that it gives. The columns are ${columns.map((column) => `\`${column}\``).join(", ")}.
 
 With \`dryRun=true\`, nothing is changed: the response lists what is wrong with the file and what would change. Without it, a file with a problem gets 400.
 
-Each instance runs one import or undo of several changes at a time. If the connection ends before the whole file has arrived, nothing is imported.`,
+Imports and undos of several changes share two places in each instance, and keys take turns. If the connection ends before the whole file has arrived, nothing is imported.`,
       parameters: [
         importFormatParameter,
         dryRun,
@@ -305,7 +282,6 @@ Each instance runs one import or undo of several changes at a time. If the conne
           rejected: rejectedMessage([exampleProblem], 4),
           incomplete: incompleteBody,
         },
-        already_running: { already_running: commandRunning },
         payload_too_large: { payload_too_large: bodyTooLarge(64 * 1_048_576) },
         unsupported_media_type: { compressed: compressedBody },
       },
@@ -314,7 +290,11 @@ Each instance runs one import or undo of several changes at a time. If the conne
           "The store cannot be used at the moment, or the import failed for a reason other than the file. `message` says why.",
       },
     },
-    handle: (context, call) => importFile(what, rows.columns, context, call),
+    async run({ admin }, call, fields) {
+      const run = readRun(what, rows.columns, call, fields);
+      const outcome = await admin.work.importFile(run, call.file!, call.request.signal);
+      return { status: 200, body: exactJson(importOf(run, outcome)) };
+    },
   };
 }
 

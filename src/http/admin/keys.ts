@@ -15,19 +15,15 @@ import { dayMs, isoOrNull, minuteMs } from "../../domain/values/times.ts";
 import { type Contract, json, jsonList, type Parameter } from "../api/contract/contract.ts";
 import { exampleKeyId } from "../api/contract/examples.ts";
 import { jsonBody, mergePatchBody } from "../api/declaration.ts";
-import { flagParameter, keyIdPattern, queryOf, readParameter } from "../api/parameters.ts";
+import { flagParameter, keyIdPattern, readParameter } from "../api/parameters.ts";
+import { bodyMessages, type Fields, textOf } from "../messages/fields.ts";
 import { ok, type Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
-import type { Call } from "../pipeline/operation.ts";
 import { type AdminDeclaration, byOperator } from "./admin-declaration.ts";
 import { exampleNewKey, keyNames } from "./contract/key-schemas.ts";
 import {
-  bodyMessages,
-  type Fields,
   integerField,
   overlapRule,
-  readFields,
-  readOptionalFields,
   readOverlapMs,
   textField,
   textListField,
@@ -83,6 +79,7 @@ const createKey: AdminDeclaration = {
   method: "POST",
   path: "/keys",
   body: jsonBody,
+  kind: "making",
   contract: {
     summary: "Create a key",
     description:
@@ -102,16 +99,15 @@ const createKey: AdminDeclaration = {
       },
     },
   },
-  async handle(context, call) {
-    const { store, clock, admin } = context;
-    const fields = await readFields(call);
+  async run(context, call, fields) {
+    const { store, admin } = context;
     const { environment } = admin.facts;
     const { expiresAt, ...terms } = readTerms(fields);
     const { name = "", plan = "", role } = terms;
     const isOperator = readKind(fields) === "operator";
     if (isOperator) rejectFixedTerms(terms);
     const ends = { expiresAt: expiresAt ?? undefined };
-    const by = byOperator(call, clock);
+    const by = byOperator(call, context);
     const issued = isOperator
       ? await lifecycle.issueOperatorKey(store, environment, { name, role, ...ends }, by)
       : await lifecycle.issueKey(store, environment, { ...terms, name, plan, ...ends }, by);
@@ -129,7 +125,7 @@ const getKey: AdminDeclaration = {
     success: { 200: json("The key.", "Key") },
     messages: notFound,
   },
-  handle: (context, call) => keyReply(context, 200, readKeyId(call)),
+  handle: (context, { request }) => keyReply(context, 200, readKeyId(request.params)),
 };
 
 /** A request without any known field changes nothing. */
@@ -137,6 +133,7 @@ const changeKey: AdminDeclaration = {
   method: "PATCH",
   path: "/keys/{keyId}",
   body: mergePatchBody,
+  kind: "repeatable",
   contract: {
     summary: "Change a key",
     description:
@@ -155,12 +152,12 @@ const changeKey: AdminDeclaration = {
       ...notFound,
     },
   },
-  async handle(context, call) {
-    const { store, clock } = context;
-    const id = readKeyId(call);
-    const change = readTerms(await readFields(call));
+  async run(context, call, fields) {
+    const id = readKeyId(fields);
+    const change = readTerms(fields);
     if (Object.values(change).some((value) => value !== undefined)) {
-      await lifecycle.changeKey(store, id, change, byOperator(call, clock), isForced(call));
+      const by = byOperator(call, context);
+      await lifecycle.changeKey(context.store, id, change, by, isForced(fields));
     }
     return keyReply(context, 200, id);
   },
@@ -170,6 +167,7 @@ const rotateKey: AdminDeclaration = {
   method: "POST",
   path: "/keys/{keyId}/rotate",
   body: jsonBody,
+  kind: "making",
   contract: {
     summary: "Rotate a key",
     description:
@@ -189,19 +187,19 @@ const rotateKey: AdminDeclaration = {
       ...notFound,
     },
   },
-  async handle(context, call) {
-    const { store, clock, admin } = context;
-    const id = readKeyId(call);
-    const overlapMs = readOverlapMs(await readOptionalFields(call));
+  async run(context, call, fields) {
+    const { store, admin } = context;
+    const id = readKeyId(fields);
+    const overlapMs = readOverlapMs(fields);
     const { environment } = admin.facts;
-    const by = byOperator(call, clock);
+    const by = byOperator(call, context);
     const rotated = await lifecycle.rotateKey(store, environment, id, by, overlapMs);
     const { text, oldValidUntil } = rotated;
     return keyReply(context, 200, id, { key: text, oldValidUntil: isoOrNull(oldValidUntil) });
   },
 };
 
-const isForced = ({ request }: Call) => readParameter(queryOf(request), force) ?? false;
+const isForced = (fields: Fields) => readParameter(fields, force) ?? false;
 
 /** An operation that acts on one key and returns it. */
 function keyAction(
@@ -215,15 +213,16 @@ function keyAction(
   return {
     method: "POST",
     path: `/keys/{keyId}/${path}`,
+    kind: "repeatable",
     contract: {
       ...text,
       parameters: [keyIdParameter, ...(text.errors ? [force] : [])],
       success: { 200: json(returned, "Key") },
       messages: notFound,
     },
-    async handle(context, call) {
-      const id = readKeyId(call);
-      await act(context.store, id, byOperator(call, context.clock), isForced(call));
+    async run(context, call, fields) {
+      const id = readKeyId(fields);
+      await act(context.store, id, byOperator(call, context), isForced(fields));
       return keyReply(context, 200, id);
     },
   };
@@ -274,8 +273,8 @@ async function keyReply(
 }
 
 /** Rejects what cannot be the id of a key. Databases do not accept every string in a query. */
-export function readKeyId({ request }: Call): string {
-  const id = request.params?.keyId ?? "";
+export function readKeyId(fields: Fields = {}): string {
+  const id = textOf(fields, "keyId") ?? "";
   if (!keyId.test(id)) throw new ServiceError("not_found", keyNotFound);
   return id;
 }

@@ -6,6 +6,7 @@ import type { Schema } from "../api/contract/schema.ts";
 import { bodyRule } from "../api/declaration.ts";
 import { schemas as apiSchemas } from "../api/operations.ts";
 import type { Reply } from "../messages/reply.ts";
+import { gated } from "../pipeline/gate.ts";
 import {
   type AdminDeclaration,
   type AdminOperation,
@@ -19,6 +20,7 @@ import { compressedRead, withCompression } from "./compression.ts";
 import { keySchemas } from "./contract/key-schemas.ts";
 import { stockSchemas } from "./contract/stock-schemas.ts";
 import { webhookSchemas } from "./contract/webhook-schemas.ts";
+import { madeSchemas, withIdempotencyKey } from "./contract/idempotency.ts";
 import { exportOrders, exportPets } from "./exports.ts";
 import { importOrders, importPets, importSchemas } from "./imports.ts";
 import { keyOperations } from "./keys.ts";
@@ -72,27 +74,34 @@ export const adminSchemas: Readonly<Record<string, Schema>> = {
   ...stocktakeSchemas,
   ...undoSchemas,
   ...refusedSchemas,
+  ...madeSchemas,
   ...errorSchemas(errorCodes),
 };
 
 export function adminOperations(settings: AdminSettings): AdminOperation[] {
   return Object.entries<AdminDeclaration & Pick<AdminOperation, "tag">>(table).map(
     ([id, { body, ...declared }]) => {
-      const { contract, method, handle, tag } = declared;
+      const { method, tag } = declared;
       const isRead = method === "GET";
+      const contract = isRead
+        ? withCompression(declared.contract)
+        : withIdempotencyKey(declared.contract, declared.kind);
       const [reading, changing] = rolesOfTags[tag];
-      return {
+      const operation = gated({
         ...declared,
         id,
-        ...bodyRule(body, settings),
-        contract: isRead ? withCompression(contract) : contract,
+        ...bodyRule({ body, contract }, settings),
+        contract,
         scope: roleScopes[isRead ? reading : changing],
-        stability: "beta",
+        stability: "beta" as const,
         cacheControl: adminHeaders["Cache-Control"],
         known: namesIn(contract, adminSchemas),
+      });
+      return {
+        ...operation,
         async handle(context, call) {
           rejectOtherOrigins(call);
-          const reply = notStored(await handle(context, call));
+          const reply = notStored(await operation.handle(context, call));
           return isRead ? compressedRead(reply, call.request) : reply;
         },
       };

@@ -22,18 +22,17 @@ import { jsonBody, mergePatchBody } from "../api/declaration.ts";
 import {
   integerParameter,
   petIdParameter,
-  queryOf,
   queryParameter,
   readParameter,
   readPetId,
   seqBounds,
-  singleValue,
 } from "../api/parameters.ts";
+import { bodyMessages, type Fields, given, queryOf } from "../messages/fields.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
-import { type AdminDeclaration, actorOf } from "./admin-declaration.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 import { exampleConflict, versionConflict } from "./conflicts.ts";
-import { bodyMessages, type Fields, fieldReader, given, readFields, textField } from "./fields.ts";
+import { fieldReader, textField } from "./fields.ts";
 
 const notFound = { not_found: { not_found: petNotFound } };
 
@@ -80,6 +79,7 @@ const createPet: AdminDeclaration = {
   method: "POST",
   path: "/pets",
   body: jsonBody,
+  kind: "making",
   contract: {
     summary: "Add a pet",
     description:
@@ -95,13 +95,12 @@ const createPet: AdminDeclaration = {
       already_exists: { already_exists: petExists(31n), ...barcodeTaken },
     },
   },
-  async handle(context, call) {
-    const fields = await readFields(call);
+  async run(context, { actor }, fields) {
     const petId = readId(given(fields, "petId"));
     if (petId === undefined) throw new InvalidField("petId", petIdFieldRule);
     const pet = { petId, ...readDetails(fields), ...readStock(fields) };
     const reason = textField(fields, "reason") || null;
-    const created = await lifecycle.createPet(context, actorOf(call), pet, reason);
+    const created = await lifecycle.createPet(context, actor, pet, reason);
     return { status: 201, body: petJson(created) };
   },
 };
@@ -116,7 +115,7 @@ const getPet: AdminDeclaration = {
     success: { 200: json("The pet.", "PetDetails") },
     messages: notFound,
   },
-  handle: (context, call) => petReply(context, readPetId(call.request)),
+  handle: (context, { request }) => petReply(context, readPetId(request.params)),
 };
 
 /** A request without any known field changes nothing. */
@@ -124,6 +123,7 @@ const changePet: AdminDeclaration = {
   method: "PATCH",
   path: "/pets/{petId}",
   body: mergePatchBody,
+  kind: "repeatable",
   contract: {
     summary: "Change a pet",
     description:
@@ -135,10 +135,9 @@ const changePet: AdminDeclaration = {
     success: { 200: json("The changed pet.", "PetDetails") },
     messages: { invalid_request: bodyMessages, ...notFound, already_exists: barcodeTaken },
   },
-  async handle(context, call) {
-    const petId = readPetId(call.request);
-    const changes = readDetails(await readFields(call));
-    await lifecycle.changePet(context, actorOf(call), petId, changes);
+  async run(context, { actor }, fields) {
+    const petId = readPetId(fields);
+    await lifecycle.changePet(context, actor, petId, readDetails(fields));
     return petReply(context, petId);
   },
 };
@@ -153,6 +152,7 @@ const expectedVersion = integerParameter(
 const removePet: AdminDeclaration = {
   method: "DELETE",
   path: "/pets/{petId}",
+  kind: "repeatable",
   contract: {
     summary: "Remove a pet",
     description:
@@ -171,12 +171,10 @@ const removePet: AdminDeclaration = {
     success: { 204: { description: "The pet is removed." } },
     messages: { ...notFound, version_conflict: { version_conflict: exampleConflict } },
   },
-  async handle(context, call) {
-    const petId = readPetId(call.request);
-    const query = queryOf(call.request);
-    const expected = readParameter(query, expectedVersion);
-    const reason = singleValue(query, "reason") || null;
-    const actor = actorOf(call);
+  async run(context, { actor }, fields) {
+    const petId = readPetId(fields);
+    const expected = readParameter(fields, expectedVersion);
+    const reason = textField(fields, "reason") || null;
     const conflict = await lifecycle.removePet(context, actor, petId, expected, reason);
     if (conflict) throw await versionConflict(context, conflict.current);
     return { status: 204, body: null };

@@ -5,14 +5,9 @@ import { errorCodes } from "../../domain/running/errors.ts";
 import { jsonList } from "../api/contract/contract.ts";
 import { exampleKeyId, exampleRequestId } from "../api/contract/examples.ts";
 import { responseObject, type Schema, seq, text, textOrNull } from "../api/contract/schema.ts";
-import { pageReply } from "../api/page-reply.ts";
-import {
-  choiceParameter,
-  patternParameter,
-  queryOf,
-  readParameter,
-  readParameters,
-} from "../api/parameters.ts";
+import { nextPage, pageReply } from "../api/list-pages.ts";
+import { choiceParameter, patternParameter, readParameter, readParameters } from "../api/parameters.ts";
+import { queryOf } from "../messages/fields.ts";
 import {
   getRequest as apiRequest,
   errorFields,
@@ -62,7 +57,7 @@ const listRequests: AdminDeclaration = {
     const size = readParameter(query, limit) ?? rowsPerPage.initial;
     const filter = readParameters(query, { before, keyId: key, code });
     const { rows, next } = pageOf(await store.requests.listRequests(filter, size + 1), size);
-    return pageReply(call, query, `[${rows.map(refusedRowJson).join()}]`, "before", next);
+    return pageReply(call, { items: rows.map(refusedRowJson), ...nextPage("before", next) });
   },
 };
 

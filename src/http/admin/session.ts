@@ -9,7 +9,7 @@ import { signInWithKey } from "../messages/error-messages.ts";
 import { keyIn } from "../pipeline/authentication.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
-import { type AdminDeclaration, actorOf } from "./admin-declaration.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 import { rejectForeignSignIn } from "./same-origin.ts";
 import { sessionCookie, sessionTokenIn } from "./session-cookie.ts";
 
@@ -48,6 +48,7 @@ export const sessionSchemas: Readonly<Record<string, schema.Schema>> = {
 const startSession: AdminDeclaration = {
   method: "POST",
   path: "/session",
+  kind: "making",
   contract: {
     summary: "Sign in",
     description:
@@ -55,12 +56,12 @@ const startSession: AdminDeclaration = {
     success: { 201: json("The new session.", "Session", { headers: ["Set-Cookie"] }) },
     messages: { invalid_request: { key_required: signInWithKey } },
   },
-  async handle(context, call) {
+  async run(context, call) {
     rejectForeignSignIn(call);
     const { store, clock, admin } = context;
     const key = keyIn(call.request);
     if (key === undefined) throw invalidRequest(signInWithKey);
-    const { token, expiresAt } = await start(store.sessions, clock.now(), actorOf(call), key);
+    const { token, expiresAt } = await start(store.sessions, clock.now(), call.actor, key);
     const body = await sessionJson(context, call, Math.min(expiresAt, call.caller.expiresAt));
     const cookie = sessionCookie(call, admin.facts.environment, token);
     return { status: 201, body, headers: { "Set-Cookie": cookie } };
@@ -84,15 +85,16 @@ const getSession: AdminDeclaration = {
 const endSession: AdminDeclaration = {
   method: "DELETE",
   path: "/session",
+  kind: "repeatable",
   contract: {
     summary: "Sign out",
     description: "Ends the session and removes its cookie. The cookie no longer works.",
     success: { 204: { description: "The session has ended.", headers: ["Set-Cookie"] } },
   },
-  async handle({ store, clock, admin }, call) {
+  async run({ store, clock, admin }, call) {
     const { environment } = admin.facts;
     const token = sessionTokenIn(call, environment);
-    if (token !== undefined) await end(store.sessions, clock.now(), actorOf(call), token);
+    if (token !== undefined) await end(store.sessions, clock.now(), call.actor, token);
     const cookie = sessionCookie(call, environment, undefined);
     return { status: 204, body: null, headers: { "Set-Cookie": cookie } };
   },

@@ -19,21 +19,16 @@ import {
 import { exampleShortage, versionedJson } from "../api/changes.ts";
 import { json } from "../api/contract/contract.ts";
 import { mergePatchBody } from "../api/declaration.ts";
-import {
-  idempotencyKeyParameter,
-  identifyRequest,
-  petIdParameter,
-  readPetId,
-  replayedHeaders,
-} from "../api/parameters.ts";
+import { petIdParameter, readPetId } from "../api/parameters.ts";
 import { compressed, preferredEncoding } from "../messages/encodings.ts";
+import { bodyMessages } from "../messages/fields.ts";
+import { replayedHeaders } from "../messages/idempotency.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import type { AdminDeclaration } from "./admin-declaration.ts";
 import { exampleConflict, versionConflict } from "./conflicts.ts";
 import { exampleStock } from "./contract/stock-schemas.ts";
-import { bodyMessages, readFields } from "./fields.ts";
 import { petNameFields } from "./pets.ts";
 
 /** Entries that are read and written in one turn of the event loop: a few milliseconds of work. */
@@ -117,11 +112,12 @@ const updateStock: AdminDeclaration = {
   method: "PATCH",
   path: "/stock/{petId}",
   body: mergePatchBody,
+  kind: "stock",
   contract: {
     summary: "Change the stock of a pet",
     description:
       "Changes the quantity, the status or both of one pet. The response is sent after the change is stored durably. If the entry does not have the `expectedVersion`, nothing is changed, and the message says what is stored now and who changed it.",
-    parameters: [petIdParameter, idempotencyKeyParameter],
+    parameters: [petIdParameter],
     body: json("The change.", "StockUpdate", {
       examples: {
         count: {
@@ -136,7 +132,6 @@ const updateStock: AdminDeclaration = {
         headers: ["Idempotent-Replayed"],
       }),
     },
-    errors: ["idempotency_key_reused"],
     messages: {
       invalid_request: { ...bodyMessages, one_amount: oneAmountRule, invalid_status: statusRule },
       not_found: { not_found: petNotFound },
@@ -144,19 +139,16 @@ const updateStock: AdminDeclaration = {
       version_conflict: { version_conflict: exampleConflict },
     },
   },
-  async handle(context, call) {
-    const { request, requestId, caller, operation, trace } = call;
-    const petId = readPetId(request);
-    const sent = await readFields(call);
+  async run(context, call, fields) {
+    const { request, requestId, caller, trace } = call;
+    const petId = readPetId(fields);
     const change: Change = {
       petId,
-      ...readAmount(sent, invalidRequest),
-      expected: readExpected(sent, invalidRequest),
-      reason: readReason(sent, invalidRequest),
+      ...readAmount(fields, invalidRequest),
+      expected: readExpected(fields, invalidRequest),
+      reason: readReason(fields, invalidRequest),
     };
-    const path = operation.path.replace("{petId}", String(petId));
-    const key = request.headers.get("idempotency-key");
-    const idempotency = identifyRequest(call, key, path, canonicalText([change]));
+    const idempotency = call.identify(canonicalText([change]));
     const { signal } = request;
     const write = { requestId, signal, trace, cause: "console", idempotency } as const;
     const outcome = await changeStock(context, caller, change, write);

@@ -4,10 +4,11 @@ import { readId } from "../api/change-list.ts";
 import { json } from "../api/contract/contract.ts";
 import { exampleTime } from "../api/contract/examples.ts";
 import * as schema from "../api/contract/schema.ts";
+import { bodyMessages } from "../messages/fields.ts";
 import { jsonTypes } from "../messages/requests.ts";
 import type { AdminDeclaration } from "./admin-declaration.ts";
 import { exampleStock } from "./contract/stock-schemas.ts";
-import { bodyMessages, fieldReader, readFields } from "./fields.ts";
+import { fieldReader } from "./fields.ts";
 
 const exampleStocktake = { keyName: "Ada", pets: [7, 8] };
 
@@ -53,6 +54,7 @@ const shareStocktake: AdminDeclaration = {
   method: "POST",
   path: "/stocktakes",
   body: { mediaTypes: jsonTypes, bytesMax: "changesBytesMax" },
+  kind: "repeatable",
   contract: {
     summary: "Share what you count",
     description:
@@ -61,8 +63,8 @@ const shareStocktake: AdminDeclaration = {
     success: { 200: json("Who has counted what.", "StocktakeList") },
     messages: { invalid_request: { ...bodyMessages, invalid_pets: `Field 'pets' ${petsRule}.` } },
   },
-  async handle({ store: { stocktakes, inventory }, head }, call) {
-    const ids = petsField(await readFields(call), "pets");
+  async run({ store: { stocktakes, inventory }, head }, call, fields) {
+    const ids = petsField(fields, "pets");
     const now = await inventory.readClock();
     const cursor = formatCursor(call.head ?? (await head.readHead()));
     if (ids) await stocktakes.setStocktake(call.caller.keyId, ids, now);

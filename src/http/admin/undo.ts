@@ -1,6 +1,6 @@
 import { sessionPattern, sessionRule } from "../../domain/catalogue/assistant-sessions.ts";
 import type { UndoRun } from "../../domain/catalogue/import-runs.ts";
-import { nothingFound, petsListedMax } from "../../domain/catalogue/undo-together.ts";
+import { nothingFound, petsListedMax, undoneJson } from "../../domain/catalogue/undo-together.ts";
 import { undoRow } from "../../domain/history/undo.ts";
 import { petNotFound } from "../../domain/ledger/inventory.ts";
 import { ledgerRowJson, seqMax, type Unit } from "../../domain/ledger/ledger.ts";
@@ -16,20 +16,21 @@ import { until } from "../api/history.ts";
 import {
   integerParameter,
   patternParameter,
-  queryOf,
   queryParameter,
   readParameter,
   readParameters,
   seqBounds,
 } from "../api/parameters.ts";
+import { bodyMessages, type Fields, textOf } from "../messages/fields.ts";
+import { replayedHeaders } from "../messages/idempotency.ts";
+import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
-import { keepOpen } from "../pipeline/keep-open.ts";
-import type { Call } from "../pipeline/operation.ts";
-import { type AdminDeclaration, actorOf } from "./admin-declaration.ts";
+import type { Call, ChangeCall } from "../pipeline/operation.ts";
+import type { AdminDeclaration } from "./admin-declaration.ts";
 import { conflictMessage, exampleConflict } from "./conflicts.ts";
 import { exampleUndo } from "./contract/stock-schemas.ts";
-import { bodyMessages, flagField, readOptionalFields, textField } from "./fields.ts";
-import { commandRunning, dryRun, notRun } from "./imports.ts";
+import { flagField, textField } from "./fields.ts";
+import { dryRun, tries } from "./imports.ts";
 
 const rowNumberRule = `Path parameter 'seq' must be an integer from 1 to ${seqMax}.`;
 
@@ -47,6 +48,7 @@ const undoChange: AdminDeclaration = {
   method: "POST",
   path: "/changes/{seq}/undo",
   body: jsonBody,
+  kind: "stock",
   contract: {
     summary: "Undo a change",
     description:
@@ -80,10 +82,19 @@ const undoChange: AdminDeclaration = {
       version_conflict: { version_conflict: exampleConflict },
     },
   },
-  async handle(context, call) {
-    const seq = readRowNumber(call);
-    const outcome = await undoRow(partsOf(context, call), seq, await readOptions(call));
-    if (outcome.kind === "undone") return { status: 200, body: ledgerRowJson(outcome.row) };
+  async run(context, call, fields) {
+    const seq = readRowNumber(fields);
+    const { force, reason } = readOptions(fields);
+    const idempotency = call.identify(JSON.stringify([force, reason]));
+    const keptMs = context.idempotencyReachMs();
+    const outcome = await undoRow(partsOf(context, call), seq, {
+      ...{ force, reason, actor: call.actor },
+      idempotency: idempotency && { ...idempotency, keptMs },
+    });
+    if (outcome.kind === "undone") {
+      const reply = { status: 200, body: ledgerRowJson(outcome.row) };
+      return outcome.isReplayed ? { ...reply, headers: replayedHeaders } : reply;
+    }
     if (outcome.kind === "changed_since") {
       throw new ServiceError("version_conflict", conflictMessage(outcome.latest));
     }
@@ -100,8 +111,8 @@ function undoOfRemoval(seq: number, petId: bigint): string {
   return `Row ${seq} removed pet ${petId}. Create the pet again instead.`;
 }
 
-function readRowNumber({ request }: Call): number {
-  const text = request.params?.seq ?? "";
+function readRowNumber(fields: Fields): number {
+  const text = textOf(fields, "seq") ?? "";
   const seq = /^[1-9][0-9]{0,15}$/.test(text) ? Number(text) : Number.NaN;
   if (!(seq <= seqMax)) throw invalidRequest(rowNumberRule);
   return seq;
@@ -112,11 +123,10 @@ function partsOf({ store, committer }: Context, { request, trace }: Call) {
   return { inventory: store.inventory, history: store.history, submit };
 }
 
-async function readOptions(call: Call) {
-  const fields = await readOptionalFields(call);
+function readOptions(fields: Fields) {
   const reason = textField(fields, "reason") || undefined;
   if (!isReason(reason ?? "")) throw new InvalidField("reason", reasonRule);
-  return { force: flagField(fields, "force") ?? false, reason, actor: actorOf(call) };
+  return { force: flagField(fields, "force") ?? false, reason };
 }
 
 const requestParameter = patternParameter(
@@ -199,13 +209,15 @@ const undoChanges: AdminDeclaration = {
   path: "/changes/undo",
   body: jsonBody,
   isLong: true,
+  kind: "making",
+  takesPlace: true,
   contract: {
     summary: "Undo several changes",
     description: `Undoes all changes that match the filters, such as those of one request (a batch, a delivery, an import) or those that one key made between two times. All new rows are stored, or none.
 
 From the quantity of each pet, the sum of these changes is subtracted. Where nothing else has changed the pet since, this gives the earlier quantity and status. Pets that were changed since are left out, unless \`force\` is true: their later changes are kept. Pets whose changes were undone are left out, so a request that is sent twice does not undo twice.
 
-Send a dry run first. Then send the same with its \`asOf\`, so that nothing is undone that was stored in the meantime. Each instance runs one import or undo of several changes at a time, besides those of assistants.`,
+Send a dry run first. Then send the same with its \`asOf\`, so that nothing is undone that was stored in the meantime. Imports and undos of several changes share two places in each instance, and keys take turns.`,
     parameters: [...filterList, dryRun, asOf],
     body: json("The reason, and whether to include pets that were changed since.", "Undo", {
       isOptional: true,
@@ -214,37 +226,27 @@ Send a dry run first. Then send the same with its \`asOf\`, so that nothing is u
     messages: {
       invalid_request: { ...bodyMessages, filter_required: filterRequired },
       not_found: { not_found: nothingFound },
-      already_running: { already_running: commandRunning },
     },
   },
-  async handle(context, call) {
-    const { request } = call;
-    const query = queryOf(request);
-    const selection = readParameters(query, filters);
+  tries,
+  async run(context, call, fields) {
+    const selection = readParameters(fields, filters);
     if (Object.values(selection).every((one) => one === undefined)) {
       throw invalidRequest(filterRequired);
     }
-    const run = {
-      ...selection,
-      ...(await readOptions(call)),
-      isDryRun: readParameter(query, dryRun) ?? false,
-      asOf: readParameter(query, asOf),
-    };
-    return { status: 200, body: await runUndo(context, call, run) };
+    const found = { ...selection, asOf: readParameter(fields, asOf) };
+    return runUndo(context, call, { ...found, ...readOptions(fields) });
   },
 };
 
-/** Undoes changes. Returns the result as JSON. */
+/** Undoes the selected changes, in a process of its own. */
 export async function runUndo(
-  context: Pick<Context, "admin">,
-  call: Call,
-  run: UndoRun,
-): Promise<string> {
-  // An old request is far from the end of the ledger.
-  using _ = keepOpen(context, call);
-  const outcome = await context.admin.imports.undo(run, call.request.signal);
-  if (outcome.kind !== "undone") throw notRun("undo", outcome);
-  return outcome.json;
+  { admin }: Pick<Context, "admin">,
+  { actor, isDryRun, request }: ChangeCall,
+  run: Omit<UndoRun, "actor" | "isDryRun">,
+): Promise<Reply> {
+  const undone = await admin.work.undo({ ...run, actor, isDryRun }, request.signal);
+  return { status: 200, body: undoneJson(undone) };
 }
 
 export const undoOperations = { undoChange, undoChanges };

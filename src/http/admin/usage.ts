@@ -7,7 +7,8 @@ import {
   withoutKey,
 } from "../../domain/usage/usage-history.ts";
 import { json } from "../api/contract/contract.ts";
-import { choiceParameter, queryOf, readParameter } from "../api/parameters.ts";
+import { choiceParameter, readParameter } from "../api/parameters.ts";
+import { queryOf } from "../messages/fields.ts";
 import { ok } from "../messages/reply.ts";
 import type { Call } from "../pipeline/operation.ts";
 import type { AdminDeclaration } from "./admin-declaration.ts";
@@ -38,7 +39,7 @@ export const getKeyUsage: AdminDeclaration = {
   },
   async handle(context, call) {
     const { store, clock, admin } = context;
-    const keyId = readKeyId(call);
+    const keyId = readKeyId(call.request.params);
     const step = readStep(call);
     if (!(await store.keys.findKey(keyId))) throw new ServiceError("not_found", keyNotFound);
     const series = await admin.usage.chart(keyId, step, clock.now());

@@ -5,10 +5,9 @@ import { refusals } from "../../domain/webhooks/requested-messages.ts";
 import { attemptJson, webhookJson } from "../../domain/webhooks/webhook-json.ts";
 import { type Contract, json, jsonList } from "../api/contract/contract.ts";
 import { jsonBody } from "../api/declaration.ts";
+import { type Fields, textOf } from "../messages/fields.ts";
 import { ok, type Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
-import { keepOpen } from "../pipeline/keep-open.ts";
-import type { Call } from "../pipeline/operation.ts";
 import { type AdminDeclaration, byOperator } from "./admin-declaration.ts";
 import { exampleId, exampleMessageId, webhookNames } from "./contract/webhook-schemas.ts";
 import {
@@ -16,8 +15,6 @@ import {
   flagField,
   integerField,
   overlapRule,
-  readFields,
-  readOptionalFields,
   readOverlapMs,
   textField,
   textListField,
@@ -64,6 +61,7 @@ const createWebhook: AdminDeclaration = {
   method: "POST",
   path: "/webhooks",
   body: jsonBody,
+  kind: "making",
   contract: {
     summary: "Create a webhook",
     description:
@@ -72,8 +70,8 @@ const createWebhook: AdminDeclaration = {
     success: { 201: json("The new webhook.", "CreatedWebhook") },
     messages: { invalid_request: { invalid_url: "Field 'url' must be https://HOST/…." } },
   },
-  async handle({ store, clock, admin }, call) {
-    const sent = await readFields(call);
+  async run(context, call, sent) {
+    const { store, admin } = context;
     const url = textField(sent, "url");
     if (url === undefined) throw new InvalidField("url", urlRequired);
     const fields = withoutNulls(sent);
@@ -91,7 +89,7 @@ const createWebhook: AdminDeclaration = {
       store,
       admin.webhookUrls,
       terms,
-      byOperator(call, clock),
+      byOperator(call, context),
     );
     const created = webhookOf(await lifecycle.getWebhookStatus(store, webhook.id));
     return { status: 201, body: JSON.stringify({ ...created, secret, isResolved }) };
@@ -108,8 +106,8 @@ const getWebhook: AdminDeclaration = {
     success: { 200: json("The webhook.", "WebhookWithAttempts") },
     messages: notFound,
   },
-  async handle({ store }, call) {
-    const status = await lifecycle.getWebhookStatus(store, idOf(call));
+  async handle({ store }, { request }) {
+    const status = await lifecycle.getWebhookStatus(store, idOf(request.params));
     return ok({ ...webhookOf(status), attempts: status.attempts.map(attemptJson) });
   },
 };
@@ -117,6 +115,7 @@ const getWebhook: AdminDeclaration = {
 const removeWebhook: AdminDeclaration = {
   method: "DELETE",
   path: "/webhooks/{webhookId}",
+  kind: "repeatable",
   contract: {
     summary: "Delete a webhook",
     description: "Deletes a webhook, its secrets and its delivery log.",
@@ -124,8 +123,8 @@ const removeWebhook: AdminDeclaration = {
     success: { 204: { description: "The webhook is deleted." } },
     messages: notFound,
   },
-  async handle({ store, clock }, call) {
-    await lifecycle.deleteWebhook(store, idOf(call), byOperator(call, clock));
+  async run(context, call, fields) {
+    await lifecycle.deleteWebhook(context.store, idOf(fields), byOperator(call, context));
     return { status: 204, body: null };
   },
 };
@@ -139,10 +138,11 @@ function switching(
   return {
     method: "POST",
     path: `/webhooks/{webhookId}${path}`,
+    kind: "repeatable",
     contract: change(...texts),
-    async handle({ store, clock }, call) {
-      await set(store, idOf(call), byOperator(call, clock));
-      return current(store, call);
+    async run(context, call, fields) {
+      await set(context.store, idOf(fields), byOperator(call, context));
+      return current(context, fields);
     },
   };
 }
@@ -165,6 +165,7 @@ const replayWebhook: AdminDeclaration = {
   method: "POST",
   path: "/webhooks/{webhookId}/replay",
   body: jsonBody,
+  kind: "making",
   contract: {
     ...change(
       "Replay changes",
@@ -179,11 +180,11 @@ const replayWebhook: AdminDeclaration = {
       },
     },
   },
-  async handle({ store, clock }, call) {
-    const from = integerField(await readFields(call), "from");
+  async run(context, call, fields) {
+    const from = integerField(fields, "from");
     if (from === undefined) throw new InvalidField("from", "is required");
-    await lifecycle.replayWebhook(store, idOf(call), from, byOperator(call, clock));
-    return current(store, call);
+    await lifecycle.replayWebhook(context.store, idOf(fields), from, byOperator(call, context));
+    return current(context, fields);
   },
 };
 
@@ -191,6 +192,7 @@ const rotateWebhookSecret: AdminDeclaration = {
   method: "POST",
   path: "/webhooks/{webhookId}/rotate",
   body: jsonBody,
+  kind: "making",
   contract: {
     ...change(
       "Rotate the secret of a webhook",
@@ -203,15 +205,12 @@ const rotateWebhookSecret: AdminDeclaration = {
       invalid_request: { invalid_overlap: `Field 'overlapSeconds' ${overlapRule}.` },
     },
   },
-  async handle({ store, clock }, call) {
-    const overlapMs = readOverlapMs(await readOptionalFields(call));
-    const { secret } = await lifecycle.rotateSecret(
-      store,
-      idOf(call),
-      byOperator(call, clock),
-      overlapMs,
-    );
-    return ok({ ...webhookOf(await lifecycle.getWebhookStatus(store, idOf(call))), secret });
+  async run(context, call, fields) {
+    const { store } = context;
+    const [id, overlapMs] = [idOf(fields), readOverlapMs(fields)];
+    const by = byOperator(call, context);
+    const { secret } = await lifecycle.rotateSecret(store, id, by, overlapMs);
+    return ok({ ...webhookOf(await lifecycle.getWebhookStatus(store, id)), secret });
   },
 };
 
@@ -223,7 +222,10 @@ function sending(
   return {
     method: "POST",
     path: `/webhooks/{webhookId}${path}`,
+    // A receiver has longer to respond than a silent connection stays open.
     isLong: true,
+    kind: "making",
+    isOutside: true,
     contract: {
       ...contract,
       description: `${description} Returns the attempt, which is also in the log, when the receiver has responded or its time is over. The position, the state and the retries of the webhook do not change. The rules for addresses are those of all messages.`,
@@ -231,13 +233,11 @@ function sending(
       success: { 200: json("The attempt, successful or not.", "WebhookAttempt") },
       messages: { ...messages, already_running: { already_running: refusals.beingSent } },
     },
-    async handle(context, call) {
-      const { params, signal } = call.request;
-      // A receiver has longer to respond than a silent connection stays open.
-      using _ = keepOpen(context, call);
-      const by = byOperator(call, context.clock);
+    async run(context, call, fields) {
+      const by = byOperator(call, context);
       const { sendMessage } = context.admin;
-      return ok(attemptJson(await sendMessage(idOf(call), params?.messageId, by, signal)));
+      const [id, message] = [idOf(fields), textOf(fields, "messageId")];
+      return ok(attemptJson(await sendMessage(id, message, by, call.request.signal)));
     },
   };
 }
@@ -261,15 +261,15 @@ const resendWebhookMessage = sending("/messages/{messageId}/resend", {
   },
 });
 
-function idOf({ request }: Call): string {
-  const id = request.params?.webhookId ?? "";
+function idOf(fields: Fields = {}): string {
+  const id = textOf(fields, "webhookId") ?? "";
   // The store would reject a text with NUL, which no id has.
   if (/^wh_[0-9A-Za-z]{1,64}$/.test(id)) return id;
   throw new ServiceError("not_found", "There is no webhook with this id.");
 }
 
-async function current(store: Context["store"], call: Call): Promise<Reply> {
-  return ok(webhookOf(await lifecycle.getWebhookStatus(store, idOf(call))));
+async function current({ store }: Context, fields: Fields): Promise<Reply> {
+  return ok(webhookOf(await lifecycle.getWebhookStatus(store, idOf(fields))));
 }
 
 /** Ids of pets are integers in JSON, and may be strings for clients that cannot write 64 bits. */

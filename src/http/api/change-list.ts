@@ -10,7 +10,7 @@ import { type Change, seqMax } from "../../domain/ledger/ledger.ts";
 import { invalidRequest, type ServiceError } from "../../domain/running/errors.ts";
 import { changesMax } from "../../domain/values/bounds.ts";
 import { int64Max, int64Min } from "../../domain/values/int64.ts";
-import { JsonNumber } from "../../domain/values/json.ts";
+import { isJsonObject, JsonNumber } from "../../domain/values/json.ts";
 import {
   eachField,
   elementsAt,
@@ -20,8 +20,8 @@ import {
 } from "../../domain/values/json-scan.ts";
 import { isReason, reasonRule } from "../../domain/values/texts.ts";
 import { parseInstant } from "../../domain/values/times.ts";
+import { type Fields, parseBody } from "../messages/fields.ts";
 import { rejectUnknownField } from "../messages/unknown-names.ts";
-import { parseBody } from "./parameters.ts";
 
 export const changesRequired = `The body must be a JSON object with the field 'changes', an array of 1 to ${changesMax} changes.`;
 
@@ -34,50 +34,54 @@ const operatorFields = [...fields, "status", "countedAt", "countedTime"] as cons
 type SentChange = Readonly<Partial<Record<(typeof operatorFields)[number], unknown>>>;
 
 /**
- * Returns the changes in the body of a batch, and whether it is a dry run. An error names the index of the
- * change, from 0. Only operators change a status or apply a count: for others, these are unknown fields.
+ * Returns the changes of a batch. An error names the index of the change, from 0. Only operators change a
+ * status or apply a count: for others, these are unknown fields.
  */
-export function parseChanges(text: string, isOperator = false) {
-  const { starts, isDryRun } = partsOfBatch(text);
-  if (starts.length === 0 || starts.length > changesMax) throw invalidRequest(changesRequired);
+export function readChanges(sent: Fields, isOperator = false): readonly Change[] {
+  const { changes } = sent;
+  if (!Array.isArray(changes) || changes.length === 0 || changes.length > changesMax) {
+    throw invalidRequest(changesRequired);
+  }
   const names = isOperator ? operatorFields : fields;
-  const changes = starts.map((start, index) =>
-    toChange(readFields(text, start, index, names), index),
-  );
-  return { changes, isDryRun };
+  return changes.map((change: unknown, index) => {
+    if (!isJsonObject(change)) throw invalidRequest(`Change ${index} must be a JSON object.`);
+    for (const name in change) rejectUnknownField(name, names, `Change ${index}: `);
+    return toChange(change, index);
+  });
 }
 
-/** The positions of the changes. None if the body is no object with an array of changes. */
-function partsOfBatch(text: string) {
+/** Whether a batch is a dry run. */
+export function readDryRun({ dryRun = false }: Fields): boolean {
+  if (typeof dryRun !== "boolean") throw invalidRequest(dryRunRule);
+  return dryRun;
+}
+
+/** The fields of the body of a batch. Other values than texts and numbers are null in its changes. */
+export function parseBatch(text: string): Fields {
   // Without the reviver of other bodies: see json-scan.ts.
   parseBody(text, JSON.parse);
   const body = skipSpace(text, 0);
-  let [list, dryRun] = [-1, "false"];
-  const visit = (name: string, start: number) => {
-    rejectUnknownField(name, ["changes", "dryRun"]);
-    if (name === "changes") list = start;
-    else dryRun = text.slice(start, endOfValue(text, start));
-  };
-  if (text[body] === "{") eachField(text, body, visit);
-  if (dryRun !== "true" && dryRun !== "false") throw invalidRequest(dryRunRule);
-  // One more than allowed shows that there are too many.
-  const starts = text[list] === "[" ? elementsAt(text, list, changesMax + 1) : [];
-  return { starts, isDryRun: dryRun === "true" };
-}
-
-function readFields(
-  text: string,
-  start: number,
-  index: number,
-  names: readonly string[],
-): SentChange {
-  if (text[start] !== "{") throw invalidRequest(`Change ${index} must be a JSON object.`);
   const sent: Record<string, unknown> = {};
-  eachField(text, start, (name, at) => {
-    rejectUnknownField(name, names, `Change ${index}: `);
-    sent[name] = readScalar(text, at);
+  if (text[body] !== "{") throw invalidRequest(changesRequired);
+  eachField(text, body, (name, start) => {
+    rejectUnknownField(name, ["changes", "dryRun"]);
+    if (name === "changes") sent.changes = text[start] === "[" ? changesAt(text, start) : null;
+    else sent.dryRun = JSON.parse(text.slice(start, endOfValue(text, start)));
   });
   return sent;
+}
+
+function changesAt(text: string, list: number): readonly unknown[] {
+  // One more than allowed shows that there are too many.
+  return elementsAt(text, list, changesMax + 1).map((start) => {
+    if (text[start] !== "{") return null;
+    // Without a prototype, which a field could have the name of.
+    const change: Record<string, unknown> = Object.create(null);
+    eachField(text, start, (name, at) => {
+      change[name] = readScalar(text, at);
+    });
+    return change;
+  });
 }
 
 /** A string, or a number with all its digits. Null stands for every other value: none is valid. */

@@ -9,24 +9,25 @@ import { invalidRequest, unavailableMessages } from "../../domain/running/errors
 import { applyChanges as storeChanges } from "../../domain/shop/shop.ts";
 import { changesMax } from "../../domain/values/bounds.ts";
 import { reasonCharactersMax } from "../../domain/values/texts.ts";
-import type { Reply } from "../messages/reply.ts";
-import { jsonTypes, readJsonText } from "../messages/requests.ts";
-import type { Context } from "../pipeline/context.ts";
-import type { Call } from "../pipeline/operation.ts";
+import { replayedHeaders } from "../messages/idempotency.ts";
+import { jsonTypes } from "../messages/requests.ts";
+import type * as pipeline from "../pipeline/operation.ts";
 import {
   canonicalText,
   changesRequired,
   dryRunRule,
   oneAmountRule,
-  parseChanges,
+  parseBatch,
   petIdFieldRule,
+  readChanges,
+  readDryRun,
 } from "./change-list.ts";
 import { json } from "./contract/contract.ts";
 import { exampleShortLine } from "./contract/errors.ts";
 import { exampleChanged, exampleChanges, exampleVersionedItem } from "./contract/examples.ts";
 import * as schema from "./contract/schema.ts";
 import type { Declaration } from "./declaration.ts";
-import { idempotencyKeyParameter, identifyRequest, replayedHeaders } from "./parameters.ts";
+import { idempotencyKeyParameter } from "./parameters.ts";
 
 export const changeFields = {
   petId: schema.int64("The ID of the pet."),
@@ -142,25 +143,23 @@ const conditionsInBody =
 const reasonsInBody =
   "Header 'X-Change-Reason' is not supported here. Give a change the field 'reason' instead.";
 
-/** Handles a batch. The changes of operators can have a status. */
-export async function applyBatch(
-  context: Context,
-  call: Call,
-  cause: "api" | "console",
-): Promise<Reply> {
-  const { requestId, request, caller, operation, trace } = call;
-  const { headers, signal } = request;
-  rejectUpdateHeaders(headers);
-  const key = headers.get("idempotency-key");
-  const text = await readJsonText(request, operation);
-  const { changes, isDryRun } = parseChanges(text, cause === "console");
-  const idempotency =
-    key === null ? undefined : identifyRequest(call, key, operation.path, canonicalText(changes));
-  const write = { requestId, signal, trace, cause, idempotency, isDryRun };
-  const { isReplayed, ...stored } = await storeChanges(context, caller, changes, write);
-  const body = `{${appliedFields(stored)}}`;
-  return isReplayed ? { status: 200, body, headers: replayedHeaders } : { status: 200, body };
-}
+/** How a batch passes the gate. The changes of operators can have a status. */
+export const batch = (cause: "api" | "console"): pipeline.Change => ({
+  kind: "stock",
+  tries: readDryRun,
+  parse: parseBatch,
+  async run(context, call, fields) {
+    const { requestId, request, caller, trace, isDryRun } = call;
+    const { headers, signal } = request;
+    rejectUpdateHeaders(headers);
+    const changes = readChanges(fields, cause === "console");
+    const idempotency = call.identify(canonicalText(changes));
+    const write = { requestId, signal, trace, cause, idempotency, isDryRun };
+    const { isReplayed, ...stored } = await storeChanges(context, caller, changes, write);
+    const body = `{${appliedFields(stored)}}`;
+    return isReplayed ? { status: 200, body, headers: replayedHeaders } : { status: 200, body };
+  },
+});
 
 /** Rejects headers that would protect or explain an update of one entry, and do nothing here. */
 function rejectUpdateHeaders(headers: Headers): void {
@@ -238,7 +237,7 @@ The response is sent after the changes are stored durably. The request counts as
       unavailable: { too_many_updates: unavailableMessages.tooManyUpdates },
     },
   },
-  handle: (context, call) => applyBatch(context, call, "api"),
+  ...batch("api"),
 };
 
 export const changeOperations = { applyChanges };

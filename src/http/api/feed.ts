@@ -18,15 +18,8 @@ import type { Call } from "../pipeline/operation.ts";
 import type { EventStream, Parameter } from "./contract/contract.ts";
 import { exampleRow } from "./contract/examples.ts";
 import { reference, type Schema, seq, text } from "./contract/schema.ts";
-import {
-  choiceParameter,
-  instantParameter,
-  keyIdPattern,
-  patternParameter,
-  queryOf,
-  readParameter,
-  singleValue,
-} from "./parameters.ts";
+import { choiceParameter, instantParameter, keyIdPattern, patternParameter, readParameter } from "./parameters.ts";
+import { queryOf, singleValue } from "../messages/fields.ts";
 
 export const feedType = "text/event-stream";
 

@@ -1,6 +1,6 @@
 import * as history from "../../domain/history/history.ts";
 import { genesisHash } from "../../domain/ledger/chain.ts";
-import { ledgerRowJson, type NamedRow, type Tip } from "../../domain/ledger/ledger.ts";
+import { ledgerRowJson, type Tip } from "../../domain/ledger/ledger.ts";
 import { rowsExaminedMax } from "../../domain/values/bounds.ts";
 import { ok, type Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
@@ -9,7 +9,7 @@ import { json, jsonList } from "./contract/contract.ts";
 import { errors } from "./contract/errors.ts";
 import { exampleHead, exampleRow } from "./contract/examples.ts";
 import * as schema from "./contract/schema.ts";
-import type { Declaration } from "./declaration.ts";
+import type { ReadDeclaration } from "./declaration.ts";
 import {
   cause,
   feed,
@@ -21,17 +21,9 @@ import {
   since,
   wantsFeed,
 } from "./feed.ts";
-import { pageReply } from "./page-reply.ts";
-import {
-  instantParameter,
-  integerParameter,
-  petIdParameter,
-  queryOf,
-  readParameter,
-  readParameters,
-  readPetId,
-  seqBounds,
-} from "./parameters.ts";
+import { nextPage, pageReply, type ReadPage } from "./list-pages.ts";
+import { instantParameter, integerParameter, petIdParameter, readParameter, readParameters, readPetId, seqBounds } from "./parameters.ts";
+import { type Fields, parametersIn } from "../messages/fields.ts";
 
 export const historySchemas: Readonly<Record<string, schema.Schema>> = {
   Stock: schema.responseObject(
@@ -90,6 +82,7 @@ export const historySchemas: Readonly<Record<string, schema.Schema>> = {
   ),
 };
 
+const pageDefault = history.rowsPerPageDefault;
 const rowsPerPage = { min: 1, initial: history.rowsPerPageDefault, max: history.rowsPerPageMax };
 
 const limit = integerParameter(
@@ -130,14 +123,14 @@ function page(description: string, value: readonly unknown[]) {
   });
 }
 
-function readRange(query: URLSearchParams) {
+function readRange(fields: Fields, pageRows: number) {
   return {
-    ...readParameters(query, { after, before, since, until }),
-    limit: readParameter(query, limit) ?? rowsPerPage.initial,
+    ...readParameters(fields, { after, before, since, until }),
+    limit: readParameter(fields, limit) ?? pageRows,
   };
 }
 
-export const listChanges: Declaration = {
+export const listChanges: ReadDeclaration = {
   method: "GET",
   path: "/changes",
   scope: "history:read",
@@ -182,6 +175,7 @@ ${feedDescription}`,
       rate_limit_exceeded: `${errors.rate_limit_exceeded.description} A key that has too many open streams of the feed gets this error too.`,
     },
   },
+  readPage: readChangesPage,
   /** Replies with a page, or with a stream of all that follows if the client asks for one. */
   handle(context, call) {
     return wantsFeed(call.request) ? openFeed(context, call) : pageOfChanges(context, call);
@@ -189,17 +183,25 @@ ${feedDescription}`,
 };
 
 async function pageOfChanges(context: Context, call: Call): Promise<Reply> {
-  const query = queryOf(call.request);
-  const filter = readParameters(query, { cause, keyId: key });
-  const { rows, next } = await history.listChanges(context, {
-    ...readRange(query),
-    ...filter,
-  });
-  const { headers, ...reply } = pageReply(call, query, rowsJson(rows), "after", next);
+  const page = await readChangesPage(context, call, parametersIn(call.request), pageDefault);
+  const { headers, ...reply } = pageReply(call, page);
   return { ...reply, headers: { ...headers, Vary: "Accept" } };
 }
 
-export const listHistory: Declaration = {
+const readChangesPage: ReadPage = async (context, _call, fields, limit) => {
+  const filter = readParameters(fields, { cause, keyId: key });
+  const range = { ...readRange(fields, limit), ...filter };
+  const { rows, next } = await history.listChanges(context, range);
+  return { items: rows.map(ledgerRowJson), ...nextPage("after", next) };
+};
+
+const readHistoryPage: ReadPage = async (context, { request: { signal } }, fields, limit) => {
+  const range = { ...readRange(fields, limit), signal };
+  const { rows, next } = await history.listHistory(context, readPetId(fields), range);
+  return { items: rows.map(ledgerRowJson), ...nextPage("before", next) };
+};
+
+export const listHistory: ReadDeclaration = {
   method: "GET",
   path: "/inventory/{petId}/history",
   scope: "history:read",
@@ -213,22 +215,14 @@ The first page includes every change that was confirmed before you sent the requ
     success: { 200: page("One page of changes.", [exampleRow, creation]) },
     errors: ["not_found"],
   },
+  readPage: readHistoryPage,
   async handle(context, call) {
-    const petId = readPetId(call.request);
-    const query = queryOf(call.request);
-    const { rows, next } = await history.listHistory(context, petId, {
-      ...readRange(query),
-      signal: call.request.signal,
-    });
-    return pageReply(call, query, rowsJson(rows), "before", next);
+    const fields = parametersIn(call.request);
+    return pageReply(call, await readHistoryPage(context, call, fields, pageDefault));
   },
 };
 
-function rowsJson(rows: readonly NamedRow[]): string {
-  return `[${rows.map(ledgerRowJson).join()}]`;
-}
-
-export const getLedgerHead: Declaration = {
+export const getLedgerHead: ReadDeclaration = {
   method: "GET",
   path: "/changes/head",
   scope: "history:read",

@@ -18,6 +18,7 @@ import {
   satisfiesIfNoneMatch,
   tagListPattern,
 } from "../messages/headers.ts";
+import { idempotencyKeyIn, identifyRequest, replayedHeaders } from "../messages/idempotency.ts";
 import type { Reply } from "../messages/reply.ts";
 import { readJsonText } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
@@ -28,7 +29,6 @@ import { int64, petStatus, quantity, responseObject, type Schema } from "./contr
 import { type Declaration, mergePatchBody } from "./declaration.ts";
 import {
   idempotencyKeyParameter,
-  identifyRequest,
   parseReason,
   parseStockUpdate,
   petIdParameter,
@@ -36,7 +36,6 @@ import {
   quantityMissing,
   readPetId,
   reasonParameter,
-  replayedHeaders,
 } from "./parameters.ts";
 
 export const inventorySchemas: Readonly<Record<string, Schema>> = {
@@ -216,7 +215,7 @@ const getInventory: Declaration = {
   },
   /** Reads the store, not the list in memory, because only the store knows the epoch of a version. */
   async handle({ store }, { request }) {
-    const petId = readPetId(request);
+    const petId = readPetId(request.params);
     const expected = readIfMatch(request.headers);
     const current = await store.history.findEntry(petId);
     if (!current) throw new ServiceError("not_found", petNotFound);
@@ -235,6 +234,7 @@ const updateInventory: Declaration = {
   path: "/inventory/{petId}",
   scope: "inventory:write",
   stability: "experimental",
+  kind: "stock",
   body: mergePatchBody,
   contract: {
     summary: "Update the stock of a pet",
@@ -279,14 +279,14 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
   },
   async handle(context, call) {
     const { requestId, request, caller, operation, trace } = call;
-    const petId = readPetId(request);
+    const petId = readPetId(request.params);
     const { headers, signal } = request;
     const ifMatch = readIfMatch(headers);
-    const key = headers.get("idempotency-key");
+    const key = idempotencyKeyIn(request);
     const reason = parseReason(headers.get("x-change-reason"));
     const quantity = parseStockUpdate(await readJsonText(request, operation));
-    const idempotency =
-      key === null ? undefined : identifyRequest(call, key, `/inventory/${petId}`, `${quantity}`);
+    const path = `/inventory/${petId}`;
+    const idempotency = identifyRequest(caller.keyId, key, operation.method, path, `${quantity}`);
     const expected = ifMatch === null ? undefined : expectedVersions(ifMatch);
     const update = { petId, quantity, expected, reason, requestId, signal, trace, idempotency };
     const outcome = quantityOutcome(await setQuantity(context, caller, update));

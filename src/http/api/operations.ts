@@ -1,3 +1,4 @@
+import { gated } from "../pipeline/gate.ts";
 import { apiErrorCodes } from "../../domain/running/errors.ts";
 import { changeOperations, changeSchemas } from "./changes.ts";
 import { namesIn, tagged } from "./contract/contract.ts";
@@ -40,14 +41,16 @@ export const schemas: Readonly<Record<string, Schema>> = {
 };
 
 export function apiOperations(settings: ApiSettings): ApiOperation[] {
-  return Object.entries<Tagged>(table).map(([id, { body, deprecation, ...declared }]) => ({
-    id,
-    ...declared,
-    ...bodyRule(body, settings),
-    ...(deprecation && {
-      deprecation: { ...deprecation, sunsetAt: settings[deprecation.sunsetAt] },
+  return Object.entries<Tagged>(table).map(([id, { body, deprecation, ...declared }]) =>
+    gated({
+      id,
+      ...declared,
+      ...bodyRule({ body, ...declared }, settings),
+      ...(deprecation && {
+        deprecation: { ...deprecation, sunsetAt: settings[deprecation.sunsetAt] },
+      }),
+      // Operations that the specification does not have reject names that they do not know.
+      ...(declared.stability === "beta" && { known: namesIn(declared.contract, schemas) }),
     }),
-    // Operations that the specification does not have reject names that they do not know.
-    ...(declared.stability === "beta" && { known: namesIn(declared.contract, schemas) }),
-  }));
+  );
 }

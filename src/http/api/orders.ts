@@ -9,9 +9,10 @@ import { isoOrNull } from "../../domain/values/times.ts";
 import { jsonList } from "./contract/contract.ts";
 import { exampleOrder } from "./contract/examples.ts";
 import * as schema from "./contract/schema.ts";
-import type { Declaration } from "./declaration.ts";
-import { pageReply } from "./page-reply.ts";
-import { integerParameter, queryOf, queryParameter, readParameter } from "./parameters.ts";
+import type { ReadDeclaration } from "./declaration.ts";
+import { nextPage, pageReply } from "./list-pages.ts";
+import { integerParameter, queryParameter, readParameter } from "./parameters.ts";
+import { queryOf } from "../messages/fields.ts";
 
 export const orderSchemas: Readonly<Record<string, schema.Schema>> = {
   OrderStatus: schema.choice(
@@ -50,7 +51,7 @@ const after = queryParameter({
   parse: parseInt64,
 });
 
-export const listOrders: Declaration = {
+export const listOrders: ReadDeclaration = {
   method: "GET",
   path: "/store/orders",
   scope: "orders:read",
@@ -84,8 +85,8 @@ export const listOrders: Declaration = {
     });
     const orders = found.slice(0, size);
     const kept = new URLSearchParams({ limit: String(size) });
-    const nextAfter = found.length > size ? orders.at(-1)!.id : undefined;
-    return pageReply(call, kept, `[${orders.map(orderJson).join()}]`, "after", nextAfter);
+    const next = found.length > size ? orders.at(-1)!.id : undefined;
+    return pageReply(call, { items: orders.map(orderJson), ...nextPage("after", next) }, kept);
   },
 };
 

@@ -1,16 +1,12 @@
-import { digestOfTexts } from "../../domain/ledger/idempotency.ts";
 import { quantityRule, readQuantity } from "../../domain/ledger/inventory.ts";
 import { seqMax } from "../../domain/ledger/ledger.ts";
 import { invalidRequest } from "../../domain/running/errors.ts";
-import type { WriteRequest } from "../../domain/shop/shop.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
-import { isJsonObject, parseJson } from "../../domain/values/json.ts";
+import { isJsonObject } from "../../domain/values/json.ts";
 import { isReason, reasonCharactersMax, reasonRule } from "../../domain/values/texts.ts";
 import { parseInstant } from "../../domain/values/times.ts";
-import { invalidJson } from "../messages/error-messages.ts";
-import type { IncomingRequest } from "../messages/requests.ts";
-import { rejectRepeatedFields } from "../messages/unknown-names.ts";
-import type { Call } from "../pipeline/operation.ts";
+import { type Fields, parseAnyBody, singleValue, textOf } from "../messages/fields.ts";
+import { idempotencyKeyPattern, idempotencyKeyRule } from "../messages/idempotency.ts";
 import type { Parameter } from "./contract/contract.ts";
 import { boundedInteger, int64 } from "./contract/schema.ts";
 
@@ -26,16 +22,11 @@ export const petIdParameter: Parameter = {
   messages: { invalid_petId: petIdRule },
 };
 
-export function readPetId({ params }: IncomingRequest): bigint {
-  const petId = parseInt64(params?.petId ?? "");
+/** Gets the parameters of the path, or all fields. */
+export function readPetId(fields: Fields = {}): bigint {
+  const petId = parseInt64(textOf(fields, "petId") ?? "");
   if (petId === undefined) throw invalidRequest(petIdRule);
   return petId;
-}
-
-/** The query, cut from the URL. With an invalid Host header, request.url cannot be parsed as a URL. */
-export function queryOf({ url }: IncomingRequest): URLSearchParams {
-  const mark = url.indexOf("?");
-  return new URLSearchParams(mark < 0 ? "" : url.slice(mark));
 }
 
 /** A query parameter, and how its value is read. */
@@ -57,12 +48,15 @@ export function queryParameter<T>({
   return { ...given, in: "query", message, messages: { [`invalid_${given.name}`]: message } };
 }
 
+/** A query, or all fields of a request that changes something. */
+export type Sent = URLSearchParams | Fields;
+
 /** Returns undefined if the request does not have the parameter, unless it is required. */
 export function readParameter<T>(
-  query: URLSearchParams,
+  sent: Sent,
   { name, required, message, parse }: QueryParameter<T>,
 ): T | undefined {
-  const text = singleValue(query, name);
+  const text = sent instanceof URLSearchParams ? singleValue(sent, name) : textOf(sent, name);
   if (text === undefined && !required) return undefined;
   const value = parse(text ?? "");
   if (value === undefined) throw invalidRequest(message);
@@ -72,15 +66,9 @@ export function readParameter<T>(
 type Parameters = Readonly<Record<string, QueryParameter<unknown>>>;
 
 /** The values of several parameters, by the names that the caller gives them. */
-export function readParameters<P extends Parameters>(query: URLSearchParams, parameters: P) {
-  const values = Object.entries(parameters).map(([name, one]) => [name, readParameter(query, one)]);
+export function readParameters<P extends Parameters>(sent: Sent, parameters: P) {
+  const values = Object.entries(parameters).map(([name, one]) => [name, readParameter(sent, one)]);
   return Object.fromEntries(values) as { [Name in keyof P]: ReturnType<P[Name]["parse"]> };
-}
-
-export function singleValue(query: URLSearchParams, name: string): string | undefined {
-  const values = query.getAll(name);
-  if (values.length > 1) throw invalidRequest(`Query parameter '${name}' must not be repeated.`);
-  return values[0];
 }
 
 interface Bounds {
@@ -89,6 +77,14 @@ interface Bounds {
   /** The value without the parameter. */
   readonly initial?: number;
 }
+
+/** Selects a page of a list by pet. An assistant may send the id as a text. */
+export const afterPet = queryParameter({
+  ...{ name: "after", description: "Only pets with a larger petId.", example: 7 },
+  schema: { ...int64(""), type: ["integer", "string"] },
+  rule: "must be a 64-bit integer",
+  parse: parseInt64,
+});
 
 /** The bounds of the number of a ledger row. */
 export const seqBounds: Bounds = { min: 0, max: seqMax };
@@ -205,50 +201,15 @@ function decoded(header: string): string | undefined {
   }
 }
 
-/**
- * A string of RFC 9651 3.3.3: printable ASCII in quotes, with a backslash before `"` and `\`. Or a token of
- * 3.3.4, which may also start with a digit: many clients send a bare UUID.
- */
-const idempotencyKey = /^(?:"(?:[ !#-[\]-~]|\\["\\]){1,255}"|[!#$%&'*+.^_`|~0-9A-Za-z:/-]{1,255})$/;
-
-const idempotencyKeyRule = `Header 'Idempotency-Key' must be one quoted string of printable ASCII characters, or one token without quotes, with 1 to 255 characters.`;
-
 export const idempotencyKeyParameter: Parameter = {
   name: "Idempotency-Key",
   in: "header",
   description:
     "Makes the request safe to send again. Generate a new unique value, such as a UUID, for every change that you want to make, and send the same value with every attempt. A repeated request returns the result of the first one and changes nothing. The value is a string in quotes, or a token without quotes, of 1 to 255 characters. Each API key has its own values. Results are kept for 7 days unless the operator sets another time.",
-  schema: { type: "string", pattern: idempotencyKey.source },
+  schema: { type: "string", pattern: idempotencyKeyPattern.source },
   example: '"5f0c1e9a-2b7d-4c6e-9a51-0d3f8e7b2c14"',
   messages: { invalid_idempotency_key: idempotencyKeyRule },
 };
-
-/** Returns the key without quotes. A header that is sent twice arrives joined, and is invalid. */
-function parseIdempotencyKey(header: string): string {
-  if (!idempotencyKey.test(header)) throw invalidRequest(idempotencyKeyRule);
-  return header[0] === '"' ? header.slice(1, -1).replaceAll(/\\(["\\])/g, "$1") : header;
-}
-
-/**
- * Identifies a request by its `Idempotency-Key`. Returns undefined if it has none. `path` and `body`
- * must be the same for every way to write the same request. The store keeps the digest for days, so a
- * release that derives them differently answers retries of older requests with 422.
- */
-export function identifyRequest(
-  { caller, operation }: Call,
-  header: string | null,
-  path: string,
-  body: string,
-): WriteRequest["idempotency"] {
-  if (header === null) return undefined;
-  return {
-    key: digestOfTexts(caller.keyId, parseIdempotencyKey(header)),
-    request: digestOfTexts(operation.method, path, body),
-  };
-}
-
-/** On responses that repeat the result of an earlier request with the same `Idempotency-Key`. */
-export const replayedHeaders = { "Idempotent-Replayed": "true" };
 
 export const quantityInvalid = `Field 'quantity' ${quantityRule}.`;
 export const quantityMissing = `Field 'quantity' is required and ${quantityRule}.`;
@@ -271,22 +232,4 @@ export function parseStockUpdate(text: string): number {
   const quantity = readQuantity(body.quantity);
   if (quantity === undefined) throw invalidRequest(quantityInvalid);
   return quantity;
-}
-
-/**
- * Numbers are JsonNumbers, so that no digit is lost. A repeated field is rejected: nobody knows which value
- * was meant. Only the stock update takes the last one, as its specification allows.
- */
-export function parseBody(text: string, parse: (text: string) => unknown = parseJson): unknown {
-  const body = parseAnyBody(text, parse);
-  rejectRepeatedFields(text);
-  return body;
-}
-
-function parseAnyBody(text: string, parse = parseJson): unknown {
-  try {
-    return parse(text);
-  } catch {
-    throw invalidRequest(invalidJson);
-  }
 }

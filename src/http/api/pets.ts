@@ -49,7 +49,7 @@ const getPet: Declaration = {
     errors: ["not_found", "gone"],
   },
   async handle({ store }, call) {
-    const pet = await store.catalogue.findPet(readPetId(call.request));
+    const pet = await store.catalogue.findPet(readPetId(call.request.params));
     if (!pet) throw new ServiceError("not_found", petNotFound);
     const shown = shownFields
       .filter(({ name, isLeftOutIfNull }) => !(isLeftOutIfNull && pet[name] === null))

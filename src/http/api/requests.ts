@@ -6,7 +6,7 @@ import type { Context } from "../pipeline/context.ts";
 import { json, type Parameter } from "./contract/contract.ts";
 import { exampleRequestId, exampleRow, exampleTime } from "./contract/examples.ts";
 import * as schema from "./contract/schema.ts";
-import type { Declaration } from "./declaration.ts";
+import type { ReadDeclaration } from "./declaration.ts";
 import { quantityInvalid } from "./parameters.ts";
 
 export const exampleError = {
@@ -87,7 +87,7 @@ export async function replyOutcome(
   return { status: 200, body: outcomes.outcomeJson(outcome) };
 }
 
-export const getRequest: Declaration = {
+export const getRequest: ReadDeclaration = {
   method: "GET",
   path: "/requests/{requestId}",
   scope: "inventory:write",

@@ -7,6 +7,8 @@ import {
   rowNotFound,
 } from "../../domain/ledger/moments.ts";
 import { invalidRequest } from "../../domain/running/errors.ts";
+import { stockAt } from "../../domain/snapshots/columns.ts";
+import { stocksAt } from "../../domain/snapshots/differences.ts";
 import { differencesBetween, inventoryAt } from "../../domain/snapshots/snapshots.ts";
 import { instantPattern } from "../../domain/values/times.ts";
 import { satisfiesIfNoneMatch } from "../messages/headers.ts";
@@ -17,8 +19,10 @@ import { encodeDifferences, encodeEntries, jsonArray } from "../snapshots/json.t
 import { jsonList, type Parameter } from "./contract/contract.ts";
 import { exampleDifference, exampleItems } from "./contract/examples.ts";
 import { int64, nullable, responseObject, type Schema } from "./contract/schema.ts";
-import type { Declaration } from "./declaration.ts";
-import { queryOf, queryParameter, readParameter } from "./parameters.ts";
+import type { ReadDeclaration } from "./declaration.ts";
+import { pageOfPets } from "./list-pages.ts";
+import { afterPet as after, queryParameter, readParameter } from "./parameters.ts";
+import { type Fields, queryOf, textOf } from "../messages/fields.ts";
 
 export const snapshotSchemas: Readonly<Record<string, Schema>> = {
   InventoryDifference: responseObject(
@@ -77,7 +81,7 @@ const shared = {
 };
 const headers = ["SnapshotETag", "Content-Location"] as const;
 
-export const getSnapshot: Declaration = {
+export const getSnapshot: ReadDeclaration = {
   method: "GET",
   path: "/snapshots/{moment}",
   scope: "history:read",
@@ -102,8 +106,15 @@ The response is streamed. If the service fails while it sends the response, it c
     },
     ...shared,
   },
+  async readPage({ store, snapshots }, call, fields, limit) {
+    const [at] = await resolveMoments(store, [readMoment(fields)]);
+    const start = readParameter(fields, after);
+    return snapshots.prepare(call, async (signal) =>
+      pageOfPets(await inventoryAt(store, at!, signal), start, limit, (one, row) => stockAt(one, row)!),
+    );
+  },
   async handle(context, call) {
-    const [at] = await resolveMoments(context.store, [readMoment(call)]);
+    const [at] = await resolveMoments(context.store, [readMoment(call.request.params)]);
     const { basePath } = call.operation;
     return reply(context, call, at!.tag, `${basePath}/snapshots/${at!.seq}`, async (signal) =>
       jsonArray(await inventoryAt(context.store, at!, signal), encodeEntries),
@@ -111,7 +122,7 @@ The response is streamed. If the service fails while it sends the response, it c
   },
 };
 
-export const getDiff: Declaration = {
+export const getDiff: ReadDeclaration = {
   method: "GET",
   path: "/snapshots/{moment}/diff",
   scope: "history:read",
@@ -140,8 +151,17 @@ The response is streamed. If the service fails while it sends the response, it c
     },
     ...shared,
   },
+  async readPage({ store, snapshots }, call, fields, limit) {
+    const moments = [readMoment(fields), readParameter(fields, to)!];
+    const [from, until] = await resolveMoments(store, moments);
+    const start = readParameter(fields, after);
+    return snapshots.prepare(call, async (signal) =>
+      pageOfPets(await differencesBetween(store, from!, until!, signal), start, limit, stocksAt),
+    );
+  },
   async handle(context, call) {
-    const moments = [readMoment(call), readParameter(queryOf(call.request), to)!];
+    const { params } = call.request;
+    const moments = [readMoment(params), readParameter(queryOf(call.request), to)!];
     const [from, until] = await resolveMoments(context.store, moments);
     const location = `${call.operation.basePath}/snapshots/${from!.seq}/diff?to=${until!.seq}`;
     return reply(context, call, `${from!.tag}..${until!.tag}`, location, async (signal) =>
@@ -166,8 +186,8 @@ async function reply(
   return { status: 200, body: await snapshots.open(call, prepare), headers };
 }
 
-function readMoment({ request }: Call): Moment {
-  const moment = parseMoment(request.params?.moment ?? "");
+function readMoment(fields: Fields = {}): Moment {
+  const moment = parseMoment(textOf(fields, "moment") ?? "");
   if (!moment) throw invalidRequest(momentInvalid);
   return moment;
 }

@@ -1,6 +1,6 @@
 import { invalidRequest } from "../../domain/running/errors.ts";
 import { isJsonObject, JsonNumber } from "../../domain/values/json.ts";
-import { parseBody } from "../api/parameters.ts";
+import { parseBody } from "../messages/fields.ts";
 import type { Reply } from "../messages/reply.ts";
 
 /**
@@ -21,6 +21,8 @@ export interface Message {
   readonly meta: Readonly<Record<string, unknown>>;
   /** True in the current revision, false in those before. */
   readonly isCurrent: boolean;
+  /** True in an array. */
+  readonly isOneOfMany?: boolean;
 }
 
 const metaName = (name: string) => `io.modelcontextprotocol/${name}`;
@@ -41,7 +43,9 @@ export function readMessages(text: string, headers: Headers): Message | Message[
   const isOldest = (headers.get("MCP-Protocol-Version") ?? oldest) === oldest;
   const isOther = messages.some(({ method, isCurrent }) => isCurrent || method === "initialize");
   const isWhole = messages.length > 0 && messages.length === body.length;
-  if (isOldest && !isOther && isWhole && new Set(ids).size === ids.length) return messages;
+  if (isOldest && !isOther && isWhole && new Set(ids).size === ids.length) {
+    return messages.map((message) => ({ ...message, isOneOfMany: true }));
+  }
   throw invalidRequest(arrayRule);
 }
 

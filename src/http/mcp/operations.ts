@@ -1,14 +1,15 @@
 import { beginSession } from "../../domain/catalogue/assistant-sessions.ts";
-import { FailedLines, ServiceError } from "../../domain/running/errors.ts";
+import { FailedLines, InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import type { ApiSettings } from "../api/declaration.ts";
 import { missingScope } from "../messages/error-messages.ts";
+import { idempotencyKeyIn } from "../messages/idempotency.ts";
 import type { Reply } from "../messages/reply.ts";
 import { jsonTypes, readJsonText } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import { keepOpen } from "../pipeline/keep-open.ts";
 import type { Call, Operation } from "../pipeline/operation.ts";
 import { agreeOn, fault, type Message, readMessages, resultOf, revisions } from "./messages.ts";
-import { argumentsOf, createTools, type Tool, type ToolCall } from "./tools.ts";
+import { argumentsOf, createTools, type Tool } from "./tools.ts";
 
 type McpSettings = ApiSettings & { readonly corsOrigins: readonly string[] };
 
@@ -82,7 +83,7 @@ async function answer(tools: Tools, message: Message, context: Context, call: Ca
   if (method === "tools/call") {
     const tool = tools.find(({ name }) => name === params.name);
     if (!tool) return fault(message, -32602, "There is no such tool. See tools/list.", 200);
-    return result(await contentOf(tool, context, { ...call, session }, params.arguments));
+    return result(await contentOf(tool, context, call, message, session));
   }
   if (method === "tools/list") {
     const allowed = tools.filter(({ scope }) => scopes.includes(scope));
@@ -106,14 +107,27 @@ async function answer(tools: Tools, message: Message, context: Context, call: Ca
 }
 
 /** The result of a tool. So is its error: the assistant reads it and can do better. */
-async function contentOf(tool: Tool, context: Context, call: ToolCall, given: unknown) {
+async function contentOf(
+  tool: Tool,
+  context: Context,
+  call: Call,
+  message: Message,
+  session: string | undefined,
+) {
   const content = (isError: boolean, ...texts: readonly string[]) => ({
     content: texts.map((text) => ({ type: "text", text })),
     isError,
   });
   if (!call.caller.scopes.includes(tool.scope)) return content(true, missingScope(tool.scope));
   try {
-    return content(false, await tool.run(context, call, argumentsOf(tool, given)));
+    const { idempotencyKey, ...given } = argumentsOf(tool, message.params.arguments);
+    // The session of the connection is that of its changes.
+    const isOfSession = session !== undefined && "session" in tool.inputSchema.properties!;
+    const fields = isOfSession ? { session, ...given } : given;
+    const reply = await tool.run(context, call, fields, keyOf(idempotencyKey, call, message, session));
+    const text = await new Response(reply.body).text();
+    if (!reply.errorCode) return content(false, text);
+    throw new ServiceError(reply.errorCode, JSON.parse(text).message);
   } catch (error) {
     // The store is unavailable, or this is a bug: the pipeline answers, logs and counts it.
     if (!(error instanceof ServiceError) || error.code === "unavailable") throw error;
@@ -122,4 +136,23 @@ async function contentOf(tool: Tool, context: Context, call: ToolCall, given: un
     if (error instanceof FailedLines) texts.push(JSON.stringify({ details: error.details }));
     return content(true, ...texts);
   }
+}
+
+/**
+ * The idempotency key of a call: the argument, or the header. In a session, a message with the same id is
+ * the same message. Neither text can be a key that a client gives, which has no line breaks.
+ */
+function keyOf(
+  given: unknown,
+  { request }: Call,
+  { id, isOneOfMany }: Message,
+  session: string | undefined,
+): string | undefined {
+  if (given !== undefined) {
+    if (typeof given === "string" && /^[ -~]{1,255}$/.test(given)) return given;
+    throw new InvalidField("idempotencyKey", "must have 1 to 255 printable ASCII characters");
+  }
+  const sent = idempotencyKeyIn(request);
+  if (sent !== undefined) return isOneOfMany ? `${sent}\n${JSON.stringify(id)}` : sent;
+  return session === undefined ? undefined : `${session}\n${JSON.stringify(id)}`;
 }

@@ -63,6 +63,10 @@ export const invalidUtf8 = "The body is not valid UTF-8.";
 export const connectionClosed =
   "The connection was closed before the request was handled. Nothing was changed.";
 
+export function bodyTooLate(seconds: number): string {
+  return `The body did not arrive within ${seconds} seconds.`;
+}
+
 export const incompleteBody = "The body is incomplete.";
 
 export function missingScope(scope: GrantedScope): string {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { invalidRequest, ServiceError } from "../../domain/running/errors.ts";
+import { invalidRequest, ServiceError, unavailable } from "../../domain/running/errors.ts";
 import * as messages from "./error-messages.ts";
 
 /** A request from Bun's router, with its path parameters. */
@@ -42,6 +42,8 @@ export interface BodyRule {
   /** The values of `Content-Type` that are accepted, in lower case. */
   readonly mediaTypes: readonly string[];
   readonly bytesMax: number;
+  /** Whether the operation can do without a body. */
+  readonly isOptional?: true;
 }
 
 /** What a reader needs to know of an operation. */
@@ -60,19 +62,18 @@ export class UnsupportedEncoding extends ServiceError {
 }
 
 /**
- * Reads the text of a JSON body. The operation's rule gives its media types and its size. Like all readers
- * here, it ends only when the parser has accepted the end of the body.
+ * Bodies must arrive within this time. A client that trickles could otherwise hold any number of them, each
+ * for days. The rate limit of a key then also bounds how many of its bodies are under way.
  */
-export function readJsonText(request: Request, operation: Reading): Promise<string> {
-  return readText(request, operation, true);
-}
+const textMsMax = 60_000;
+const fileMsMax = 600_000;
 
-/** The same, for an operation that does not need a body. Returns an empty string if there is none. */
-export function readOptionalText(request: Request, operation: Reading): Promise<string> {
-  return readText(request, operation, false);
-}
-
-async function readText(request: Request, operation: Reading, isRequired: boolean) {
+/**
+ * Reads the text of a JSON body. The operation's rule gives its media types and its size. Returns an empty
+ * string if there is none, and none is required. Like all readers here, it ends only when the parser has
+ * accepted the end of the body.
+ */
+export async function readJsonText(request: Request, operation: Reading): Promise<string> {
   const { body: rule } = operation;
   if (!rule) throw new Error(`operation ${operation.id} declares no body`);
   const type = request.headers.get("content-type");
@@ -88,14 +89,14 @@ async function readText(request: Request, operation: Reading, isRequired: boolea
   const { signal } = request;
   let bytes: Uint8Array;
   try {
-    bytes = await readBytes(request, rule.bytesMax);
+    bytes = await inTime(readBytes(request, rule.bytesMax));
   } catch (error) {
     if (error instanceof ServiceError) throw error;
     throw invalidRequest(messages.incompleteBody);
   }
   await untilTurnEnds();
   assertAccepted(signal);
-  if (isRequired && bytes.length === 0) throw invalidRequest(messages.bodyRequired);
+  if (!rule.isOptional && bytes.length === 0) throw invalidRequest(messages.bodyRequired);
   try {
     return decoder.decode(bytes);
   } catch {
@@ -105,16 +106,22 @@ async function readText(request: Request, operation: Reading, isRequired: boolea
 
 /**
  * Reads a body of any media type as it arrives, no faster than the caller takes it. Throws if it is too
- * large or does not arrive completely.
+ * large or does not arrive completely, and when `stopping` is aborted.
  */
 export async function* readChunks(
   request: Request,
   bytesMax: number,
+  stopping: AbortSignal,
 ): AsyncGenerator<Uint8Array, void> {
   rejectCompressed(request);
   rejectLonger(request, bytesMax);
   try {
-    yield* boundedChunks(request, bytesMax);
+    // The server closes connections that are silent, so chunks arrive until the time is over.
+    const endsAt = performance.now() + fileMsMax;
+    for await (const chunk of untilStopped(boundedChunks(request, bytesMax), stopping)) {
+      if (performance.now() > endsAt) throw late(fileMsMax);
+      yield chunk;
+    }
     await untilAccepted(request);
   } catch (error) {
     if (error instanceof ServiceError) throw error;
@@ -143,6 +150,36 @@ function isAccepted(contentType: string, { mediaTypes }: BodyRule): boolean {
 function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
   if (request.headers.has("content-length")) return request.bytes();
   return Array.fromAsync(boundedChunks(request, bytesMax)).then(Buffer.concat);
+}
+
+/** The same chunks. Throws when the service stops, even if no more of them arrive. */
+async function* untilStopped(
+  chunks: AsyncGenerator<Uint8Array, void>,
+  stopping: AbortSignal,
+): AsyncGenerator<Uint8Array, void> {
+  for (;;) {
+    const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<Uint8Array, void>>();
+    const stop = () => reject(unavailable("stopping"));
+    if (stopping.aborted) stop();
+    // Removed after each chunk: the signal lives as long as the service, and would keep them in memory.
+    stopping.addEventListener("abort", stop, { once: true });
+    chunks.next().then(resolve, reject);
+    const next = await promise.finally(() => stopping.removeEventListener("abort", stop));
+    if (next.done) return;
+    yield next.value;
+  }
+}
+
+/** Resolves or rejects as `work` does, or rejects when the time of a body is over. */
+function inTime<T>(work: Promise<T>): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const timer = setTimeout(() => reject(late(textMsMax)), textMsMax);
+  work.then(resolve, reject).finally(() => clearTimeout(timer));
+  return promise;
+}
+
+function late(ms: number): ServiceError {
+  return invalidRequest(messages.bodyTooLate(ms / 1_000));
 }
 
 /** Counts the bytes of a body whose length may not be declared, to stop as soon as there are too many. */

@@ -8,7 +8,7 @@ import {
 import * as messages from "../messages/error-messages.ts";
 import { errorReply } from "../messages/errors.ts";
 import type { Reply } from "../messages/reply.ts";
-import type { Authenticator } from "./surface.ts";
+import type { Authenticator } from "./authenticator.ts";
 
 const bearer = /^Bearer +([!-~]+) *$/i;
 

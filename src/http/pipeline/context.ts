@@ -1,4 +1,4 @@
-import type { ImportRunner } from "../../domain/catalogue/import-runs.ts";
+import type { LongWork } from "../../domain/catalogue/import-runs.ts";
 import type { Environment } from "../../domain/keys/keys.ts";
 import type { FindUsage } from "../../domain/keys/lifecycle.ts";
 import type { ServiceState } from "../../domain/operations/attention.ts";
@@ -13,6 +13,7 @@ import type { Feed } from "../feed/feed.ts";
 import type { ListBodies } from "../list/body.ts";
 import type { ListEncodings } from "../list/encodings.ts";
 import type { InventoryList } from "../list/list.ts";
+import type { Places } from "../snapshots/places.ts";
 import type { SnapshotResponses } from "../snapshots/responses.ts";
 
 /** Everything that operations use: the shop, the list as bytes, long responses, the feed, and more. */
@@ -45,7 +46,11 @@ export interface AdminParts {
   certificateExpiresAt(): number | undefined;
   /** The acknowledged rows that the store lacked at its start, if that was accepted. */
   readonly lostRows: ServiceState["lostRows"];
-  readonly imports: ImportRunner;
+  readonly work: LongWork;
+  /** Places for what takes long. Callers take turns, and none can have all. */
+  readonly places: { readonly uploads: Places; readonly work: Places };
+  /** Aborted when the service stops. */
+  readonly stopping: AbortSignal;
   readonly backups: BackupView;
   /** Which addresses the webhooks of this service may have. */
   readonly webhookUrls: Pick<WebhookSender, "checkUrl">;

@@ -10,6 +10,8 @@ interface Waiting {
   readonly enter: () => void;
 }
 
+export type Places = ReturnType<typeof createPlaces>;
+
 /**
  * A bounded number of places, and of requests that wait for one. A key may have about half of
  * them, and fewer while other keys have some. Keys take turns. Operators wait in a queue of their own, and

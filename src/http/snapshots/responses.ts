@@ -101,33 +101,42 @@ export function createSnapshotResponses(
     } as unknown as UnderlyingDefaultSource<Uint8Array>);
   }
 
-  return {
-    /**
-     * Waits for its turn, prepares a body and returns it as a stream. Preparing must end when the
-     * signal is aborted: the client is gone, or it took too long. Throws `unavailable` if too many
-     * requests wait, of this key or of all. For HEAD, prepares nothing.
-     */
-    async open(call: SnapshotCall, prepare: Prepare): Promise<ReadableStream<Uint8Array>> {
-      const { caller, request } = call;
-      // With null the server would send `Content-Length: 0`.
-      if (request.method === "HEAD") return new ReadableStream();
-      const stopping = new AbortController();
-      const stop = () => stopping.abort();
-      const timer = setTimeout(stop, bounds.timeoutMs);
-      request.signal.addEventListener("abort", stop);
+  /**
+   * Waits for its turn and prepares something. That must end when the signal is aborted: the client is gone,
+   * or it took too long. Throws `unavailable` if too many requests wait, of this key or of all.
+   */
+  async function prepare<T>(
+    { caller, request }: SnapshotCall,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const stopping = new AbortController();
+    const stop = () => stopping.abort();
+    const timer = setTimeout(stop, bounds.timeoutMs);
+    request.signal.addEventListener("abort", stop);
+    try {
+      const leave = await places.enter(caller, stopping.signal);
       try {
-        const leave = await places.enter(caller, stopping.signal);
-        try {
-          const body = await prepare(stopping.signal);
-          await waitForPlace(caller, stopping.signal);
-          return stream(body, call);
-        } finally {
-          leave();
-        }
+        return await work(stopping.signal);
       } finally {
-        clearTimeout(timer);
-        request.signal.removeEventListener("abort", stop);
+        leave();
       }
+    } finally {
+      clearTimeout(timer);
+      request.signal.removeEventListener("abort", stop);
+    }
+  }
+
+  return {
+    prepare,
+    /** Prepares a body, and returns it as a stream. For HEAD, prepares nothing. */
+    async open(call: SnapshotCall, work: Prepare): Promise<ReadableStream<Uint8Array>> {
+      // With null the server would send `Content-Length: 0`.
+      if (call.request.method === "HEAD") return new ReadableStream();
+      return prepare(call, async (signal) => {
+        const body = await work(signal);
+        await waitForPlace(call.caller, signal);
+        return stream(body, call);
+      });
     },
   };
 }

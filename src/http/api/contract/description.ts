@@ -301,6 +301,7 @@ function describeErrors(
     ]),
   );
   const hasDetails = codes.some((code) => contract.details?.[code]);
+  const withDetails = codes.includes("idempotency_conflict") ? "MadeError" : "BatchError";
   const errorHeaders = described.flatMap((error) => error.headers ?? []);
   return {
     description: descriptions.join("\n\n"),
@@ -308,7 +309,7 @@ function describeErrors(
     headers: headerReferences([...commonHeaders, "Cache-Control", ...errorHeaders, ...shared]),
     content: {
       "application/json": {
-        schema: reference("schemas", hasDetails ? "BatchError" : "Error"),
+        schema: reference("schemas", hasDetails ? withDetails : "Error"),
         examples: Object.fromEntries(examples),
       },
     },

@@ -2,7 +2,7 @@ import { lastOwner } from "../../../domain/keys/store.ts";
 import { petNotFound } from "../../../domain/ledger/inventory.ts";
 import { rejectedMax } from "../../../domain/ledger/ledger.ts";
 import { type ErrorCode, unavailableMessages } from "../../../domain/running/errors.ts";
-import { keyReused } from "../../../domain/shop/shop.ts";
+import { keyReused } from "../../../domain/ledger/changes.ts";
 import { changesMax } from "../../../domain/values/bounds.ts";
 import * as messages from "../../messages/error-messages.ts";
 import { statusOf } from "../../messages/errors.ts";
@@ -67,6 +67,10 @@ export const errors = {
     description: "No other owner's key is valid for as long as this one. Nothing was changed.",
     examples: { last_owner: lastOwner },
   },
+  idempotency_conflict: {
+    description:
+      "A request with this `Idempotency-Key` was made before. Nothing was made again. `details` has the ID of what the first request has made. Without it, that request is under way, or its outcome is not known.",
+  },
   idempotency_key_reused: {
     description:
       "The `Idempotency-Key` belongs to an earlier request with another method, path or body. Nothing was changed. Use a new key for every new request.",
@@ -119,9 +123,6 @@ export type DescribedCode = keyof typeof errors;
 export const unlistedErrors = {
   method_not_allowed: {
     description: "The path does not support this method. `Allow` lists the supported methods.",
-  },
-  idempotency_conflict: {
-    description: "Reserved for a later version. The service does not send it.",
   },
 } as const satisfies Partial<Record<ErrorCode, Pick<ErrorDescription, "description">>>;
 
