@@ -107,7 +107,8 @@ test("a whole store is copied from SQLite to PostgreSQL and back, with the same 
   expect(there.err).toBe("");
   expect(there.out).toContain(
     `3 pets, 3 inventory, 5 ledger, 0 removed_pets, 1 remembered_keys, 2 orders, 1 keys, 2
-    secrets, 1 usage, 3 epochs, 1 bans, 6 audit, 0 usage_points, 2 webhooks`.replace(/\s+/g, " "),
+    secrets, 1 usage, 3 epochs, 1 bans, 6 audit, 0 usage_points, 2 webhooks, 0
+    made`.replace(/\s+/g, " "),
   );
   const verified = await place.runHere(["verify", "--database", second]);
   expect(verified.out).toContain("No faults found");

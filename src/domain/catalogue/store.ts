@@ -5,7 +5,15 @@ import type { Batches, Imported, ImportOrigin, ImportPreview } from "./import-pr
 import type { Problems } from "./import-problems.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
 import type { PetDetails } from "./pet-fields.ts";
-import type { NamedEntry, Pet, PetCreation, PetName, PetRecord, PetRemoval } from "./pets.ts";
+import type {
+  NamedEntry,
+  Pet,
+  PetCreation,
+  PetName,
+  PetOrigin,
+  PetRecord,
+  PetRemoval,
+} from "./pets.ts";
 
 export interface CatalogueReader {
   petsAfter(petId: bigint | null, rowsMax: number): MaybePromise<readonly Pet[]>;
@@ -34,7 +42,7 @@ export interface CatalogueStore extends CatalogueReader, ImportPreview {
   readonly importPets: Import<PetRecord>;
   readonly importOrders: Import<OrderRecord>;
   /** Adds a pet with its entry, and the ledger row that creates it. */
-  createPet(pet: Pet, origin: RowOrigin): Promise<PetCreation>;
+  createPet(pet: Pet, origin: PetOrigin): Promise<PetCreation>;
   /**
    * Removes a pet with its entry, and adds the ledger row that says so. If `expectedVersion` is given,
    * the entry must be at that version. The pet's rows stay, and a pet that is created again with the
