@@ -1,11 +1,5 @@
 import { type PetDetails, valueTaken } from "../domain/catalogue/pet-fields.ts";
-import type {
-  AddedRow,
-  Pet,
-  PetCreation,
-  PetOrigin,
-  PetRemoval,
-} from "../domain/catalogue/pets.ts";
+import type { AddedRow, PetCreation, PetRemoval } from "../domain/catalogue/pets.ts";
 import type { CatalogueStore } from "../domain/catalogue/store.ts";
 import type { RowContent } from "../domain/ledger/append.ts";
 import type { RowOrigin } from "../domain/ledger/ledger.ts";
@@ -45,11 +39,10 @@ const findRemoval = "SELECT version FROM removed_pets WHERE pet_id = $1::int8";
 const noteRemoval = `INSERT INTO removed_pets (pet_id, version) VALUES ($1::int8, $2::int8)
   ON CONFLICT (pet_id) DO UPDATE SET version = excluded.version`;
 
-export function* createPet(
-  add: AddRow,
-  pet: Pet,
-  { once, ...origin }: PetOrigin,
-): Script<PetCreation> {
+export type PetArgs = Parameters<CatalogueStore["createPet"]>;
+
+export function* createPet(add: AddRow, ...[pet, by]: PetArgs): Script<PetCreation> {
+  const { once, ...origin } = by;
   const { petId, quantity, status } = pet;
   const existing = yield* run("SELECT 1 FROM pets WHERE pet_id = $1::int8", [petId]);
   if (existing.length > 0) return { kind: "exists" };

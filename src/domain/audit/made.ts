@@ -14,9 +14,6 @@ export interface Made {
   readonly id: string | null;
 }
 
-/** The message of `idempotency_conflict` for a change of which nothing is stored. */
-export const madeBefore = "The idempotency key belongs to a request that was received before.";
-
 export interface MadeStore {
   findMade(key: string): Promise<Made | undefined>;
   /** Keeps the key of a request whose effect is outside the store, such as a file. False if the key is known. */

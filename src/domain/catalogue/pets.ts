@@ -1,6 +1,5 @@
-import type { Actor } from "../audit/audit.ts";
 import type { Entry, Stock } from "../ledger/inventory.ts";
-import type { LedgerRow, RowOrigin } from "../ledger/ledger.ts";
+import type { LedgerRow } from "../ledger/ledger.ts";
 import type { PetDetails } from "./pet-fields.ts";
 
 /** A pet of the catalogue, with the quantity and status of its inventory entry. */
@@ -12,9 +11,6 @@ export interface Pet extends PetDetails, Stock {
 export type PetName = Pick<Pet, "petId" | "name" | "category" | "barcode" | "lowStockAt">;
 
 export interface NamedEntry extends Entry, PetName {}
-
-/** Who creates a pet. The ledger row has all but the idempotency key. */
-export type PetOrigin = RowOrigin & Pick<Actor, "once">;
 
 /** A row that was added to the ledger, and the epoch in which it was. */
 export interface AddedRow {

@@ -1,19 +1,11 @@
-import type { AuditEntry } from "../audit/audit.ts";
+import type { Actor, AuditEntry } from "../audit/audit.ts";
 import type { RowOrigin } from "../ledger/ledger.ts";
 import type { MaybePromise } from "../running/clock.ts";
 import type { Batches, Imported, ImportOrigin, ImportPreview } from "./import-preview.ts";
 import type { Problems } from "./import-problems.ts";
 import type { Order, OrderPage, OrderRecord } from "./orders.ts";
 import type { PetDetails } from "./pet-fields.ts";
-import type {
-  NamedEntry,
-  Pet,
-  PetCreation,
-  PetName,
-  PetOrigin,
-  PetRecord,
-  PetRemoval,
-} from "./pets.ts";
+import type { NamedEntry, Pet, PetCreation, PetName, PetRecord, PetRemoval } from "./pets.ts";
 
 export interface CatalogueReader {
   petsAfter(petId: bigint | null, rowsMax: number): MaybePromise<readonly Pet[]>;
@@ -41,8 +33,8 @@ export interface CatalogueStore extends CatalogueReader, ImportPreview {
    */
   readonly importPets: Import<PetRecord>;
   readonly importOrders: Import<OrderRecord>;
-  /** Adds a pet with its entry, and the ledger row that creates it. */
-  createPet(pet: Pet, origin: PetOrigin): Promise<PetCreation>;
+  /** Adds a pet with its entry, and the ledger row that creates it, which has no idempotency key. */
+  createPet(pet: Pet, origin: RowOrigin & Pick<Actor, "once">): Promise<PetCreation>;
   /**
    * Removes a pet with its entry, and adds the ledger row that says so. If `expectedVersion` is given,
    * the entry must be at that version. The pet's rows stay, and a pet that is created again with the

@@ -20,9 +20,9 @@ export function expiredBefore(now: number, tip: Pick<Tip, "at">, reachMs: number
   return Math.min(now, tip.at) - reachMs - marginMs;
 }
 
-/** Deletes the keys of requests that made something else than rows of the ledger. */
-interface MadePruning {
-  pruneMade(before: number, rowsMax: number): Promise<number>;
+interface KeptParts extends Pick<LedgerParts, "idempotency" | "history"> {
+  /** The keys of requests that made something else than rows of the ledger. */
+  readonly made: { pruneMade(before: number, rowsMax: number): Promise<number> };
 }
 
 /**
@@ -30,11 +30,7 @@ interface MadePruning {
  * stored.
  */
 export function keepIdempotencyKeys(
-  {
-    idempotency: store,
-    history,
-    made,
-  }: Pick<LedgerParts, "idempotency" | "history"> & { readonly made: MadePruning },
+  { idempotency: store, history, made }: KeptParts,
   clock: Clock,
   /** How old keys that are kept may be. */
   reachMs: () => number,

@@ -54,11 +54,9 @@ export function addLaterRows(
       const isNext = isLinked && own === hashText(hash, storedText(row));
       if (!isNext) problem = `row ${seq + 1} of ${name} is missing or does not continue row ${seq}`;
       else if (!known.has(row[8])) newKeys.add(row[8]);
-      if (!isNext) return false;
-      [seq, hash] = [seq + 1, own];
-      if (row[7] === "import" || row[7] === "undo") madeIds.add(row[9]);
-      else if (row[2] === null) madeIds.add(`${row[1]}`);
-      return true;
+      if (isNext) [seq, hash] = [seq + 1, own];
+      if (isNext && row[7] !== "api") madeIds.add(row[9]).add(`${row[1]}`);
+      return isNext;
     }
 
     const wanted: Record<string, (row: StoredRow) => boolean> = {
