@@ -163,6 +163,8 @@ function rowsFrom(
 
   return async function* (name) {
     const at = inFile.findIndex((table) => table.name === name);
+    // A table that an earlier version did not have.
+    if (at === -1) return;
     if (tablesRead > at) throw new Error(`table ${name} was read before`);
     // Tables that nobody wants are checked too.
     while (tablesRead < at) for await (const _ of readTable(inFile[tablesRead]!));

@@ -18,10 +18,14 @@ export const backupTables: readonly BackupTable[] = tables.map(toBackupTable);
 const chain = toBackupTable({ name: "chain", columns: "id, from_seq, hash" });
 const afterChain = "remembered_keys";
 
+/** Not in backups of 0.15.0 to 0.17.0. */
+const addedTable = "made";
+
 /** The tables that a backup with these row counts must have, in order. */
 export function tablesFor(rows: Readonly<Record<string, number>>): readonly BackupTable[] {
-  if (!(chain.name in rows)) return backupTables;
-  return backupTables.flatMap((table) => (table.name === afterChain ? [chain, table] : [table]));
+  const known = backupTables.filter(({ name }) => name !== addedTable || name in rows);
+  if (!(chain.name in rows)) return known;
+  return known.flatMap((table) => (table.name === afterChain ? [chain, table] : [table]));
 }
 
 function toBackupTable({

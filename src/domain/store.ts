@@ -1,4 +1,5 @@
 import type { AuditStore } from "./audit/audit.ts";
+import type { MadeStore } from "./audit/made.ts";
 import type { StocktakeStore } from "./catalogue/stocktakes.ts";
 import type { CatalogueStore } from "./catalogue/store.ts";
 import type { KeyStore, SessionStore } from "./keys/store.ts";
@@ -30,6 +31,7 @@ export interface Store extends LedgerParts {
   readonly maintenance: MaintenanceStore;
   readonly stocktakes: StocktakeStore;
   readonly audit: AuditStore;
+  readonly made: MadeStore;
   readonly transfer: TransferStore;
   close(): Promise<void>;
 }

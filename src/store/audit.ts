@@ -1,5 +1,6 @@
 import type { AuditAction, AuditEntry, AuditRow, AuditStore } from "../domain/audit/audit.ts";
 import { seqMax } from "../domain/ledger/ledger.ts";
+import { remember } from "./made.ts";
 import type { Row } from "./rows.ts";
 import { type Dialect, readAll, run, type Script, type ScriptsOf } from "./statements.ts";
 
@@ -22,8 +23,9 @@ export const auditReads: ScriptsOf<AuditStore, "listEntries"> = {
   },
 };
 
-/** Records a change in the audit log, in the same transaction. */
+/** Records a change in the audit log, in the same transaction, and what its request has made. */
 export function* note({ addEntry }: Dialect, entry: AuditEntry): Script<void> {
+  yield* remember(entry.once, entry.target ?? entry.requestId, entry.at);
   yield* run(addEntry, auditValues(entry));
 }
 

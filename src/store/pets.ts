@@ -1,10 +1,11 @@
 import { type PetDetails, valueTaken } from "../domain/catalogue/pet-fields.ts";
-import type { AddedRow, Pet, PetCreation, PetRemoval } from "../domain/catalogue/pets.ts";
+import type { AddedRow, PetCreation, PetRemoval } from "../domain/catalogue/pets.ts";
 import type { CatalogueStore } from "../domain/catalogue/store.ts";
 import type { RowContent } from "../domain/ledger/append.ts";
 import type { RowOrigin } from "../domain/ledger/ledger.ts";
 import { ServiceError } from "../domain/running/errors.ts";
 import { note } from "./audit.ts";
+import { remember } from "./made.ts";
 import {
   detailColumns,
   detailTypes,
@@ -38,7 +39,10 @@ const findRemoval = "SELECT version FROM removed_pets WHERE pet_id = $1::int8";
 const noteRemoval = `INSERT INTO removed_pets (pet_id, version) VALUES ($1::int8, $2::int8)
   ON CONFLICT (pet_id) DO UPDATE SET version = excluded.version`;
 
-export function* createPet(add: AddRow, pet: Pet, origin: RowOrigin): Script<PetCreation> {
+export type PetArgs = Parameters<CatalogueStore["createPet"]>;
+
+export function* createPet(add: AddRow, ...[pet, by]: PetArgs): Script<PetCreation> {
+  const { once, ...origin } = by;
   const { petId, quantity, status } = pet;
   const existing = yield* run("SELECT 1 FROM pets WHERE pet_id = $1::int8", [petId]);
   if (existing.length > 0) return { kind: "exists" };
@@ -48,6 +52,7 @@ export function* createPet(add: AddRow, pet: Pet, origin: RowOrigin): Script<Pet
   const after = { quantity, status };
   const added = yield* add({ petId, before: null, after, previous, ...origin });
   yield* run(insertEntry, [petId, quantity, status, added.row.seq]);
+  yield* remember(once, `${petId}`, added.row.at);
   return { kind: "created", ...added };
 }
 

@@ -6,7 +6,7 @@ import { ServiceError } from "../domain/running/errors.ts";
  * The number of the schema, the same on both engines. It grows with every change of a schema. Versions
  * before 0.17.0 numbered theirs from 1, so they take a higher number for that of a newer version.
  */
-export const schemaNumber = 100;
+export const schemaNumber = 101;
 
 /** What a CHECK constraint requires of a quantity. */
 export const isQuantity = `BETWEEN 0 AND ${quantityMax}`;

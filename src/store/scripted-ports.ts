@@ -1,5 +1,6 @@
 import { auditReads, auditWrites } from "./audit.ts";
 import { keyReads, keyWrites, secretReads } from "./keys.ts";
+import { madePruning, madeReads, madeWrites } from "./made.ts";
 import { maintenanceReads, maintenanceWrites } from "./maintenance.ts";
 import { petWrites } from "./pets.ts";
 import { requestReads, requestWrites } from "./requests.ts";
@@ -29,11 +30,12 @@ export function createScriptedPorts({ quick, reads, writes }: ScriptMethods, dia
     requests: { ...reads(requestReads), ...writes(requestWrites(dialect)) },
     maintenance: { ...reads(maintenanceReads), ...writes(maintenanceWrites) },
     stocktakes: { ...reads(stocktakeReads), ...writes(stocktakeWrites) },
+    made: { ...reads(madeReads), ...writes({ ...madeWrites, ...madePruning }) },
     audit: { ...reads(auditReads), ...writes(auditWrites(dialect)) },
   };
 }
 
-/** All writes of these ports. */
+/** All writes of these ports but those that are tried again if they fail. */
 export const scriptedWrites = (dialect: Dialect) => ({
   ...keyWrites(dialect),
   ...sessionWrites(dialect),
@@ -41,5 +43,6 @@ export const scriptedWrites = (dialect: Dialect) => ({
   ...webhookWrites(dialect),
   ...maintenanceWrites,
   ...stocktakeWrites,
+  ...madeWrites,
   ...auditWrites(dialect),
 });

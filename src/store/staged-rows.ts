@@ -16,6 +16,7 @@ import type { OrderRecord } from "../domain/catalogue/orders.ts";
 import type { PetRecord } from "../domain/catalogue/pets.ts";
 import type { Cause } from "../domain/ledger/ledger.ts";
 import { note } from "./audit.ts";
+import { remember } from "./made.ts";
 import {
   comparedFields,
   petDiffers,
@@ -203,7 +204,7 @@ export function* noteImport(
   imported: Imported,
   now: number,
 ): Script<void> {
-  if (undoAsOf !== undefined) return;
+  if (undoAsOf !== undefined) return yield* remember(actor.once, actor.requestId, now);
   yield* note(dialect, auditEntry({ actor, now }, action, null, { reason, ...imported }));
 }
 

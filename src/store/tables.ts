@@ -1,4 +1,5 @@
 import { auditColumns } from "./audit.ts";
+import { madeColumns } from "./made.ts";
 import { initialDetails, petTableColumns } from "./pet-rows.ts";
 import {
   banColumns,
@@ -55,6 +56,7 @@ export const tables: readonly Table[] = [
   { name: "usage_points", columns: pointColumns, order: "key_id, step, start" },
   // Without the lease, which belongs to a process of the other store.
   { name: "webhooks", columns: webhookColumns, order: "created_at, id" },
+  { name: "made", columns: madeColumns, order: "digest" },
 ];
 
 /** Read to verify a store, but not transferred: every store has its own head. */

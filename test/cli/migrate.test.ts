@@ -66,6 +66,7 @@ async function fill(database: string): Promise<string> {
       { ...setUnit(1n, 7, { keyId: id, requestId: "req_1" }), idempotency },
       setUnit(1n, 8, { keyId: id, requestId: "req_2" }),
     ]);
+    await store.audit.addEntry({ ...anEntry, target: "made before", once: idempotency });
     const windows = { minuteStart: 60_000, minuteCount: 4, dayStart: 0, dayCount: 9 };
     await store.usage.saveUsage([{ keyId: id, ...windows, lastUsedAt: 61_000 }]);
     const started = Date.now();
@@ -107,7 +108,8 @@ test("a whole store is copied from SQLite to PostgreSQL and back, with the same 
   expect(there.err).toBe("");
   expect(there.out).toContain(
     `3 pets, 3 inventory, 5 ledger, 0 removed_pets, 1 remembered_keys, 2 orders, 1 keys, 2
-    secrets, 1 usage, 3 epochs, 1 bans, 6 audit, 0 usage_points, 2 webhooks`.replace(/\s+/g, " "),
+    secrets, 1 usage, 3 epochs, 1 bans, 7 audit, 0 usage_points, 2 webhooks, 1
+    made`.replace(/\s+/g, " "),
   );
   const verified = await place.runHere(["verify", "--database", second]);
   expect(verified.out).toContain("No faults found");
@@ -144,6 +146,7 @@ test("a whole store is copied from SQLite to PostgreSQL and back, with the same 
       // The quantity has changed since, so a second execution would be noticed.
       const retried = await store.inventory.commit([{ ...setUnit(1n, 7), idempotency }]);
       expect(retried.rows).toEqual([]);
+      expect(await store.made.findMade(idempotency.key)).toMatchObject({ id: "made before" });
       const entry = { petId: 1n, quantity: 7, status: "available", version: 4 };
       expect(retried.outcomes).toMatchObject([
         { kind: "stored", entries: [entry], isReplayed: true },

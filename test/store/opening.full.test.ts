@@ -64,7 +64,7 @@ test("a first start without the right to create tables names the missing right a
 
 /** The tables from which a role must be able to delete. */
 const deleted =
-  "remembered_keys, checkpoint_parts, webhooks, webhook_attempts, pets, inventory, sessions, usage_points, sales, requests";
+  "remembered_keys, checkpoint_parts, webhooks, webhook_attempts, pets, inventory, sessions, usage_points, sales, requests, made";
 
 test("a start without a right on a table names the right and the table", async () => {
   const { url, guest } = await asGuest("clerk");

@@ -20,6 +20,7 @@ import { describeIdempotency } from "./store-suite/idempotency.ts";
 import { describeIdempotencyKeeping } from "./store-suite/idempotency-keeping.ts";
 import { describeImports } from "./store-suite/imports.ts";
 import { describeKeys } from "./store-suite/keys.ts";
+import { describeMade } from "./store-suite/made.ts";
 import { describeMaintenance } from "./store-suite/maintenance.ts";
 import { describeOperators } from "./store-suite/operators.ts";
 import { describePages } from "./store-suite/pages.ts";
@@ -53,6 +54,7 @@ const otherWrites: readonly Part[] = [
   describeIdempotencyKeeping,
   describeCheckpointWrites,
   describeWebhookWrites,
+  describeMade,
   describeMaintenance,
   describeOperators,
   describePets,
@@ -71,6 +73,7 @@ export const writerParts: readonly Part[] = [
   ...updates,
   describeIdempotencyKeeping,
   describeCheckpointWrites,
+  describeMade,
   describePets,
 ];
 

@@ -7,11 +7,19 @@ import { rowsExaminedMax } from "../values/bounds.ts";
  * ledger. Like the ledger, the log only grows.
  */
 
+/** A request with an idempotency key: digests of the key and of the request, 32 hexadecimal digits each. */
+export interface Once {
+  readonly key: string;
+  readonly request: string;
+}
+
 /** Who made a change. */
 export interface Actor {
   /** The id of the operator's key; null for a command. */
   readonly keyId: string | null;
   readonly requestId: string | null;
+  /** Set if the client may send the request again. What it makes is then remembered with it. */
+  readonly once?: Once | undefined;
 }
 
 /** Whoever runs commands has access to the machine, and needs no key. */
@@ -67,7 +75,7 @@ export interface AuditEntry extends Actor {
 }
 
 /** An entry as it is stored. `at` is not earlier than in the row before. */
-export interface AuditRow extends AuditEntry {
+export interface AuditRow extends Omit<AuditEntry, "once"> {
   /** Grows by one with every entry. */
   readonly seq: number;
   /** The name of the operator's key; null for a command. */
@@ -94,8 +102,8 @@ export function auditEntry(
   target: string | null,
   details: AuditEntry["details"] = {},
 ): AuditEntry {
-  const { keyId, requestId } = actor;
-  return { keyId, requestId, action, target, details, at: now };
+  const { keyId, requestId, once } = actor;
+  return { keyId, requestId, once, action, target, details, at: now };
 }
 
 /** One page of the log, the newest row first. Without a filter it is full, except the last. */

@@ -1,4 +1,4 @@
-import type { AuditEntry } from "../audit/audit.ts";
+import type { Actor, AuditEntry } from "../audit/audit.ts";
 import type { RowOrigin } from "../ledger/ledger.ts";
 import type { MaybePromise } from "../running/clock.ts";
 import type { Batches, Imported, ImportOrigin, ImportPreview } from "./import-preview.ts";
@@ -33,8 +33,8 @@ export interface CatalogueStore extends CatalogueReader, ImportPreview {
    */
   readonly importPets: Import<PetRecord>;
   readonly importOrders: Import<OrderRecord>;
-  /** Adds a pet with its entry, and the ledger row that creates it. */
-  createPet(pet: Pet, origin: RowOrigin): Promise<PetCreation>;
+  /** Adds a pet with its entry, and the ledger row that creates it, which has no idempotency key. */
+  createPet(pet: Pet, origin: RowOrigin & Pick<Actor, "once">): Promise<PetCreation>;
   /**
    * Removes a pet with its entry, and adds the ledger row that says so. If `expectedVersion` is given,
    * the entry must be at that version. The pet's rows stay, and a pet that is created again with the

@@ -20,12 +20,17 @@ export function expiredBefore(now: number, tip: Pick<Tip, "at">, reachMs: number
   return Math.min(now, tip.at) - reachMs - marginMs;
 }
 
+interface KeptParts extends Pick<LedgerParts, "idempotency" | "history"> {
+  /** The keys of requests that made something else than rows of the ledger. */
+  readonly made: { pruneMade(before: number, rowsMax: number): Promise<number> };
+}
+
 /**
  * Reads the stored keys into memory. Deletes expired ones in small steps, between which updates are
  * stored.
  */
 export function keepIdempotencyKeys(
-  { idempotency: store, history }: Pick<LedgerParts, "idempotency" | "history">,
+  { idempotency: store, history, made }: KeptParts,
   clock: Clock,
   /** How old keys that are kept may be. */
   reachMs: () => number,
@@ -41,6 +46,7 @@ export function keepIdempotencyKeys(
     await prepare();
     const before = expiredBefore(clock.now(), await history.readTip(), reachMs());
     while (!isStopped && (await store.prune(before, commitsAtOnce)) === commitsAtOnce);
+    while (!isStopped && (await made.pruneMade(before, commitsAtOnce)) === commitsAtOnce);
   };
   const stop = every(everyMs, "reading and deleting idempotency keys", log, whileAvailable(prune));
   const firstAttempt = whileAvailable(prepare)().catch((error: unknown) =>

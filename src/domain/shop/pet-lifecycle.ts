@@ -51,7 +51,8 @@ export async function removePet(
   reason: string | null,
 ): Promise<{ readonly current: Entry } | undefined> {
   checkReason(reason);
-  const origin = { cause: "console", ...actor, reason } as const;
+  const { keyId, requestId } = actor;
+  const origin = { cause: "console", keyId, requestId, reason } as const;
   const removed = await shop.store.catalogue.removePet(petId, expectedVersion, origin);
   if (removed.kind === "not_found") throw new ServiceError("not_found", petNotFound);
   if (removed.kind === "mismatch") return { current: removed.current };

@@ -17,7 +17,7 @@ const exampleService = {
   version: "0.17.0",
   environment: "production",
   engine: "SQLite",
-  schema: 100,
+  schema: 101,
   startedAt: "2026-11-15T20:00:00.000Z",
   now: exampleTime,
   ledger: { seq: 1207, hash: "0".repeat(64), at: exampleTime },

@@ -57,15 +57,15 @@ const neededRights = {
   SELECT: `store pets inventory ledger ledger_end remembered_keys orders keys secrets counts
     standings bans epochs checkpoints checkpoint_parts checkpoint_writer webhooks webhook_attempts
     maintenance audit audit_end sessions usage_points removed_pets
-    sales sales_end stocktakes requests requests_end`,
+    sales sales_end stocktakes requests requests_end made`,
   INSERT: `pets inventory ledger remembered_keys orders keys secrets counts standings bans epochs
     checkpoints checkpoint_parts webhooks webhook_attempts maintenance audit sessions usage_points
-    removed_pets sales stocktakes requests`,
+    removed_pets sales stocktakes requests made`,
   UPDATE: `store pets inventory ledger_end orders keys secrets counts standings bans
     checkpoint_writer webhooks maintenance audit_end usage_points removed_pets sales
-    sales_end stocktakes requests_end`,
+    sales_end stocktakes requests_end made`,
   DELETE: `pets inventory remembered_keys checkpoint_parts webhooks webhook_attempts sessions
-    usage_points sales requests`,
+    usage_points sales requests made`,
   // Every role has this right unless an administrator has revoked it.
   EXECUTE: `petstore_stock petstore_entry petstore_rows petstore_seq_at petstore_pet_rows
     petstore_pet_row_before petstore_take petstore_give_back petstore_set_quantities

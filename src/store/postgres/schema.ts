@@ -301,6 +301,15 @@ export const schema = `
   CREATE TRIGGER audit_rows_stay BEFORE DELETE OR UPDATE OR TRUNCATE ON audit
   FOR EACH STATEMENT EXECUTE FUNCTION petstore_refuse('audit rows are never changed or deleted');
 
+  -- What requests with an idempotency key have made, besides rows of the ledger.
+  CREATE TABLE made (
+    digest  text COLLATE "C" PRIMARY KEY CHECK (length(digest) = 32),
+    request text COLLATE "C" NOT NULL CHECK (length(request) = 32),
+    id      text CHECK (id <> ''),
+    at      int8 NOT NULL CHECK (at ${isTime})
+  );
+  CREATE INDEX made_by_time ON made (at);
+
   -- When each task of maintenance, such as a backup, was last started, and how it ended.
   CREATE TABLE maintenance (
     task         text PRIMARY KEY,

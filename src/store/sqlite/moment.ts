@@ -24,8 +24,8 @@ const addLostKeys = (fromSeq: number) => `
 
 /**
  * Adds the rows of a later ledger that continue this one: each must have the hash of its content and of
- * the row before it. With them comes what they need: pets, remembered idempotency keys, the keys that
- * made them, epochs. What the store has already stays as it is. Returns why a row was not added.
+ * the row before it. With them comes what they need: pets, idempotency keys of their requests, the keys
+ * that made them, epochs. What the store has already stays as it is. Returns why a row was not added.
  */
 export function addLaterRows(
   path: string,
@@ -38,6 +38,8 @@ export function addLaterRows(
     const start = toTip(database.query(`SELECT ${tipColumns} FROM head`).values()[0]!);
     const known = new Set<unknown>(database.query("SELECT id FROM keys").values().flat());
     const newKeys = new Set<unknown>();
+    /** The ids of pets, imports and undos, by which the idempotency keys of their requests are found. */
+    const madeIds = new Set<unknown>();
     let { seq, hash } = start;
     let isJoined = seq === 0;
     let problem: string | undefined;
@@ -53,6 +55,7 @@ export function addLaterRows(
       if (!isNext) problem = `row ${seq + 1} of ${name} is missing or does not continue row ${seq}`;
       else if (!known.has(row[8])) newKeys.add(row[8]);
       if (isNext) [seq, hash] = [seq + 1, own];
+      if (isNext && row[7] !== "api") madeIds.add(row[9]).add(`${row[1]}`);
       return isNext;
     }
 
@@ -63,6 +66,7 @@ export function addLaterRows(
       keys: ([id]) => newKeys.has(id),
       secrets: ([, id]) => newKeys.has(id),
       epochs: ([, , from]) => Number(from) >= start.seq,
+      made: ([, , id]) => id !== null && (madeIds.has(id) || newKeys.has(id)),
     };
     for (const table of tables.filter((one) => one.name in wanted)) {
       const barcodeAt = table.columns.split(", ").indexOf("barcode");
@@ -97,6 +101,9 @@ const asOfRow = (seq: number) => `
   CREATE TEMP VIEW ledger AS SELECT * FROM main.ledger WHERE seq <= ${seq};
   CREATE TEMP VIEW remembered_keys AS SELECT * FROM main.remembered_keys AS kept
     WHERE at IS (SELECT at FROM ledger WHERE ledger.seq = kept.seq);
+  CREATE TEMP VIEW made AS SELECT * FROM main.made WHERE id IS NULL OR id NOT IN (
+    SELECT request_id FROM main.ledger WHERE seq > ${seq} AND request_id > '' UNION
+    SELECT CAST(pet_id AS TEXT) FROM main.ledger WHERE seq > ${seq} AND quantity_before IS NULL);
   CREATE TEMP VIEW epochs AS SELECT * FROM main.epochs
     WHERE from_seq <= ${seq} AND epoch <> (SELECT epoch FROM head);
   CREATE TEMP TABLE webhooks AS SELECT * FROM main.webhooks;
@@ -116,8 +123,8 @@ const addNamelessPets = `INSERT INTO main.pets (pet_id, name, tags, photo_urls)
 
 /**
  * Passes on the rows of a store as row `seq` left it: its ledger ends there. Stock, removals, remembered
- * keys and epochs are as they were, everything else is as it is. Returns the number of pets whose name is
- * lost.
+ * keys and epochs are as they were, everything else is as it is. A request that made a pet, an import or an
+ * undo that is gone may be sent again. Returns the number of pets whose name is lost.
  */
 export function readAsOf(
   path: string,

@@ -1,7 +1,6 @@
 import type { Database } from "bun:sqlite";
-import type { Pet } from "../../domain/catalogue/pets.ts";
 import type { RowOrigin } from "../../domain/ledger/ledger.ts";
-import { createPet, removePet } from "../pets.ts";
+import { createPet, type PetArgs, removePet } from "../pets.ts";
 import type { LedgerWriter } from "./commit.ts";
 import { createRunner } from "./engine/scripts.ts";
 
@@ -9,7 +8,7 @@ import { createRunner } from "./engine/scripts.ts";
 export function createPetWriter(database: Database, { transact }: Pick<LedgerWriter, "transact">) {
   const run = createRunner(database);
   return {
-    createPet: (pet: Pet, origin: RowOrigin, now: number) =>
+    createPet: (pet: PetArgs[0], origin: PetArgs[1], now: number) =>
       transact(now, (add) => run(createPet(add, pet, origin))),
     removePet: (petId: bigint, version: number | undefined, origin: RowOrigin, now: number) =>
       transact(now, (add) => run(removePet(add, petId, version, origin))),

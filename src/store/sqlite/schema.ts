@@ -201,6 +201,15 @@ export const schema = `
   CREATE TRIGGER audit_rows_remain BEFORE DELETE ON audit
   BEGIN SELECT RAISE(ABORT, 'audit rows are never deleted'); END;
 
+  -- What requests with an idempotency key have made, besides rows of the ledger.
+  CREATE TABLE made (
+    digest  TEXT    PRIMARY KEY CHECK (length(digest) = 32),
+    request TEXT    NOT NULL CHECK (length(request) = 32),
+    id      TEXT    CHECK (id <> ''),
+    at      INTEGER NOT NULL CHECK (at ${isTime})
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX made_by_time ON made (at);
+
   -- When each task of maintenance, such as a backup, was last started, and how it ended.
   CREATE TABLE maintenance (
     task         TEXT    PRIMARY KEY,

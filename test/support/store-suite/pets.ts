@@ -16,14 +16,14 @@ import { testStart } from "../clock.ts";
 import { petRow } from "../pets.ts";
 import { batchesOf, type StoreSuite } from "./suite.ts";
 
-const origin: RowOrigin = {
+export const origin: RowOrigin = {
   cause: "console",
   keyId: "key_a",
   requestId: "req_1",
   reason: "a new pet",
 };
 
-function newPet(petId: bigint, fields: Partial<Pet> = {}): Pet {
+export function newPet(petId: bigint, fields: Partial<Pet> = {}): Pet {
   const initial = petFields.map(({ name, kind }) => [name, initialValues[kind]]);
   return {
     petId,

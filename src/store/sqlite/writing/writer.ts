@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import type { Unit } from "../../../domain/ledger/ledger.ts";
 import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
+import { madePruning } from "../../made.ts";
 import { requestWrites } from "../../requests.ts";
 import { salesWrites } from "../../sales.ts";
 import { scriptedWrites } from "../../scripted-ports.ts";
@@ -69,6 +70,7 @@ const repeatedWrites = {
   saveUsage,
   ...usageHistoryWrites,
   ...salesWrites,
+  ...madePruning,
   ...requestWrites(dialect),
   ...checkpointWrites,
   ...deliveryWrites,
