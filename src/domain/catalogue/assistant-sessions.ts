@@ -32,6 +32,10 @@ export function startOf(session: string): number {
 
 export const markReason = (reason: string, session: string) => `${reason} [${session}]`;
 
+/** The session that the reason of a row ends with. */
+export const sessionOfRow = ({ reason }: Pick<LedgerRow, "reason">) =>
+  /\[(ses_\w+)\]$/.exec(reason ?? "")?.[1];
+
 /** Another key cannot add rows to a session, whatever reasons it gives. */
 export function isOfSession({ keyId, reason }: LedgerRow, session: string): boolean {
   return reason?.endsWith(` [${session}]`) === true && keyId === keyOfSession(session);

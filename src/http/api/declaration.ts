@@ -9,6 +9,8 @@ export interface ApiOperation extends Operation {
   readonly tag: "Inventory" | "History" | "Pets" | "Orders";
   /** Its part of the API description. */
   readonly contract: Contract;
+  /** Reads a page of its list for an assistant. */
+  readonly readPage?: ReadPage;
 }
 
 /** What operations take from the settings of the service. */
@@ -23,8 +25,7 @@ export interface ApiSettings {
  * only reads handles its requests. What changes something gets fields from its gate.
  */
 export type Declaration = Declared & (Reading | Changing | StockUpdate);
-/** A list that assistants page has a reader of its pages. */
-export type ReadDeclaration = Declared & Reading & { readonly readPage?: ReadPage };
+export type ReadDeclaration = Declared & Reading;
 
 interface Declared extends Omit<ApiOperation, "id" | "tag" | "body" | "deprecation" | "known" | "method" | "handle"> {
   readonly body?: DeclaredBody;

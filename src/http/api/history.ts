@@ -130,6 +130,19 @@ function readRange(fields: Fields, pageRows: number) {
   };
 }
 
+const readChangesPage: ReadPage = async (context, _call, fields, limit) => {
+  const filter = readParameters(fields, { cause, keyId: key });
+  const range = { ...readRange(fields, limit), ...filter };
+  const { rows, next } = await history.listChanges(context, range);
+  return { items: rows.map(ledgerRowJson), ...nextPage("after", next) };
+};
+
+const readHistoryPage: ReadPage = async (context, { request: { signal } }, fields, limit) => {
+  const range = { ...readRange(fields, limit), signal };
+  const { rows, next } = await history.listHistory(context, readPetId(fields), range);
+  return { items: rows.map(ledgerRowJson), ...nextPage("before", next) };
+};
+
 export const listChanges: ReadDeclaration = {
   method: "GET",
   path: "/changes",
@@ -187,19 +200,6 @@ async function pageOfChanges(context: Context, call: Call): Promise<Reply> {
   const { headers, ...reply } = pageReply(call, page);
   return { ...reply, headers: { ...headers, Vary: "Accept" } };
 }
-
-const readChangesPage: ReadPage = async (context, _call, fields, limit) => {
-  const filter = readParameters(fields, { cause, keyId: key });
-  const range = { ...readRange(fields, limit), ...filter };
-  const { rows, next } = await history.listChanges(context, range);
-  return { items: rows.map(ledgerRowJson), ...nextPage("after", next) };
-};
-
-const readHistoryPage: ReadPage = async (context, { request: { signal } }, fields, limit) => {
-  const range = { ...readRange(fields, limit), signal };
-  const { rows, next } = await history.listHistory(context, readPetId(fields), range);
-  return { items: rows.map(ledgerRowJson), ...nextPage("before", next) };
-};
 
 export const listHistory: ReadDeclaration = {
   method: "GET",

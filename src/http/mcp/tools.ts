@@ -19,7 +19,7 @@ import { runUndo, sessionParameter } from "../admin/undo.ts";
 import { canonicalText, readChanges } from "../api/change-list.ts";
 import { appliedFields, changeFields, changeSchemas } from "../api/changes.ts";
 import type { Contract, Parameter } from "../api/contract/contract.ts";
-import { int64, requestObject, type Schema } from "../api/contract/schema.ts";
+import { requestObject, type Schema } from "../api/contract/schema.ts";
 import type { ApiOperation, ApiSettings } from "../api/declaration.ts";
 import { type ListPage, petPage, type ReadPage } from "../api/list-pages.ts";
 import { type ApiOperationId, apiBasePath, apiOperations } from "../api/operations.ts";
