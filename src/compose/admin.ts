@@ -16,7 +16,7 @@ export function openAdmin(
   { name: engine, limiter, lostRows }: Pick<Engine, "name" | "limiter" | "lostRows">,
   certificate: Pick<Certificate, "expiresAt"> | undefined,
   isReady: () => Promise<boolean>,
-  { backups, imports, usage }: Pick<AdminParts, "backups" | "imports" | "usage">,
+  { backups, work, usage, stopping }: Pick<AdminParts, "backups" | "work" | "usage" | "stopping">,
 ): AdminParts {
   const { environment, importBytesMax, idleTimeoutSeconds, lowStockAt } = config;
   const sender = createWebhookSender({ ...config, timeoutMs: config.webhooks.timeoutMs });
@@ -35,7 +35,8 @@ export function openAdmin(
     findUsage: limiter.findUsage,
     changeCounts: createChangeCounts(store),
     certificateExpiresAt: () => certificate?.expiresAt,
-    imports,
+    work,
+    stopping,
     backups,
     // Sooner than a silent connection is closed.
     webhookUrls: createWebhookSender({ ...config, timeoutMs: 5_000 }),

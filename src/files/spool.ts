@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { open, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ServiceError } from "../domain/running/errors.ts";
+import { ServiceError, unavailable } from "../domain/running/errors.ts";
 import { isFileError, reasonOf } from "../file-errors.ts";
 
 const chunkBytes = 65_536;
@@ -46,4 +46,30 @@ export async function spool(bytes: AsyncIterable<Uint8Array>) {
     if (!isFileError(error)) throw error;
     throw new ServiceError("unavailable", `cannot write ${path}: ${reasonOf(error)}`);
   }
+}
+
+/** The same bytes. Throws when the service stops, even if no more of them arrive. */
+export async function* untilStopped(
+  bytes: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const chunks = bytes[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await unlessStopped(chunks.next(), signal);
+    if (next.done) return;
+    yield next.value;
+  }
+}
+
+/**
+ * The same result. Rejects when the service stops. The listener ends with the work: the signal lives as
+ * long as the service, and would keep every chunk in memory.
+ */
+function unlessStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const stop = () => reject(unavailable("stopping"));
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  return promise;
 }

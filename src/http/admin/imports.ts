@@ -4,10 +4,11 @@ import {
   problemText,
 } from "../../domain/catalogue/import-problems.ts";
 import {
+  differenceJson,
   differencesListedMax,
   type ImportOutcome,
   type ImportRun,
-  type NotRun,
+  type LongWork,
 } from "../../domain/catalogue/import-runs.ts";
 import {
   fileNameCharactersMax,
@@ -19,6 +20,7 @@ import {
 } from "../../domain/catalogue/imports.ts";
 import { invalidRequest, ServiceError } from "../../domain/running/errors.ts";
 import { mapCharactersMax } from "../../domain/values/bounds.ts";
+import { spool, untilStopped } from "../../files/spool.ts";
 import { headerMapRule, ignored, parseHeaderMap } from "../../files/table.ts";
 import { json } from "../api/contract/contract.ts";
 import * as schema from "../api/contract/schema.ts";
@@ -185,15 +187,34 @@ async function importFile(
   context: Context,
   call: Call,
 ): Promise<Reply> {
-  const { imports, importBytesMax } = context.admin;
+  const { work, importBytesMax, stopping } = context.admin;
   const { request } = call;
   const run = readRun(what, columns, call);
-  const bytes = readChunks(request, importBytesMax);
-  using open = new DisposableStack();
-  // While the file arrives, a silent client is cut off as usual.
-  const waitForImport = () => void open.use(keepOpen(context, call));
-  const outcome = await imports.run(run, bytes, waitForImport, request.signal);
+  const outcome = await alone(work, "operator", async () => {
+    const bytes = untilStopped(readChunks(request, importBytesMax), stopping);
+    await using file = await spool(bytes);
+    // While the file arrives, a silent client is cut off as usual.
+    using _ = keepOpen(context, call);
+    return work.importFile(run, file.descriptor, request.signal);
+  });
   return ok(importOf(run, outcome));
+}
+
+type Maker = "operator" | "assistant";
+
+const running = new WeakMap<LongWork, Set<Maker>>();
+
+/** Does one piece of work at a time for operators, and one for assistants. */
+export async function alone<T>(work: LongWork, by: Maker, run: () => Promise<T>): Promise<T> {
+  const makers = running.get(work) ?? new Set();
+  running.set(work, makers);
+  if (makers.has(by)) throw new ServiceError("already_running", commandRunning);
+  makers.add(by);
+  try {
+    return await run();
+  } finally {
+    makers.delete(by);
+  }
 }
 
 function readRun(what: ImportRun["what"], columns: object, call: Call): ImportRun {
@@ -211,9 +232,6 @@ function readRun(what: ImportRun["what"], columns: object, call: Call): ImportRu
 /** The body of the response. Throws if nothing was imported, except after a dry run. */
 function importOf({ isDryRun: dryRun }: ImportRun, outcome: ImportOutcome) {
   switch (outcome.kind) {
-    case "running":
-    case "failed":
-      throw notRun("import", outcome);
     case "rejected": {
       const { problems, total, columns } = outcome;
       if (!dryRun) throw invalidRequest(rejectedMessage(problems, total));
@@ -223,15 +241,17 @@ function importOf({ isDryRun: dryRun }: ImportRun, outcome: ImportOutcome) {
     }
     case "imported": {
       const { counts, differences, columns } = outcome;
-      const found = differences ? { differences } : noDifferences;
-      return { dryRun, ...counts, problems: problemsOf([], 0), ...found, columns };
+      const rows = differences?.rows.map((row) => differenceJson("id", row)) ?? [];
+      const found = { differences: { total: differences?.total ?? 0, rows } };
+      return {
+        dryRun,
+        ...counts,
+        problems: problemsOf([], 0),
+        ...found,
+        columns: dryRun ? columns : [],
+      };
     }
   }
-}
-
-export function notRun(what: string, outcome: NotRun): ServiceError {
-  if (outcome.kind === "running") return new ServiceError("already_running", commandRunning);
-  return new ServiceError("unavailable", sentence(`The ${what} failed: ${outcome.reason}`));
 }
 
 const noDifferences = { differences: { total: 0, rows: [] } };
@@ -244,7 +264,7 @@ function problemsOf(problems: readonly Problem[], total: number) {
   return { total, rows, hint: format === undefined ? null : formatHint(format) };
 }
 
-/** Some rules end with a question about the file, and some reasons are sentences. */
+/** Some rules end with a question about the file. */
 function sentence(text: string): string {
   return /[.?]$/.test(text) ? text : `${text}.`;
 }

@@ -1,6 +1,6 @@
 import { sessionPattern, sessionRule } from "../../domain/catalogue/assistant-sessions.ts";
 import type { UndoRun } from "../../domain/catalogue/import-runs.ts";
-import { nothingFound, petsListedMax } from "../../domain/catalogue/undo-together.ts";
+import { nothingFound, petsListedMax, undoneJson } from "../../domain/catalogue/undo-together.ts";
 import { undoRow } from "../../domain/history/undo.ts";
 import { petNotFound } from "../../domain/ledger/inventory.ts";
 import { ledgerRowJson, seqMax, type Unit } from "../../domain/ledger/ledger.ts";
@@ -29,7 +29,7 @@ import { type AdminDeclaration, actorOf } from "./admin-declaration.ts";
 import { conflictMessage, exampleConflict } from "./conflicts.ts";
 import { exampleUndo } from "./contract/stock-schemas.ts";
 import { bodyMessages, flagField, readOptionalFields, textField } from "./fields.ts";
-import { commandRunning, dryRun, notRun } from "./imports.ts";
+import { alone, commandRunning, dryRun } from "./imports.ts";
 
 const rowNumberRule = `Path parameter 'seq' must be an integer from 1 to ${seqMax}.`;
 
@@ -242,9 +242,9 @@ export async function runUndo(
 ): Promise<string> {
   // An old request is far from the end of the ledger.
   using _ = keepOpen(context, call);
-  const outcome = await context.admin.imports.undo(run, call.request.signal);
-  if (outcome.kind !== "undone") throw notRun("undo", outcome);
-  return outcome.json;
+  const { work } = context.admin;
+  const by = run.isByAssistant ? "assistant" : "operator";
+  return undoneJson(await alone(work, by, () => work.undo(run, call.request.signal)));
 }
 
 export const undoOperations = { undoChange, undoChanges };

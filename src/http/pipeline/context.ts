@@ -1,4 +1,4 @@
-import type { ImportRunner } from "../../domain/catalogue/import-runs.ts";
+import type { LongWork } from "../../domain/catalogue/import-runs.ts";
 import type { Environment } from "../../domain/keys/keys.ts";
 import type { FindUsage } from "../../domain/keys/lifecycle.ts";
 import type { ServiceState } from "../../domain/operations/attention.ts";
@@ -45,7 +45,9 @@ export interface AdminParts {
   certificateExpiresAt(): number | undefined;
   /** The acknowledged rows that the store lacked at its start, if that was accepted. */
   readonly lostRows: ServiceState["lostRows"];
-  readonly imports: ImportRunner;
+  readonly work: LongWork;
+  /** Aborted when the service stops. */
+  readonly stopping: AbortSignal;
   readonly backups: BackupView;
   /** Which addresses the webhooks of this service may have. */
   readonly webhookUrls: Pick<WebhookSender, "checkUrl">;
