@@ -3,8 +3,8 @@ import { openAdmin } from "./compose/admin.ts";
 import { openBackups } from "./compose/backups.ts";
 import { openDeliveries } from "./compose/deliveries.ts";
 import { openFeed } from "./compose/feed.ts";
-import { openImports } from "./compose/imports.ts";
 import { listen, openTls, warnOfPlainHttp } from "./compose/listen.ts";
+import { openLongWork } from "./compose/long-work.ts";
 import { openMetrics } from "./compose/metrics.ts";
 import type { ServiceOptions } from "./compose/options.ts";
 import { isReady } from "./compose/readiness.ts";
@@ -89,13 +89,15 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   // Readiness requests at the same time share one check.
   const look = shared(() => isReady(engine, context));
   const isServing = async () => !stopping.aborted && keys.isPrepared() && (await look());
-  const [imports, backups] = [openImports(options), openBackups(options, store)];
-  opened.defer(imports.stop);
+  const work = openLongWork(options, engine.stagedWrites);
+  const backups = openBackups(options, store);
+  opened.defer(work.stop);
   opened.defer(backups.stop);
   const parts = openAdmin(options, store, engine, certificate, isServing, {
-    imports,
+    work,
     backups,
     usage,
+    stopping,
   });
   const context: Context = { ...shop, feed, requests, admin: parts };
   opened.defer(startCheckpoints({ store, log, rowsMin: config.checkpointRowsMin }).stop);
@@ -137,7 +139,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
       stop.abort();
       feed.close();
       // Either can take longer than the grace period. The requests that wait for them get 503.
-      const ended = Promise.all([imports.stop(), backups.stop()]);
+      const ended = Promise.all([work.stop(), backups.stop()]);
       await server.stop(config.drainMs, config.stopGraceMs);
       await ended;
       await context.committer.idle();

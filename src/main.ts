@@ -4,6 +4,7 @@ import { messageOf, run } from "./cli/run.ts";
 import { reasonOf } from "./file-errors.ts";
 import { currentLog, flushProcessLog } from "./log.ts";
 import { printError, ReaderGone } from "./output.ts";
+import { work } from "./work/worker.ts";
 
 let isReported = false;
 
@@ -42,7 +43,10 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 process.stderr.on("error", () => {});
 
 try {
-  const code = await run(process.argv.slice(2));
+  const words = process.argv.slice(2);
+  // Not a command: the service starts it, and sends it its work.
+  const isWork = words[0] === "work" && process.connected;
+  const code = await (isWork ? work() : run(words));
   if (!isReported) process.exitCode = code;
 } catch (error) {
   // What the log says about the failure comes first.

@@ -1,15 +1,14 @@
+import { newCommand } from "../domain/audit/audit.ts";
 import { type Undone, undoneJson, undoTogether } from "../domain/catalogue/undo-together.ts";
 import { type UndoOutcome, undoRow, undoStore } from "../domain/history/undo.ts";
 import type { Stock } from "../domain/ledger/inventory.ts";
 import { type Cause, causes, ledgerRowJson, type NamedRow } from "../domain/ledger/ledger.ts";
-import { InvalidField, invalidRequest, ServiceError } from "../domain/running/errors.ts";
+import { InvalidField, invalidRequest } from "../domain/running/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { exactInteger } from "../domain/values/json.ts";
-import { systemClock } from "../opening/engines.ts";
 import { print, printError } from "../output.ts";
 import { type FlagValues, json } from "./command.ts";
 import { parseInteger, parseOptional, parsePetId, parseTime } from "./flags.ts";
-import { actorOf, attributionFlags } from "./imports/attribution.ts";
 import { counted } from "./paragraphs.ts";
 import { storeCommand } from "./store-command.ts";
 
@@ -35,7 +34,6 @@ const undoFlags = {
   },
   reason: { placeholder: "TEXT", description: "Reason for the new rows. Default: undo of SEQ." },
   json,
-  ...attributionFlags,
 } as const;
 
 type Refusal = Exclude<UndoOutcome, { kind: "undone" | "possible" }>;
@@ -57,9 +55,7 @@ export const undoCommand = storeCommand({
     const { request, session, pet, key, from, to, cause } = flags;
     const filters = [request, session, pet, key, from, to, cause];
     const isTogether = filters.some((one) => one !== undefined);
-    const others = [flags["as-of"], flags.as, flags["request-id"]];
-    const hasOthers = isTogether || others.some((one) => one !== undefined);
-    if (text === "" ? !isTogether : hasOthers) {
+    if (text === "" ? !isTogether : isTogether || flags["as-of"] !== undefined) {
       const rule =
         "give either SEQ, or one of --request, --session, --pet, --key, --from, --to and --cause";
       throw invalidRequest(`${rule}; see petstore help undo`);
@@ -90,34 +86,25 @@ async function runTogether(
   reason: string | undefined,
 ): Promise<number> {
   const { "dry-run": isDryRun, "as-of": asOf, force } = flags;
-  try {
-    const undone = await undoTogether(
-      store,
-      {
-        requestId: flags.request,
-        session: flags.session,
-        keyId: flags.key,
-        cause: readCause(flags.cause),
-        petId: flags.pet === undefined ? undefined : parsePetId("--pet", flags.pet),
-        from: readTime("from", flags.from),
-        to: readTime("to", flags.to),
-      },
-      {
-        ...{ isDryRun, force, reason },
-        asOf: parseOptional("--as-of", asOf, 0),
-        actor: await actorOf(store.keys, flags, systemClock.now(), flags.session),
-      },
-    );
-    if (flags.json) print(undoneJson(undone));
-    else printUndone(undone, isDryRun, force);
-    return undone.undone === 0 ? 1 : 0;
-  } catch (error) {
-    // For a service, which answers with the same error.
-    if (flags.json && error instanceof ServiceError) {
-      print(JSON.stringify({ code: error.code, message: error.message }));
-    }
-    throw error;
-  }
+  const undone = await undoTogether(
+    store,
+    {
+      requestId: flags.request,
+      session: flags.session,
+      keyId: flags.key,
+      cause: readCause(flags.cause),
+      petId: flags.pet === undefined ? undefined : parsePetId("--pet", flags.pet),
+      from: readTime("from", flags.from),
+      to: readTime("to", flags.to),
+    },
+    {
+      ...{ isDryRun, force, reason, actor: newCommand() },
+      asOf: parseOptional("--as-of", asOf, 0),
+    },
+  );
+  if (flags.json) print(undoneJson(undone));
+  else printUndone(undone, isDryRun, force);
+  return undone.undone === 0 ? 1 : 0;
 }
 
 function readCause(text: string | undefined): Cause | undefined {

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants, setPriority } from "node:os";
 import type { Readable } from "node:stream";
@@ -18,10 +18,6 @@ export interface Program {
 export interface CommandOptions {
   /** Asks the process to end. */
   readonly signal: AbortSignal;
-  /** The descriptor of the file that the command reads as standard input. */
-  readonly input?: number;
-  /** Of a longer output, the end is kept. */
-  readonly outputCharactersMax?: number;
 }
 
 /** What a command wrote, and how it ended. */
@@ -36,7 +32,8 @@ export interface CommandResult {
 /** How long a process that was asked to end may take. */
 const endMs = 3_000;
 
-const defaultOutputCharactersMax = 64 * 1024;
+/** Of a longer output, the end is kept. */
+const outputCharactersMax = 64 * 1024;
 
 /**
  * Runs a command of this program as a process with low priority, so that requests come first. Resolves
@@ -45,17 +42,23 @@ const defaultOutputCharactersMax = 64 * 1024;
 export async function runCommand(
   { command: [executable, ...first], variables }: Program,
   words: readonly string[],
-  options: CommandOptions,
+  { signal }: CommandOptions,
 ): Promise<CommandResult> {
-  const { signal, input, outputCharactersMax = defaultOutputCharactersMax } = options;
   const child = spawn(executable!, [...first, ...words], {
     env: variables,
-    stdio: [input ?? "ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
-  const output = [
-    collect(child.stdout!, outputCharactersMax),
-    collect(child.stderr!, defaultOutputCharactersMax),
-  ] as const;
+  const out = collect(child.stdout!);
+  const { ended, lastLine } = await untilEnded(child, signal);
+  return { out: await out, lastLine, ended };
+}
+
+/** How a process has ended. */
+export type Ended = Omit<CommandResult, "out">;
+
+/** Gives a process low priority, and asks it to end when the signal aborts. Resolves when it has ended. */
+export async function untilEnded(child: ChildProcess, signal: AbortSignal): Promise<Ended> {
+  const err = collect(child.stderr!);
   const closed = once(child, "close");
   if (child.pid !== undefined) lowerPriority(child.pid);
   if (!signal.aborted) await Promise.race([closed, once(signal, "abort")]);
@@ -65,8 +68,7 @@ export async function runCommand(
     if ((await Promise.race([closed, late])) === "late") child.kill("SIGKILL");
   }
   const [code, killedBy] = (await closed) as [number | null, string | null];
-  const [out, err] = await Promise.all(output);
-  return { out, lastLine: lastLineOf(err), ended: code ?? killedBy ?? "an unknown signal" };
+  return { lastLine: lastLineOf(await err), ended: code ?? killedBy ?? "an unknown signal" };
 }
 
 /**
@@ -95,7 +97,7 @@ export async function runShell(command: string, signal: AbortSignal): Promise<vo
 }
 
 /** Why a command failed. */
-export function failureOf({ lastLine, ended }: CommandResult, signal: AbortSignal): Error {
+export function failureOf({ lastLine, ended }: Ended, signal: AbortSignal): Error {
   if (signal.aborted) return new Error("it took too long");
   const end = typeof ended === "number" ? `exit code ${ended}` : ended;
   return new Error(lastLine || `the process ended with ${end}`);
@@ -109,10 +111,10 @@ function lowerPriority(pid: number): void {
   }
 }
 
-async function collect(stream: Readable, charactersMax: number): Promise<string> {
+async function collect(stream: Readable): Promise<string> {
   stream.setEncoding("utf8");
   let text = "";
-  for await (const chunk of stream) text = (text + chunk).slice(-charactersMax);
+  for await (const chunk of stream) text = (text + chunk).slice(-outputCharactersMax);
   return text;
 }
 

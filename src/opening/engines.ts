@@ -20,6 +20,7 @@ import { assertStore } from "../store/sqlite/engine/existence.ts";
 import { filesOf, type StoreFiles } from "../store/sqlite/engine/files.ts";
 import type { LostRows } from "../store/sqlite/engine/mark.ts";
 import { lockForServing } from "../store/sqlite/engine/serving-lock.ts";
+import type { StagedWrites } from "../store/sqlite/ports.ts";
 import { openOrCreate } from "./creation.ts";
 import { namingFile, sqlitePath } from "./store-file.ts";
 
@@ -38,6 +39,8 @@ export interface Engine {
   /** Logs when the store is lost and back. */
   readonly states: StoreStates;
   readonly store: Store;
+  /** Applies what a process of the service has staged. On PostgreSQL, that process writes by itself. */
+  readonly stagedWrites?: StagedWrites | undefined;
   readonly limiter: Limiter;
   /** Whether other processes may serve the same store. */
   readonly isShared: boolean;
@@ -115,6 +118,7 @@ async function openSqliteEngine(
     name: "SQLite",
     states,
     store,
+    stagedWrites: store.stagedWrites,
     limiter,
     isShared: false,
     grouping: { transactionsMax: 1, overlapMin: 0, callersMax: 0, waitMsMax: 0 },

@@ -6,6 +6,7 @@ import { ServiceError } from "../domain/running/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { printError } from "../output.ts";
 import { lockForServing } from "../store/sqlite/engine/serving-lock.ts";
+import type { ServiceStaging } from "../store/sqlite/ports.ts";
 import { openOrCreate } from "./creation.ts";
 import { loadPostgres, loadSqlite } from "./engines.ts";
 import { causeOf, namingFile, sqlitePath } from "./store-file.ts";
@@ -37,9 +38,17 @@ export function openToFill(
 /** What a command does with a store. A store that is opened for reading is not changed. */
 export type Use = "reads" | "writes";
 
+/** The settings that an existing store needs. */
+export type WorkedStore = Pick<Config, "databaseUrl" | "environment" | "replicaCheck">;
+
 /** Opens a store that must exist. A wrong path would look like an empty store. */
-export function openExistingStore(config: Config, clock: Clock, use: Use): Promise<Store> {
-  return open(config, clock, { mayCreate: false, isReadOnly: use === "reads" });
+export function openExistingStore(
+  config: WorkedStore,
+  clock: Clock,
+  use: Use,
+  staging?: ServiceStaging,
+): Promise<Store> {
+  return open(config, clock, { mayCreate: false, isReadOnly: use === "reads", staging });
 }
 
 /** Same as `openExistingStore`, but returns undefined if there is no store. */
@@ -71,12 +80,13 @@ interface Opening {
   readonly isReadOnly?: boolean;
   /** Called with the full path of a new store, or with the host and the database. */
   readonly onCreated?: ((place: string) => void) | undefined;
+  readonly staging?: ServiceStaging | undefined;
 }
 
 async function open(
-  config: Config,
+  config: WorkedStore,
   clock: Clock,
-  { mayCreate, isFilled, isReadOnly, onCreated }: Opening,
+  { mayCreate, isFilled, isReadOnly, onCreated, staging }: Opening,
 ): Promise<Store> {
   const { databaseUrl, environment } = config;
   const path = sqlitePath(config);
@@ -86,7 +96,8 @@ async function open(
     const onUnseen = () => printError(unseen);
     const events = { onCreated: () => onCreated?.(path), onUnseen };
     const file = { path, environment, clock, threaded: false, isCopied };
-    return namingFile(path, () => openSqlite({ ...file, mayCreate, isReadOnly, ...events }));
+    const opening = { mayCreate, isReadOnly, staging };
+    return namingFile(path, () => openSqlite({ ...file, ...opening, ...events }));
   }
   const { createDatabase, openPostgres } = await loadPostgres();
   const database = createDatabase(databaseUrl);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { type ImportKind, orders, pets } from "../../src/cli/imports/kinds.ts";
 import { problemLine } from "../../src/cli/imports/report.ts";
 import { readConfig } from "../../src/config.ts";
+import { type ImportKind, orders, pets } from "../../src/domain/catalogue/import-kinds.ts";
 import { createProblems } from "../../src/domain/catalogue/import-problems.ts";
 import { orderRows } from "../../src/domain/catalogue/imports.ts";
 import type { ImportFormat } from "../../src/files/formats.ts";

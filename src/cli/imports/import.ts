@@ -1,5 +1,8 @@
 import { statSync } from "node:fs";
+import { basename } from "node:path";
 import { type Config, readConfig } from "../../config.ts";
+import { newCommand } from "../../domain/audit/audit.ts";
+import { type ImportKind, orders, pets } from "../../domain/catalogue/import-kinds.ts";
 import type {
   Batches,
   FoundColumn,
@@ -40,12 +43,10 @@ import { beginChange } from "../interruption.ts";
 import { createProgress } from "../progress.ts";
 import { isSpecial } from "../replacement.ts";
 import { printCreated } from "../store-command.ts";
-import { actorOf, attributionFlags, reasonOf } from "./attribution.ts";
-import { type ImportKind, orders, pets } from "./kinds.ts";
 import { printPreview } from "./preview.ts";
 import { reportProblems } from "./report.ts";
 
-/** The flags of both imports. The service gives the last three when it imports for an operator. */
+/** The flags of both imports. */
 const importFlags = {
   format: formatFlag(importFormats),
   delimiter: {
@@ -65,12 +66,6 @@ const importFlags = {
       "Maximum number of differences that --dry-run lists. Default: 50, or all with --json.",
   },
   json,
-  name: {
-    placeholder: "NAME",
-    description:
-      "Name of the file in the ledger and in the audit log. Default: that of FILE, without folders.",
-  },
-  ...attributionFlags,
 } as const;
 
 export const petsImportCommand = importCommand(pets, {
@@ -103,7 +98,6 @@ function importCommand<T>(
       const config = readConfig(settings);
       const format = formatOf(file, flags.format, importFormats);
       const differencesMax = parseOptional("--differences", flags.differences, 0);
-      const reason = reasonOf(file, flags.name);
       const problems = createProblems();
       const delimiter = parseDelimiter(flags.delimiter);
       const map = readMap(flags.map, Object.keys(kind.rows.columns));
@@ -118,8 +112,8 @@ function importCommand<T>(
         const use = flags["dry-run"] ? "reads" : "writes";
         const found = await findStore(config, systemClock, use);
         if (found) opened.defer(() => found.close());
-        const actor = await actorOf(found?.keys, flags, systemClock.now());
-        const origin = { actor, reason };
+        // Clients and receivers of webhooks see the reason, so it has no folders.
+        const origin = { actor: newCommand(), reason: `import of ${basename(file)}` };
         if (flags["dry-run"]) {
           const records = open();
           const preview = (one: ImportPreview) =>

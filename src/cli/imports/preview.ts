@@ -1,3 +1,4 @@
+import type { ImportKind } from "../../domain/catalogue/import-kinds.ts";
 import type {
   FoundColumn,
   ImportDifference,
@@ -5,14 +6,12 @@ import type {
   TakeDifferences,
 } from "../../domain/catalogue/import-preview.ts";
 import { shownValue } from "../../domain/catalogue/import-problems.ts";
+import { differenceJson } from "../../domain/catalogue/import-runs.ts";
 import { print, printable } from "../../output.ts";
 import { writeToStdout } from "../files.ts";
 import { type Column, printTable } from "../table.ts";
-import type { ImportKind } from "./kinds.ts";
 
 const differencesShownMax = 50;
-/** Where the number of differences is bounded, so is their length: a list of tags may be long. */
-const listedCharactersMax = 1_000_000;
 
 /**
  * Prints what an import would change, with at most `listedMax` differences. Unless it is given, people
@@ -57,36 +56,20 @@ async function printJson(
   listedMax: number,
   columns: readonly FoundColumn[],
 ): Promise<void> {
-  const charactersMax = listedMax === Infinity ? Infinity : listedCharactersMax;
-  let characters = 0;
   const opening = '{"dryRun":true,"differences":[';
   let separator = opening;
   let differenceCount = 0;
   const imported = await preview(async (differences) => {
-    const rows: string[] = [];
-    for (const difference of differences.slice(0, Math.max(0, listedMax - differenceCount))) {
-      if (characters > charactersMax) break;
-      const row = differenceJson(id, difference);
-      characters += row.length;
-      rows.push(row);
-    }
+    const listed = differences.slice(0, Math.max(0, listedMax - differenceCount));
     differenceCount += differences.length;
-    if (rows.length === 0) return;
+    if (listed.length === 0) return;
+    const rows = listed.map((difference) => JSON.stringify(differenceJson(id, difference)));
     await writeToStdout(`${separator}${printable(rows.join())}`);
     separator = ",";
   });
   const start = separator === opening ? opening : "";
   const end = JSON.stringify({ differenceCount, ...imported, columns });
   await writeToStdout(`${start}],${end.slice(1)}\n`);
-}
-
-function differenceJson(idName: string, { id, field, from, to }: ImportDifference): string {
-  return `{"${idName}":${id},"field":"${field}","from":${jsonOf(from)},"to":${jsonOf(to)}}`;
-}
-
-/** Ids have 64 bits, which JSON.stringify does not write. */
-function jsonOf(value: unknown): string {
-  return typeof value === "bigint" ? String(value) : JSON.stringify(value);
 }
 
 function columnsOf(id: string): readonly Column<ImportDifference>[] {
@@ -100,5 +83,5 @@ function columnsOf(id: string): readonly Column<ImportDifference>[] {
 
 function cellOf(value: unknown): string {
   if (value === null) return "-";
-  return shownValue(typeof value === "string" ? value : jsonOf(value));
+  return shownValue(typeof value === "bigint" ? String(value) : value);
 }

@@ -24,10 +24,17 @@ export function keyOfSession(session: string): string | undefined {
 /** The clock of another instance or of the database may have been behind by less than this. */
 const clockErrorMs = dayMs;
 
+const namedStart = (session: string) => Number.parseInt(session.split("_")[2]!, 36);
+
 /** All changes of a session are at this time or later. */
 export function startOf(session: string): number {
   if (keyOfSession(session) === undefined) throw new InvalidField("session", sessionRule);
-  return Math.max(0, Number.parseInt(session.split("_")[2]!, 36) - clockErrorMs);
+  return Math.max(0, namedStart(session) - clockErrorMs);
+}
+
+/** Whether a session says that it began before its key was created. No service has made such an id. */
+export function isOlderThan(session: string, createdAt: number): boolean {
+  return namedStart(session) < createdAt - clockErrorMs;
 }
 
 export const markReason = (reason: string, session: string) => `${reason} [${session}]`;

@@ -1,7 +1,8 @@
 import type { Actor } from "../audit/audit.ts";
+import { exactInteger } from "../values/json.ts";
 import type { FoundColumn, ImportDifference, Imported } from "./import-preview.ts";
 import type { Problem } from "./import-problems.ts";
-import type { Selection, TogetherOptions } from "./undo-together.ts";
+import type { Selection, TogetherOptions, Undone } from "./undo-together.ts";
 
 /** An import that the service makes for an operator. */
 export interface ImportRun {
@@ -22,7 +23,7 @@ export type ImportOutcome =
       readonly kind: "imported";
       readonly counts: Imported;
       /** Only of a dry run: how many there are, and the first of them. */
-      readonly differences: { total: number; rows: readonly ListedDifference[] } | undefined;
+      readonly differences: Differences | undefined;
       readonly columns: readonly FoundColumn[];
     }
   | {
@@ -31,42 +32,56 @@ export type ImportOutcome =
       readonly problems: readonly Problem[];
       readonly total: number;
       readonly columns: readonly FoundColumn[];
-    }
-  | NotRun;
+    };
 
-/** Why a command was not run to its end. */
-export type NotRun =
-  | { readonly kind: "failed"; readonly reason: string }
-  /** Another import or undo is being made. */
-  | { readonly kind: "running" };
-
-/** An undo of many changes that the service makes for an operator, or for an assistant. */
-export interface UndoRun extends Selection, TogetherOptions {
-  readonly isByAssistant?: boolean;
+export interface Differences {
+  readonly total: number;
+  readonly rows: readonly ImportDifference[];
 }
 
-/** Values of JSON. Numbers are kept as they are written, so that no digit of an id is lost. */
-export type ListedDifference = Readonly<Record<keyof ImportDifference, unknown>>;
+/** An undo of many changes that the service makes for an operator, or for an assistant. */
+export type UndoRun = Selection & TogetherOptions;
 
 /** How many differences a dry run lists. */
 export const differencesListedMax = 1_000;
 
-/** Runs one command at a time for operators, and one for assistants. */
-export interface ImportRunner {
-  /**
-   * Imports a file, if nothing else is being made. Nothing is imported unless `bytes` ends without
-   * an error. `onReceived` is called then: what follows takes as long as the file is large. An import
-   * that is aborted changes nothing, unless its transaction was about to end.
-   */
-  run(
-    request: ImportRun,
-    bytes: AsyncIterable<Uint8Array>,
-    onReceived: () => void,
-    signal: AbortSignal,
-  ): Promise<ImportOutcome>;
-  /** Undoes changes. Returns the result as JSON, and throws the error with which the command ended. */
-  undo(
-    run: UndoRun,
-    signal: AbortSignal,
-  ): Promise<{ readonly kind: "undone"; readonly json: string } | NotRun>;
+/** Their length as JSON. A list of tags may be long. */
+const listedCharactersMax = 1_000_000;
+
+/** Counts differences, and keeps the first of them. */
+export function createDifferenceList() {
+  const rows: ImportDifference[] = [];
+  let [total, characters] = [0, 0];
+  return {
+    add(differences: readonly ImportDifference[]): void {
+      total += differences.length;
+      for (const difference of differences) {
+        if (rows.length >= differencesListedMax || characters > listedCharactersMax) return;
+        characters += JSON.stringify(differenceJson("id", difference)).length;
+        rows.push(difference);
+      }
+    },
+    result: (): Differences => ({ total, rows }),
+  };
+}
+
+/** A difference for JSON.stringify. Ids have 64 bits. */
+export function differenceJson(
+  idName: string,
+  { id, field, from, to }: ImportDifference,
+): Readonly<Record<string, unknown>> {
+  return { [idName]: exactInteger(id), field, from: exactValue(from), to: exactValue(to) };
+}
+
+const exactValue = (value: unknown) => (typeof value === "bigint" ? exactInteger(value) : value);
+
+/**
+ * Work that takes seconds of processor time, made in a process of its own. Rejects with the ServiceError
+ * with which the work ended, or with `unavailable` if it failed or was not finished in time. Work that is
+ * aborted stores nothing, unless its transaction was about to end: then it is not known what was stored.
+ */
+export interface LongWork {
+  /** Imports the file behind a descriptor. */
+  importFile(run: ImportRun, file: number, signal: AbortSignal): Promise<ImportOutcome>;
+  undo(run: UndoRun, signal: AbortSignal): Promise<Undone>;
 }

@@ -18,7 +18,7 @@ export interface CatalogueReader {
   listOrders(page: OrderPage): MaybePromise<readonly Order[]>;
 }
 
-type Import<T> = (
+export type Import<T> = (
   records: Batches<T>,
   origin: ImportOrigin,
   problems?: Problems,

@@ -3,7 +3,7 @@ import { isQuantity } from "../ledger/append.ts";
 import type { Stock } from "../ledger/inventory.ts";
 import type { LedgerRow } from "../ledger/ledger.ts";
 import type { LedgerParts, RowFilter } from "../ledger/store.ts";
-import { InvalidField, ServiceError, unavailable } from "../running/errors.ts";
+import { InvalidField, invalidRequest, ServiceError, unavailable } from "../running/errors.ts";
 import { exactInteger } from "../values/json.ts";
 import { once } from "../values/once.ts";
 import { isReason, reasonRule } from "../values/texts.ts";
@@ -63,6 +63,8 @@ export interface TogetherOptions {
   readonly isDryRun: boolean;
   /** The `asOf` of a dry run. Later changes are not undone. */
   readonly asOf?: number | undefined;
+  /** Whether an assistant undoes its session. It may be the work of seconds, not of minutes. */
+  readonly isByAssistant?: boolean | undefined;
 }
 
 interface TogetherStore extends Pick<LedgerParts, "inventory" | "history"> {
@@ -70,6 +72,11 @@ interface TogetherStore extends Pick<LedgerParts, "inventory" | "history"> {
 }
 
 const rowsAtOnce = 1_000;
+
+/** How far back an assistant may undo. */
+const assistantRowsMax = 1_000_000;
+
+export const tooLongAgo = `The session began more than ${assistantRowsMax.toLocaleString("en")} changes ago. Ask an operator to undo it.`;
 
 export const nothingFound = "No change was found.";
 
@@ -89,7 +96,9 @@ export async function undoTogether(
   if (!isReason(reason)) throw new InvalidField("reason", reasonRule);
   const { seq: end, hash } = await store.history.readTip();
   const asOf = Math.min(options.asOf ?? end, end);
-  const { rows, touched } = await collect(store, selection, asOf, end);
+  const start = await rowBefore(store, selection, asOf);
+  if (options.isByAssistant && end - start > assistantRowsMax) throw invalidRequest(tooLongAgo);
+  const { rows, touched } = await collect(store, selection, asOf, start, end);
   if (rows === 0) throw new ServiceError("not_found", nothingFound);
   const pets = [...touched].map(([petId, pet]) => planOf(petId, pet));
   const changed = pets.filter(({ after, why }) => after && why);
@@ -130,11 +139,16 @@ interface Touched {
 }
 
 /** Reads the selected rows and all that follow, in slices, and keeps one record per pet. */
-async function collect(store: TogetherStore, selection: Selection, asOf: number, end: number) {
+async function collect(
+  store: TogetherStore,
+  selection: Selection,
+  asOf: number,
+  start: number,
+  end: number,
+) {
   const touched = new Map<bigint, Touched>();
   let rows = 0;
-  let seq = await rowBefore(store, selection, asOf);
-  for (; seq < end; seq += rowsAtOnce) {
+  for (let seq = start; seq < end; seq += rowsAtOnce) {
     for (const row of await store.inventory.ledgerAfter(seq, Math.min(rowsAtOnce, end - seq))) {
       const isSelected = row.seq <= asOf && isIn(selection, row);
       if (isSelected) rows += 1;

@@ -92,6 +92,22 @@ export function unavailable(reason: UnavailableReason, cause?: unknown): Service
   return new ServiceError("unavailable", unavailableMessages[reason], reason, cause);
 }
 
+/** A ServiceError, as it is sent to another thread or process. Its cause is a text. */
+export interface SentError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly reason: UnavailableReason | undefined;
+  readonly cause: string | undefined;
+}
+
+export function sentError({ code, message, reason, cause }: ServiceError): SentError {
+  return { code, message, reason, cause: cause === undefined ? undefined : String(cause) };
+}
+
+export function receivedError({ code, message, reason, cause }: SentError): ServiceError {
+  return new ServiceError(code, message, reason, cause);
+}
+
 /** Some lines of a request break rules, so nothing was done. The code and the message are those of the first. */
 export class FailedLines extends ServiceError {
   /** All of them, to be written as JSON. */

@@ -4,6 +4,7 @@ import {
   problemText,
 } from "../../domain/catalogue/import-problems.ts";
 import {
+  differenceJson,
   differencesListedMax,
   type ImportOutcome,
   type ImportRun,
@@ -18,7 +19,6 @@ import {
 } from "../../domain/catalogue/imports.ts";
 import { invalidRequest } from "../../domain/running/errors.ts";
 import { mapCharactersMax } from "../../domain/values/bounds.ts";
-import { exactJson } from "../../domain/values/json.ts";
 import { headerMapRule, ignored, parseHeaderMap } from "../../files/table.ts";
 import { json } from "../api/contract/contract.ts";
 import * as schema from "../api/contract/schema.ts";
@@ -201,7 +201,8 @@ function importOf({ isDryRun: dryRun }: ImportRun, outcome: ImportOutcome) {
     }
     case "imported": {
       const { counts, differences, columns } = outcome;
-      const found = differences ? { differences } : noDifferences;
+      const { total, rows } = differences ?? noDifferences.differences;
+      const found = { differences: { total, rows: rows.map((row) => differenceJson("id", row)) } };
       return { dryRun, ...counts, problems: problemsOf([], 0), ...found, columns };
     }
   }
@@ -293,7 +294,7 @@ Imports and undos of several changes share two places in each instance, and keys
     async run({ admin }, call, fields) {
       const run = readRun(what, rows.columns, call, fields);
       const outcome = await admin.work.importFile(run, call.file!, call.request.signal);
-      return { status: 200, body: exactJson(importOf(run, outcome)) };
+      return { status: 200, body: JSON.stringify(importOf(run, outcome)) };
     },
   };
 }

@@ -90,8 +90,11 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
       if (stored) idempotency.committed(stored);
       return { ...appended, head };
     },
-    /** Runs `work` in a transaction in which it can add one row to the ledger. */
-    transact<T>(now: number, work: (add: AddRow) => T): T {
+    /**
+     * Runs `work` in a transaction in which it can add one row to the ledger. Work that adds rows by itself
+     * first begins an epoch if that of the store is still the unserved one.
+     */
+    transact<T>(now: number, work: (add: AddRow, unservedEpoch: string | undefined) => T): T {
       const unservedEpoch = isServed && readUnservedEpoch(database, isServed);
       const transaction = inTransaction(database, () => {
         beginPendingEpoch();
@@ -102,7 +105,7 @@ export function createLedgerWriter(database: Database, isServed?: () => boolean)
           addRows([row], [end.hash]);
           yield* run(setTipText, [end.seq, end.at, end.hash]);
           return { row, epoch };
-        });
+        }, unservedEpoch);
       });
       const result = transaction();
       epochToBegin = undefined;

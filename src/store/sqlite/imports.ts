@@ -1,10 +1,12 @@
 import type { Database } from "bun:sqlite";
-import type { Batches, Imported, ImportOrigin } from "../../domain/catalogue/import-preview.ts";
-import { type Problems, rejectProblems } from "../../domain/catalogue/import-problems.ts";
-import type { OrderRecord } from "../../domain/catalogue/orders.ts";
-import { newPetStock, type PetRecord } from "../../domain/catalogue/pets.ts";
+import type { Imported, ImportOrigin } from "../../domain/catalogue/import-preview.ts";
+import {
+  createProblems,
+  type Problem,
+  RejectedImport,
+} from "../../domain/catalogue/import-problems.ts";
+import { newPetStock } from "../../domain/catalogue/pets.ts";
 import { hashText, sourceText } from "../../domain/ledger/chain.ts";
-import { petStatuses, quantityMax } from "../../domain/ledger/inventory.ts";
 import type { Tip } from "../../domain/ledger/ledger.ts";
 import { assignImported, freeReplaced, insertStaged, petDiffers } from "../pet-rows.ts";
 import { tipColumns, toTip } from "../rows.ts";
@@ -13,63 +15,83 @@ import {
   causeOf,
   checkStaged,
   noteImport,
-  orderStaging,
   petStaging,
   stockDiffers,
 } from "../staged-rows.ts";
-import { inTransaction, setPragma } from "./engine/connection.ts";
+import type { LedgerWriter } from "./commit.ts";
+import { setPragma } from "./engine/connection.ts";
 import { createRunner, dialect } from "./engine/scripts.ts";
-import { beginUnservedEpoch, readUnservedEpoch } from "./epochs.ts";
-import { stageRows } from "./staging.ts";
+import { withStageFile } from "./engine/stage-files.ts";
+import { beginUnservedEpoch } from "./epochs.ts";
 
-/** How an import of pets becomes rows of the ledger. */
-export interface LedgerOptions {
+/** An import whose rows are staged in a file. */
+export interface StagedImport {
+  readonly file: string;
+  /** The number of rows. */
+  readonly staged: number;
   readonly origin: ImportOrigin;
-  now(): number;
-  /** Whether a service runs on this store. */
-  isServed(): boolean;
+  readonly now: number;
 }
+
+/** What was imported, or the problems that only the store shows, of which `count` exist. */
+export type Applied = Imported | { readonly problems: readonly Problem[]; readonly count: number };
 
 /**
- * Imports pets. Rows are staged in a temporary table, which needs no lock, and then applied by a few
- * statements over all of them. A million rows hold the write lock for seconds, not minutes.
+ * Applies staged rows, each import in one transaction of a few statements over all of them. A million rows
+ * hold the write lock for seconds, not minutes.
  */
-export async function importPets(
+export function createImportWriter(
   database: Database,
-  records: Batches<PetRecord>,
-  problems: Problems,
-  options: LedgerOptions,
-): Promise<Imported> {
-  const run = createRunner(database);
-  const staged = await stageRows(database, petStaging, records, problems);
-  // Without the lock for a file that is already known to be bad.
-  if (problems.count() > 0) run(checkStaged(petStaging, problems));
-  assertStagedStocks(database);
-  const unservedEpoch = readUnservedEpoch(database, options.isServed);
-  // For a million rows, the constraints of the tables would take more than a second of the lock.
-  setPragma(database, "ignore_check_constraints", 1n);
-  setPragma(database, "foreign_keys", 0n);
-  return inTransaction(database, () => {
-    run(causeOf(options.origin));
-    run(checkStaged(petStaging, problems));
-    return applyPets(database, staged, options, unservedEpoch);
-  })();
+  { transact }: Pick<LedgerWriter, "transact">,
+) {
+  const apply = (
+    given: StagedImport,
+    work: (run: Run, unservedEpoch: string | undefined) => Imported,
+  ): Applied =>
+    withStageFile(database, given.file, () => {
+      try {
+        return transact(given.now, (_, unserved) => work(createRunner(database), unserved));
+      } catch (error) {
+        if (!(error instanceof RejectedImport)) throw error;
+        return { problems: error.problems.list(), count: error.problems.count() };
+      }
+    });
+  return {
+    applyPets: (given: StagedImport) =>
+      withoutConstraints(database, () =>
+        apply(given, (run, unservedEpoch) => {
+          run(causeOf(given.origin));
+          run(checkStaged(petStaging, createProblems()));
+          return applyPets(database, given, unservedEpoch);
+        }),
+      ),
+    applyOrders: (given: StagedImport) =>
+      apply(given, (run) => {
+        const imported = run(applyOrders(given.staged));
+        run(noteImport(dialect, "orders.imported", given.origin, imported, given.now));
+        return imported;
+      }),
+  };
 }
 
-/** Checks the constraints of stock before the lock is taken. A file that breaks them was rejected before. */
-function assertStagedStocks(database: Database): void {
-  const invalid = database.query(
-    `SELECT pet_id FROM staged_pets
-     WHERE quantity NOT BETWEEN 0 AND ${quantityMax}
-       OR status NOT IN (${petStatuses.map((status) => `'${status}'`).join()}) LIMIT 1`,
-  );
-  for (const [petId] of invalid.values()) throw new Error(`the stock of pet ${petId} is invalid`);
+type Run = ReturnType<typeof createRunner>;
+
+/** For a million rows, the constraints of the tables would take more than a second of the lock. */
+function withoutConstraints<T>(database: Database, work: () => T): T {
+  const names = ["ignore_check_constraints", "foreign_keys"];
+  const before = names.map((name) => database.query(`PRAGMA ${name}`).values()[0]![0] as bigint);
+  try {
+    setPragma(database, "ignore_check_constraints", 1n);
+    setPragma(database, "foreign_keys", 0n);
+    return work();
+  } finally {
+    for (const [at, name] of names.entries()) setPragma(database, name, before[at]!);
+  }
 }
 
 function applyPets(
   database: Database,
-  staged: number,
-  options: LedgerOptions,
+  { staged, origin, now }: StagedImport,
   unservedEpoch: string | undefined,
 ): Imported {
   const changed = countChanged(database);
@@ -83,21 +105,21 @@ function applyPets(
   const { changes: created } = database.run(
     `${insertStaged} WHERE true ON CONFLICT (pet_id) DO NOTHING`,
   );
-  appendRows(database, options, unservedEpoch);
+  appendRows(database, origin, now, unservedEpoch);
   const imported = { created, changed, unchanged: staged - created - changed };
-  const { origin, now } = options;
-  createRunner(database)(noteImport(dialect, "pets.imported", origin, imported, now()));
+  createRunner(database)(noteImport(dialect, "pets.imported", origin, imported, now));
   return imported;
 }
 
 /** Appends a ledger row for every entry that is created or changed, and updates the entries. */
 function appendRows(
   database: Database,
-  { origin, now }: LedgerOptions,
+  origin: ImportOrigin,
+  now: number,
   unservedEpoch: string | undefined,
 ): void {
   const tip = toTip(database.query(`SELECT ${tipColumns} FROM head`).values()[0]!);
-  const at = Math.max(now(), tip.at);
+  const at = Math.max(now, tip.at);
   const end = addRows(database, { ...tip, at }, origin);
   if (end.seq === tip.seq) return;
   if (unservedEpoch !== undefined) beginUnservedEpoch(database, unservedEpoch);
@@ -163,22 +185,4 @@ function countChanged(database: Database): number {
     )
     .values()[0] as [bigint];
   return Number(count);
-}
-
-/** Imports orders, staged in the same way. */
-export async function importOrders(
-  database: Database,
-  records: Batches<OrderRecord>,
-  problems: Problems,
-  origin: ImportOrigin,
-  now: () => number,
-): Promise<Imported> {
-  const staged = await stageRows(database, orderStaging, records, problems);
-  rejectProblems(problems);
-  const run = createRunner(database);
-  return inTransaction(database, () => {
-    const imported = run(applyOrders(staged));
-    run(noteImport(dialect, "orders.imported", origin, imported, now()));
-    return imported;
-  })();
 }

@@ -1,13 +1,16 @@
 import type { Database } from "bun:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ImportPreview } from "../../domain/catalogue/import-preview.ts";
-import { createProblems } from "../../domain/catalogue/import-problems.ts";
-import type { CatalogueStore } from "../../domain/catalogue/store.ts";
+import { createProblems, RejectedImport } from "../../domain/catalogue/import-problems.ts";
+import type { CatalogueStore, Import } from "../../domain/catalogue/store.ts";
 import type { Head, IdempotencyStore, InventoryStore } from "../../domain/ledger/store.ts";
 import type { Clock } from "../../domain/running/clock.ts";
+import { ServiceError } from "../../domain/running/errors.ts";
 import type { Store } from "../../domain/store.ts";
 import type { TransferStore } from "../../domain/verification/store.ts";
 import { checkpointReads } from "../checkpoints.ts";
 import { createScriptedPorts } from "../scripted-ports.ts";
+import { orderStaging, petStaging, type Staging } from "../staged-rows.ts";
 import type { Promising } from "../statements.ts";
 import { banWrites, usageHistoryReads } from "../usage.ts";
 import { createCatalogueReader } from "./catalogue.ts";
@@ -22,13 +25,12 @@ import {
   type WrittenFile,
   wrapMethods,
 } from "./engine/connection.ts";
-import { filesOf } from "./engine/files.ts";
 import { dialect, scriptsOn } from "./engine/scripts.ts";
-import { isServed } from "./engine/serving-lock.ts";
+import { nameStageFile, removeStageFile } from "./engine/stage-files.ts";
 import { createHistoryReader } from "./history.ts";
-import { importOrders, importPets } from "./imports.ts";
+import type { Applied, StagedImport } from "./imports.ts";
 import { createInventoryReader } from "./inventory.ts";
-import { createPreview } from "./staging.ts";
+import { createPreview, stageInFile } from "./staging.ts";
 import { checkStructure } from "./structure.ts";
 import { importTables, rowsFrom } from "./transfer.ts";
 import { banReads, usageReads, usageWrites } from "./usage.ts";
@@ -52,6 +54,23 @@ export interface Parts extends WrittenFile {
   /** The connection for reading on this thread. */
   readonly database: Database;
   readonly access: Access;
+  readonly staging?: ServiceStaging | undefined;
+}
+
+export type ApplyMethod = "applyPets" | "applyOrders";
+
+/** Applies imports whose rows are staged. */
+export type StagedWrites = Readonly<
+  Record<ApplyMethod, (given: StagedImport) => Promise<Applied>>
+>;
+
+/** Where a process of the service stages its import, and how the service applies it. */
+export interface ServiceStaging extends StagedWrites {
+  readonly stageFile: string;
+}
+
+export function stagedWritesOf(parts: Parts): StagedWrites {
+  return { applyPets: write(parts, "applyPets"), applyOrders: write(parts, "applyOrders") };
 }
 
 /** The ports of a store. Each reads on this thread and writes through the writer. */
@@ -109,8 +128,11 @@ function writesOf<S extends object>(parts: Parts, scripts: S): Promising<S> {
   ) as Promising<S>;
 }
 
-/** How long an import waits for the write lock. No client is waiting for a command. */
+/** How long a long write waits for the write lock. */
 const importWaitMs = 60_000;
+
+/** Between these times, the writer can store updates. */
+const importRetryMs = 50;
 
 /** Runs a long write on a connection of its own, so that it does not block the writer. */
 function writeAlone<T>(parts: Parts, work: (database: Database) => Promise<T>): Promise<T> {
@@ -162,9 +184,45 @@ function createIdempotencyStore(parts: Parts): IdempotencyStore {
   };
 }
 
+/** An import: its rows are staged in a file, which the writer then applies. */
+function importOf<T extends { readonly line: number }>(
+  parts: Parts,
+  staging: Staging<T>,
+  method: ApplyMethod,
+): Import<T> {
+  const { path, clock, staging: ofService } = parts;
+  const apply = (ofService ?? stagedWritesOf(parts))[method];
+
+  async function applyOnceFree(staged: Omit<StagedImport, "now">): Promise<Applied> {
+    const giveUpAt = performance.now() + importWaitMs;
+    for (;;) {
+      try {
+        return await apply({ ...staged, now: clock.now() });
+      } catch (error) {
+        const isBusy = error instanceof ServiceError && error.reason === "busy";
+        if (!isBusy || performance.now() > giveUpAt) throw error;
+        await sleep(importRetryMs);
+      }
+    }
+  }
+
+  return async (records, origin, problems = createProblems()) => {
+    const file = ofService?.stageFile ?? nameStageFile(path);
+    try {
+      const staged = await stageInFile(path, file, staging, records, problems);
+      const applied = await applyOnceFree({ file, staged, origin });
+      if (!("problems" in applied)) return applied;
+      for (const problem of applied.problems) problems.add(problem);
+      problems.addUnlisted(applied.count - applied.problems.length);
+      throw new RejectedImport(problems);
+    } finally {
+      removeStageFile(file);
+    }
+  };
+}
+
 function createCatalogueStore(parts: Parts): Omit<CatalogueStore, "changePet"> {
-  const { path, clock, isService, database, access } = parts;
-  const isStoreServed = () => isService || isServed(filesOf(path));
+  const { path, clock, database, access } = parts;
   const createPet = write(parts, "createPet");
   const removePet = write(parts, "removePet");
   const preview = async <T>(work: (preview: ImportPreview) => Promise<T>) =>
@@ -174,12 +232,8 @@ function createCatalogueStore(parts: Parts): Omit<CatalogueStore, "changePet"> {
     );
   return {
     ...readable(parts, createCatalogueReader(database)),
-    importPets: (records, origin, problems = createProblems()) =>
-      writeAlone(parts, (own) =>
-        importPets(own, records, problems, { origin, now: clock.now, isServed: isStoreServed }),
-      ),
-    importOrders: (records, origin, problems = createProblems()) =>
-      writeAlone(parts, (own) => importOrders(own, records, problems, origin, clock.now)),
+    importPets: importOf(parts, petStaging, "applyPets"),
+    importOrders: importOf(parts, orderStaging, "applyOrders"),
     createPet: (...args) => createPet(...args, clock.now()),
     removePet: (...args) => removePet(...args, clock.now()),
     previewPets: (...args) => preview((own) => own.previewPets(...args)),

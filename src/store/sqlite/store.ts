@@ -10,7 +10,7 @@ import { filesOf, hasContent, prepareFiles } from "./engine/files.ts";
 import { assertNoLostRows, type LostRows } from "./engine/mark.ts";
 import { recoverFile } from "./engine/recovery.ts";
 import { isServedElsewhere } from "./engine/serving-lock.ts";
-import { createPorts } from "./ports.ts";
+import { createPorts, type ServiceStaging, type StagedWrites, stagedWritesOf } from "./ports.ts";
 import { openCommandAccess, openReadingAccess, openServiceAccess } from "./writing/access.ts";
 import { busyWaitMs, openInlineWriter, startEpoch } from "./writing/writer.ts";
 import { startWriterThread } from "./writing/writer-thread.ts";
@@ -35,9 +35,16 @@ export interface SqliteOptions extends WrittenFile {
   readonly onUncertain?: ((lost: LostRows | "unmarked") => void) | undefined;
   /** Called if a command has written and the serving process does not respond. */
   readonly onUnseen?: (() => void) | undefined;
+  /** For a process of the service that only reads: where it stages imports, which the service applies. */
+  readonly staging?: ServiceStaging | undefined;
 }
 
-export async function openSqlite(options: SqliteOptions): Promise<Store> {
+/** A store on SQLite, as the service opens it. */
+export interface SqliteStore extends Store {
+  readonly stagedWrites: StagedWrites;
+}
+
+export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   const { path, environment, clock, threaded, log = () => {}, mayCreate = true } = options;
   const { onUnseen = () => {}, isCopied = false, isReadOnly = false } = options;
   const file = { path, environment, isCopied };
@@ -51,7 +58,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     const lost = assertNoLostRows(path, options.acceptOlder);
     if (lost && !isNew) options.onUncertain?.(lost);
   }
-  if (isReadOnly) return openOnlyForReading(file, clock);
+  if (isReadOnly) return openOnlyForReading(file, clock, options.staging);
   const writer = threaded ? await startWriterThread(file, log) : openInlineWriter(file);
   try {
     if (threaded) await startEpoch(writer);
@@ -65,6 +72,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     if (isNew) options.onCreated?.();
     return {
       ...ports,
+      stagedWrites: stagedWritesOf(parts),
       async close() {
         access.close();
         // The writer closes last: only a connection that can write can run a WAL checkpoint.
@@ -85,13 +93,18 @@ const assertReadable = guarded((path: string, environment: Environment): void =>
   if (assertOurs(database)) assertFits(database, environment);
 });
 
-/** Opens a store for a command that only reads. SQLite itself then writes to no file but its `-shm`. */
-function openOnlyForReading(file: WrittenFile, clock: Clock): Store {
+/** Opens a store for a process that only reads. SQLite itself then writes to no file but its `-shm`. */
+function openOnlyForReading(
+  file: WrittenFile,
+  clock: Clock,
+  staging: ServiceStaging | undefined,
+): SqliteStore {
   const database = openForReading(file.path, busyWaitMs);
   try {
-    const { access, writer } = openReadingAccess(database, filesOf(file.path));
-    const ports = createPorts({ ...file, clock, isService: false, writer, database, access });
-    return { ...ports, close: async () => database.close() };
+    const opened = openReadingAccess(database, filesOf(file.path));
+    const parts = { ...file, ...opened, clock, isService: false, database, staging };
+    const close = async () => database.close();
+    return { ...createPorts(parts), stagedWrites: stagedWritesOf(parts), close };
   } catch (error) {
     database.close();
     throw unavailableOr(error);

@@ -92,7 +92,7 @@ export function hasContent(path: string): boolean {
 
 /** Returns the paths of a store's files without touching them. */
 export function filesOf(path: string): StoreFiles {
-  const real = existsSync(path) ? realpathSync(path) : targetOf(path);
+  const real = realPathOf(path);
   return {
     database: path,
     wal: `${real}-wal`,
@@ -101,6 +101,11 @@ export function filesOf(path: string): StoreFiles {
     servingLock: `${real}-serving`,
     changes: `${real}-changes`,
   };
+}
+
+/** The path of the database file, with links resolved. */
+export function realPathOf(path: string): string {
+  return existsSync(path) ? realpathSync(path) : targetOf(path);
 }
 
 /** Where a link leads whose target is gone. The other files of the store are beside the target. */

@@ -4,6 +4,7 @@ import { ServiceError } from "../../../domain/running/errors.ts";
 import { createPrivate, filesOf, hasContent, prepareFiles, type StoreFiles } from "./files.ts";
 import { resetSignal } from "./mark.ts";
 import { assertOneName } from "./second-name.ts";
+import { removeOldStageFiles } from "./stage-files.ts";
 
 /** How long a service waits for a command that is checking whether the store is served. */
 const lockWaitMs = 500;
@@ -21,6 +22,7 @@ export function lockForServing(path: string): () => void {
   assertOneName(path);
   const release = acquire(files, lockWaitMs);
   if (!release) throw alreadyServed(path);
+  removeOldStageFiles(path);
   if (existsSync(files.changes)) resetSignal(files.changes);
   return release;
 }

@@ -7,7 +7,7 @@ import type {
   StockRow,
   Unit,
 } from "../../../domain/ledger/ledger.ts";
-import type { ErrorCode, UnavailableReason } from "../../../domain/running/errors.ts";
+import type { SentError } from "../../../domain/running/errors.ts";
 import type { CommittedHead } from "../commit.ts";
 import type { WrittenFile } from "../engine/connection.ts";
 import type { Damage } from "../engine/damage.ts";
@@ -41,14 +41,6 @@ export interface SentRequest extends Sent {
  */
 export function sharedMs(): number {
   return performance.timeOrigin + performance.now();
-}
-
-/** A ServiceError. Its cause is sent as text. */
-export interface SentError {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly reason: UnavailableReason | undefined;
-  readonly cause: string | undefined;
 }
 
 /** A reply of the writing thread to the request with the same id. */

@@ -1,5 +1,5 @@
 import { inBackground } from "../../../domain/running/background.ts";
-import { ServiceError, unavailable } from "../../../domain/running/errors.ts";
+import { receivedError, unavailable } from "../../../domain/running/errors.ts";
 import type { Log } from "../../../domain/running/events.ts";
 import type { WrittenFile } from "../engine/connection.ts";
 import type { Damage } from "../engine/damage.ts";
@@ -40,8 +40,7 @@ export async function startWriterThread(file: WrittenFile, log: Log): Promise<Wr
     else if ("result" in reply) caller?.resolve(reply.result);
     else if ("error" in reply) {
       damage ??= reply.damage;
-      const { code, message, reason, cause } = reply.error;
-      caller?.reject(new ServiceError(code, message, reason, cause));
+      caller?.reject(receivedError(reply.error));
     } else caller?.reject(new Error(reply.bug));
   }
 

@@ -1,4 +1,4 @@
-import { ServiceError } from "../../../domain/running/errors.ts";
+import { ServiceError, sentError } from "../../../domain/running/errors.ts";
 import {
   decodeCommit,
   encodeCommitted,
@@ -45,9 +45,7 @@ self.onmessage = ({ data }: MessageEvent<WriterMessage>) => {
     reply = answer(sent);
   } catch (error) {
     if (error instanceof ServiceError) {
-      const { code, message, reason } = error;
-      const cause = error.cause === undefined ? undefined : String(error.cause);
-      reply = { id, error: { code, message, reason, cause }, damage: writer?.findDamage() };
+      reply = { id, error: sentError(error), damage: writer?.findDamage() };
     } else {
       reply = { id, bug: error instanceof Error ? (error.stack ?? error.message) : String(error) };
     }

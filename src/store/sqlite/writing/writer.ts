@@ -22,6 +22,7 @@ import { filesOf, prepareFiles } from "../engine/files.ts";
 import { createHeadCheck } from "../engine/overwritten.ts";
 import { dialect, transactionsOn } from "../engine/scripts.ts";
 import { isServed } from "../engine/serving-lock.ts";
+import { createImportWriter } from "../imports.ts";
 import { createPetWriter } from "../pets.ts";
 import { usageWrites } from "../usage.ts";
 import { usageHistoryWrites } from "../usage-history.ts";
@@ -148,6 +149,7 @@ export function openWriter(file: WrittenFile, isServed?: () => boolean) {
       ...waiting(busyWaitMs, transactionsOn(database, awaitedWrites)),
       // These are tried again if they fail, so they never make an update wait.
       ...waiting(0, { pruneIdempotency, ...transactionsOn(database, repeatedWrites) }),
+      ...waiting(0, createImportWriter(database, ledger)),
       inspect: guarded(assertUndamaged),
       close: () => database.close(),
     },

@@ -4,12 +4,12 @@ import type {
   ImportOrigin,
   ImportPreview,
   TakeDifferences,
-} from "../../domain/catalogue/import-preview.ts";
-import type { Problems } from "../../domain/catalogue/import-problems.ts";
-import { orderRows, petRows, type RowKind } from "../../domain/catalogue/imports.ts";
-import type { OrderRecord } from "../../domain/catalogue/orders.ts";
-import type { PetRecord } from "../../domain/catalogue/pets.ts";
-import type { CatalogueStore } from "../../domain/catalogue/store.ts";
+} from "./import-preview.ts";
+import type { Problems } from "./import-problems.ts";
+import { orderRows, petRows, type RowKind } from "./imports.ts";
+import type { OrderRecord } from "./orders.ts";
+import type { PetRecord } from "./pets.ts";
+import type { CatalogueStore } from "./store.ts";
 
 /** What differs between imports of pets and of orders. */
 export interface ImportKind<T> {

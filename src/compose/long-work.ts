@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { ImportOutcome, LongWork } from "../domain/catalogue/import-runs.ts";
+import type { Undone } from "../domain/catalogue/undo-together.ts";
+import { receivedError, ServiceError, sentError, unavailable } from "../domain/running/errors.ts";
+import type { Engine } from "../opening/engines.ts";
+import { sqlitePath } from "../opening/store-file.ts";
+import { nameStageFile, removeStageFile } from "../store/sqlite/engine/stage-files.ts";
+import type { Apply, ApplyEnding, Work, WorkAnswer } from "../work/messages.ts";
+import { failureOf, untilEnded, withoutProgram } from "./child.ts";
+import type { ServiceOptions } from "./options.ts";
+
+/** Work that takes longer is ended. */
+const workMsMax = 600_000;
+
+/** A process that needs more memory fails, and the service keeps its own. */
+const dataKilobytesMax = 512 * 1_024;
+
+/**
+ * Does imports and undos of several changes in processes of their own: parsing and staging take processor
+ * time, and reading the ledger blocks. Each process gets its work as values, and returns values. On SQLite
+ * it only stages rows, which the writer of the service applies.
+ */
+export function openLongWork(
+  { config, program }: ServiceOptions,
+  stagedWrites: Engine["stagedWrites"],
+): LongWork & { stop(): Promise<void> } {
+  const { databaseUrl, environment, replicaCheck } = config;
+  const path = stagedWrites && sqlitePath(config);
+  const stopping = new AbortController();
+  const running = new Set<Promise<unknown>>();
+
+  async function run(wanted: Work["wanted"], given: AbortSignal, input?: number): Promise<unknown> {
+    if (stopping.signal.aborted) throw unavailable("stopping");
+    if (!program) throw failed(wanted, withoutProgram);
+    const stageFile = path === undefined ? undefined : nameStageFile(path);
+    const work = { store: { databaseUrl, environment, replicaCheck }, wanted, stageFile };
+    const done = runInProcess(start(program, input), work, given);
+    running.add(done);
+    try {
+      return await done;
+    } finally {
+      running.delete(done);
+    }
+  }
+
+  async function runInProcess(child: ChildProcess, work: Work, given: AbortSignal) {
+    const { wanted, stageFile } = work;
+    const signal = AbortSignal.any([stopping.signal, given, AbortSignal.timeout(workMsMax)]);
+    let applying: Promise<unknown> | undefined;
+    let mayBeStored = false;
+    let answer: Extract<WorkAnswer, { kind: "ended" }> | undefined;
+
+    child.on("message", (message: WorkAnswer) => {
+      if (message.kind === "ended") answer = message;
+      mayBeStored ||= message.kind === "storing";
+      if (message.kind !== "apply" || stageFile === undefined || signal.aborted) return;
+      applying = apply(message, stageFile).then((ending) => {
+        if (child.connected) child.send(ending);
+      });
+    });
+    child.send(work);
+    const ended = await untilEnded(child, signal);
+    // The store is still in use, and so is the file.
+    await applying;
+    if (stageFile !== undefined) removeStageFile(stageFile);
+    const ending = answer?.ending ?? { bug: failureOf(ended, signal).message };
+    if ("result" in ending) return ending.result;
+    if ("error" in ending) throw receivedError(ending.error);
+    if (mayBeStored && !answer) throw unavailable("unknownOutcome");
+    if (stopping.signal.aborted) throw unavailable("stopping");
+    throw failed(wanted, ending.bug);
+  }
+
+  /** Applies the rows in the file that the process was given, and in no other. */
+  async function apply({ method, given }: Apply, file: string): Promise<ApplyEnding> {
+    try {
+      return { result: await stagedWrites![method]({ ...given, file }) };
+    } catch (error) {
+      return error instanceof ServiceError ? { error: sentError(error) } : { bug: String(error) };
+    }
+  }
+
+  return {
+    importFile: (run_, file, signal) =>
+      run({ kind: "import", run: run_ }, signal, file) as Promise<ImportOutcome>,
+    undo: (run_, signal) => run({ kind: "undo", run: run_ }, signal) as Promise<Undone>,
+    /** Ends the work that is being done. Resolves when nothing uses the store any more. */
+    async stop() {
+      stopping.abort();
+      await Promise.allSettled(running);
+    },
+  };
+}
+
+/** Starts the process. It inherits the descriptor of the file to import. */
+function start(program: readonly string[], input: number | undefined): ChildProcess {
+  const words = [...program, "work"];
+  // Only Linux counts all memory of a process as data.
+  const limit = `ulimit -d ${dataKilobytesMax}; exec "$@"`;
+  const limited = process.platform === "linux" ? ["/bin/sh", "-c", limit, "sh", ...words] : words;
+  return spawn(limited[0]!, limited.slice(1), {
+    stdio: [input ?? "ignore", "ignore", "pipe", "ipc"],
+    serialization: "advanced",
+  });
+}
+
+function failed({ kind }: Work["wanted"], reason: string): ServiceError {
+  return new ServiceError("unavailable", `The ${kind} failed: ${reason.replace(/\.$/, "")}.`);
+}
