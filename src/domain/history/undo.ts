@@ -1,6 +1,6 @@
 import { type Actor, commandLine } from "../audit/audit.ts";
-import { epochOf } from "../ledger/epochs.ts";
 import { reusedKey } from "../ledger/changes.ts";
+import { epochOf } from "../ledger/epochs.ts";
 import { petNotFound } from "../ledger/inventory.ts";
 import type { NamedRow, Outcome, Unit } from "../ledger/ledger.ts";
 import type { InventoryStore, LedgerParts } from "../ledger/store.ts";

@@ -11,7 +11,15 @@ import {
 } from "../api/contract/examples.ts";
 import * as schema from "../api/contract/schema.ts";
 import { nextPage, pageReply } from "../api/list-pages.ts";
-import { choiceParameter, integerParameter, keyIdPattern, patternParameter, readParameter, readParameters, seqBounds } from "../api/parameters.ts";
+import {
+  choiceParameter,
+  integerParameter,
+  keyIdPattern,
+  patternParameter,
+  readParameter,
+  readParameters,
+  seqBounds,
+} from "../api/parameters.ts";
 import { queryOf } from "../messages/fields.ts";
 import type { AdminDeclaration } from "./admin-declaration.ts";
 

@@ -1,8 +1,8 @@
 import type { Keyring } from "../../domain/keys/keyring.ts";
 import type { Environment } from "../../domain/keys/keys.ts";
 import { insufficientScope, keyIn, unauthorized } from "../pipeline/authentication.ts";
-import type { Call } from "../pipeline/operation.ts";
 import type { Authenticator } from "../pipeline/authenticator.ts";
+import type { Call } from "../pipeline/operation.ts";
 import { type Received, sessionTokenIn } from "./session-cookie.ts";
 
 /**

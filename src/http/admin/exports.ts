@@ -5,7 +5,12 @@ import { csvLine } from "../../domain/values/spreadsheet-text.ts";
 import { type Content, exportText, orderContent, petContent } from "../../files/exports.ts";
 import { delimiterNames, type Format, formats, importFormats } from "../../files/formats.ts";
 import { exampleOrder } from "../api/contract/examples.ts";
-import { choiceParameter, type QueryParameter, readParameter, type Sent } from "../api/parameters.ts";
+import {
+  choiceParameter,
+  type QueryParameter,
+  readParameter,
+  type Sent,
+} from "../api/parameters.ts";
 import { queryOf } from "../messages/fields.ts";
 import type { AdminDeclaration } from "./admin-declaration.ts";
 import { exampleFullPet } from "./contract/stock-schemas.ts";

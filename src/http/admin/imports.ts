@@ -22,11 +22,7 @@ import { mapCharactersMax } from "../../domain/values/bounds.ts";
 import { headerMapRule, ignored, parseHeaderMap } from "../../files/table.ts";
 import { json } from "../api/contract/contract.ts";
 import * as schema from "../api/contract/schema.ts";
-import {
-  flagParameter,
-  queryParameter,
-  readParameter,
-} from "../api/parameters.ts";
+import { flagParameter, queryParameter, readParameter } from "../api/parameters.ts";
 import { bodyTooLarge, compressedBody, incompleteBody } from "../messages/error-messages.ts";
 import { type Fields, textOf } from "../messages/fields.ts";
 import type { ChangeCall } from "../pipeline/operation.ts";

@@ -6,14 +6,19 @@ import { jsonList } from "../api/contract/contract.ts";
 import { exampleKeyId, exampleRequestId } from "../api/contract/examples.ts";
 import { responseObject, type Schema, seq, text, textOrNull } from "../api/contract/schema.ts";
 import { nextPage, pageReply } from "../api/list-pages.ts";
-import { choiceParameter, patternParameter, readParameter, readParameters } from "../api/parameters.ts";
-import { queryOf } from "../messages/fields.ts";
+import {
+  choiceParameter,
+  patternParameter,
+  readParameter,
+  readParameters,
+} from "../api/parameters.ts";
 import {
   getRequest as apiRequest,
   errorFields,
   exampleError,
   replyOutcome,
 } from "../api/requests.ts";
+import { queryOf } from "../messages/fields.ts";
 import type { AdminDeclaration } from "./admin-declaration.ts";
 import { before, limit, rowsPerPage } from "./audit.ts";
 

@@ -27,7 +27,11 @@ export interface ApiSettings {
 export type Declaration = Declared & (Reading | Changing | StockUpdate);
 export type ReadDeclaration = Declared & Reading;
 
-interface Declared extends Omit<ApiOperation, "id" | "tag" | "body" | "deprecation" | "known" | "method" | "handle"> {
+interface Declared
+  extends Omit<
+    ApiOperation,
+    "id" | "tag" | "body" | "deprecation" | "known" | "method" | "handle"
+  > {
   readonly body?: DeclaredBody;
   readonly deprecation?: { readonly since: number; readonly sunsetAt: "petsSunsetAt" };
 }

@@ -11,6 +11,7 @@ import { invalidRequest } from "../../domain/running/errors.ts";
 import { weightsIn } from "../messages/encodings.ts";
 import { tooManyStreams } from "../messages/error-messages.ts";
 import { errorReply } from "../messages/errors.ts";
+import { queryOf, singleValue } from "../messages/fields.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { IncomingRequest } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
@@ -18,8 +19,13 @@ import type { Call } from "../pipeline/operation.ts";
 import type { EventStream, Parameter } from "./contract/contract.ts";
 import { exampleRow } from "./contract/examples.ts";
 import { reference, type Schema, seq, text } from "./contract/schema.ts";
-import { choiceParameter, instantParameter, keyIdPattern, patternParameter, readParameter } from "./parameters.ts";
-import { queryOf, singleValue } from "../messages/fields.ts";
+import {
+  choiceParameter,
+  instantParameter,
+  keyIdPattern,
+  patternParameter,
+  readParameter,
+} from "./parameters.ts";
 
 export const feedType = "text/event-stream";
 

@@ -2,6 +2,7 @@ import * as history from "../../domain/history/history.ts";
 import { genesisHash } from "../../domain/ledger/chain.ts";
 import { ledgerRowJson, type Tip } from "../../domain/ledger/ledger.ts";
 import { rowsExaminedMax } from "../../domain/values/bounds.ts";
+import { type Fields, parametersIn } from "../messages/fields.ts";
 import { ok, type Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
@@ -22,8 +23,15 @@ import {
   wantsFeed,
 } from "./feed.ts";
 import { nextPage, pageReply, type ReadPage } from "./list-pages.ts";
-import { instantParameter, integerParameter, petIdParameter, readParameter, readParameters, readPetId, seqBounds } from "./parameters.ts";
-import { type Fields, parametersIn } from "../messages/fields.ts";
+import {
+  instantParameter,
+  integerParameter,
+  petIdParameter,
+  readParameter,
+  readParameters,
+  readPetId,
+  seqBounds,
+} from "./parameters.ts";
 
 export const historySchemas: Readonly<Record<string, schema.Schema>> = {
   Stock: schema.responseObject(

@@ -1,5 +1,5 @@
-import { gated } from "../pipeline/gate.ts";
 import { apiErrorCodes } from "../../domain/running/errors.ts";
+import { gated } from "../pipeline/gate.ts";
 import { changeOperations, changeSchemas } from "./changes.ts";
 import { namesIn, tagged } from "./contract/contract.ts";
 import { errorSchemas } from "./contract/errors.ts";

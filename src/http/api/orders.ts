@@ -6,13 +6,13 @@ import {
 } from "../../domain/catalogue/orders.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
 import { isoOrNull } from "../../domain/values/times.ts";
+import { queryOf } from "../messages/fields.ts";
 import { jsonList } from "./contract/contract.ts";
 import { exampleOrder } from "./contract/examples.ts";
 import * as schema from "./contract/schema.ts";
 import type { ReadDeclaration } from "./declaration.ts";
 import { nextPage, pageReply } from "./list-pages.ts";
 import { integerParameter, queryParameter, readParameter } from "./parameters.ts";
-import { queryOf } from "../messages/fields.ts";
 
 export const orderSchemas: Readonly<Record<string, schema.Schema>> = {
   OrderStatus: schema.choice(

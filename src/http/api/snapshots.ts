@@ -11,6 +11,7 @@ import { stockAt } from "../../domain/snapshots/columns.ts";
 import { stocksAt } from "../../domain/snapshots/differences.ts";
 import { differencesBetween, inventoryAt } from "../../domain/snapshots/snapshots.ts";
 import { instantPattern } from "../../domain/values/times.ts";
+import { type Fields, queryOf, textOf } from "../messages/fields.ts";
 import { satisfiesIfNoneMatch } from "../messages/headers.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
@@ -22,7 +23,6 @@ import { int64, nullable, responseObject, type Schema } from "./contract/schema.
 import type { ReadDeclaration } from "./declaration.ts";
 import { pageOfPets } from "./list-pages.ts";
 import { afterPet as after, queryParameter, readParameter } from "./parameters.ts";
-import { type Fields, queryOf, textOf } from "../messages/fields.ts";
 
 export const snapshotSchemas: Readonly<Record<string, Schema>> = {
   InventoryDifference: responseObject(
@@ -110,7 +110,12 @@ The response is streamed. If the service fails while it sends the response, it c
     const [at] = await resolveMoments(store, [readMoment(fields)]);
     const start = readParameter(fields, after);
     return snapshots.prepare(call, async (signal) =>
-      pageOfPets(await inventoryAt(store, at!, signal), start, limit, (one, row) => stockAt(one, row)!),
+      pageOfPets(
+        await inventoryAt(store, at!, signal),
+        start,
+        limit,
+        (one, row) => stockAt(one, row)!,
+      ),
     );
   },
   async handle(context, call) {

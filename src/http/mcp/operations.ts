@@ -124,7 +124,12 @@ async function contentOf(
     // The session of the connection is that of its changes.
     const isOfSession = session !== undefined && "session" in tool.inputSchema.properties!;
     const fields = isOfSession ? { session, ...given } : given;
-    const reply = await tool.run(context, call, fields, keyOf(idempotencyKey, call, message, session));
+    const reply = await tool.run(
+      context,
+      call,
+      fields,
+      keyOf(idempotencyKey, call, message, session),
+    );
     const text = await new Response(reply.body).text();
     if (!reply.errorCode) return content(false, text);
     throw new ServiceError(reply.errorCode, JSON.parse(text).message);

@@ -170,7 +170,8 @@ const inPages =
     const count = readParameter({ limit: given }, limit)!;
     const { items, next } = await readPage(context, call, fields, count);
     // An id is in quotes: it may be larger than 2^53.
-    const shown = (_name: string, value: unknown) => (typeof value === "bigint" ? `${value}` : value);
+    const shown = (_name: string, value: unknown) =>
+      typeof value === "bigint" ? `${value}` : value;
     const rest = next ? `,"next":${JSON.stringify(next, shown)}` : "";
     return { status: 200, body: `{"items":[${items.join()}]${rest}}` };
   };

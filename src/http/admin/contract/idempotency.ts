@@ -19,9 +19,11 @@ const { Error: error } = errorSchemas(errorCodes);
 export const madeSchemas: Readonly<Record<string, Schema>> = {
   MadeBefore: responseObject(
     "What a request with the same `Idempotency-Key` has made.",
-    { id: text(
+    {
+      id: text(
         "The ID of a key, a webhook or a pet, the name of a backup, or the `X-Request-Id` of an import or an undo.",
-      ) },
+      ),
+    },
     { id: exampleMade },
   ),
   MadeError: {

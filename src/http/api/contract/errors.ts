@@ -1,8 +1,8 @@
 import { lastOwner } from "../../../domain/keys/store.ts";
+import { keyReused } from "../../../domain/ledger/changes.ts";
 import { petNotFound } from "../../../domain/ledger/inventory.ts";
 import { rejectedMax } from "../../../domain/ledger/ledger.ts";
 import { type ErrorCode, unavailableMessages } from "../../../domain/running/errors.ts";
-import { keyReused } from "../../../domain/ledger/changes.ts";
 import { changesMax } from "../../../domain/values/bounds.ts";
 import * as messages from "../../messages/error-messages.ts";
 import { statusOf } from "../../messages/errors.ts";
