@@ -134,17 +134,18 @@ async function makeOnce(
   once: Once,
   run: () => Promise<Reply> | Reply,
 ): Promise<Reply> {
-  const known = async () => (await made.findMade(once.key)) ?? { ...once, id: null };
   const found = await made.findMade(once.key);
   if (found) throw alreadyMade(found, once);
   if (isOutside && !(await made.reserveMade(once, clock.now()))) {
-    throw alreadyMade(await known(), once);
+    throw alreadyMade((await made.findMade(once.key)) ?? { ...once, id: null }, once);
   }
   try {
     return await run();
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    if (error.code === "idempotency_conflict") throw alreadyMade(await known(), once);
+    // Another request with the key was quicker. This one may have failed because of what that one made.
+    const other = await made.findMade(once.key).catch(() => undefined);
+    if (other && (other.id !== null || !isOutside)) throw alreadyMade(other, once);
     // With a reason, it failed in the store, and may be made.
     if (isOutside && error.reason === undefined) await made.releaseMade(once);
     throw error;
