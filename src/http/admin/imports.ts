@@ -195,7 +195,7 @@ async function importFile(
     await using file = await spool(bytes);
     // While the file arrives, a silent client is cut off as usual.
     using _ = keepOpen(context, call);
-    return work.importFile(run, file.descriptor, request.signal);
+    return await work.importFile(run, file.descriptor, request.signal);
   });
   return ok(importOf(run, outcome));
 }

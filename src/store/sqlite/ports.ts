@@ -60,9 +60,7 @@ export interface Parts extends WrittenFile {
 export type ApplyMethod = "applyPets" | "applyOrders";
 
 /** Applies imports whose rows are staged. */
-export type StagedWrites = Readonly<
-  Record<ApplyMethod, (given: StagedImport) => Promise<Applied>>
->;
+export type StagedWrites = Readonly<Record<ApplyMethod, (given: StagedImport) => Promise<Applied>>>;
 
 /** Where a process of the service stages its import, and how the service applies it. */
 export interface ServiceStaging extends StagedWrites {
