@@ -188,8 +188,6 @@ describe.each([surfaceEngine])("an assistant on %s", (engine) => {
       expect(text).toMatch(/scope|no such session/);
     }
     expect((await use("list_stock", { limit: 1 })).json.items[0].name).toBeUndefined();
-    const words = ["undo", "--session", session, "--database", service.databaseUrl, "--as"];
-    expect(await runHere([...words, writer.id])).toMatchObject({ code: 2 });
     // A reason with the mark of a session does not add a row of another key to it.
     const body = JSON.stringify({ changes: [{ petId: 4, delta: 1, reason: `x [${session}]` }] });
     await service.call("POST", "/changes", { key: writer.text, body });

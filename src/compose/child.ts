@@ -99,8 +99,9 @@ export async function runShell(command: string, signal: AbortSignal): Promise<vo
 /** Why a command failed. */
 export function failureOf({ lastLine, ended }: Ended, signal: AbortSignal): Error {
   if (signal.aborted) return new Error("it took too long");
-  const end = typeof ended === "number" ? `exit code ${ended}` : ended;
-  return new Error(lastLine || `the process ended with ${end}`);
+  // A process that has crashed, for example without memory, does not say why in its last line.
+  if (typeof ended === "string") return new Error(`the process ended with ${ended}`);
+  return new Error(lastLine || `the process ended with exit code ${ended}`);
 }
 
 function lowerPriority(pid: number): void {

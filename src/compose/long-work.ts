@@ -15,6 +15,9 @@ const workMsMax = 600_000;
 /** A process that needs more memory fails, and the service keeps its own. */
 const dataKilobytesMax = 512 * 1_024;
 
+/** By default, Bun reserves more than that for compiled code, and compiles nothing if it cannot. */
+const codeBytesMax = 32 * 1_024 * 1_024;
+
 /**
  * Does imports and undos of several changes in processes of their own: parsing and staging take processor
  * time, and reading the ledger blocks. Each process gets its work as values, and returns values. On SQLite
@@ -96,7 +99,7 @@ export function openLongWork(
 function start(program: readonly string[], input: number | undefined): ChildProcess {
   const words = [...program, "work"];
   // Only Linux counts all memory of a process as data.
-  const limit = `ulimit -d ${dataKilobytesMax}; exec "$@"`;
+  const limit = `ulimit -d ${dataKilobytesMax}; export BUN_JSC_jitMemoryReservationSize=${codeBytesMax}; exec "$@"`;
   const limited = process.platform === "linux" ? ["/bin/sh", "-c", limit, "sh", ...words] : words;
   return spawn(limited[0]!, limited.slice(1), {
     stdio: [input ?? "ignore", "ignore", "pipe", "ipc"],

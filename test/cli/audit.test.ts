@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { surfaceEngine } from "../support/service.ts";
 import { expectUsageError } from "../support/usage-errors.ts";
 import { openStoreWorkspace } from "../support/workspaces.ts";
@@ -21,29 +22,29 @@ for (const engine of [surfaceEngine]) {
       const operator = ["keys", "create", "--operator", "--name"];
       const anna = await place.json<{ id: string }>(...operator, "Anna");
       const till = await place.createKey("till");
-      const importAs = (...words: string[]) =>
-        place.runHere(["pets", "import", "-", ...words], { stdin: '{"petId":7,"name":"Rex"}' });
-      const requested = ["--as", anna.id, "--request-id", "req_00ff_1", "--name", "pets, new.csv"];
-      expect(await importAs(...requested)).toMatchObject({ code: 0 });
+      writeFileSync(place.path("pets, new.csv"), "petId,name\n7,Rex\n");
+      const imported = await place.runHere(["pets", "import", place.path("pets, new.csv")]);
+      expect(imported).toMatchObject({ code: 0 });
       await place.json("keys", "revoke", till.id);
 
       const rows = await place.rows<Row>("audit");
       expect(rows.map(({ action, keyName, target }) => [action, keyName, target])).toEqual([
         ["key.revoked", null, till.id],
-        ["pets.imported", "Anna", null],
+        ["pets.imported", null, null],
         ["key.created", null, till.id],
         ["key.created", null, anna.id],
       ]);
-      expect(rows[1]).toMatchObject({ keyId: anna.id, requestId: "req_00ff_1" });
+      const requestId = expect.stringMatching(/^req_[0-9a-f]{12}_1$/);
+      expect(rows[1]).toMatchObject({ keyId: null, requestId });
       expect(await place.rows<Row>("audit", "--limit", "3")).toEqual(rows.slice(0, 3));
       const [, , importRow] = (await place.runHere(["audit"])).out.split("\n");
-      expect(importRow).toMatch(/Z {2}Anna +pets\.imported {2}- {2}/);
+      expect(importRow).toMatch(/Z {2}- +pets\.imported {2}- {2}/);
       expect(importRow).toContain("pets, new.csv");
 
       const ledger = await place.rows<Record<string, unknown>>("ledger");
       expect(ledger).toHaveLength(1);
       expect(ledger[0]).toMatchObject({
-        ...{ cause: "import", keyId: anna.id, requestId: "req_00ff_1" },
+        ...{ cause: "import", keyId: null, requestId },
         reason: "import of pets, new.csv",
       });
     } finally {
@@ -52,30 +53,12 @@ for (const engine of [surfaceEngine]) {
   });
 }
 
-test("an import is recorded only for an operator key that is valid, and needs proper names", async () => {
+test("audit and a dry run reject bad numbers", async () => {
   const place = await openStoreWorkspace("sqlite");
   try {
-    const anna = await place.json<{ id: string }>("keys", "create", "--operator", "--name", "Anna");
-    const create = ["keys", "create", "--operator", "--role", "viewer", "--name", "Vera"] as const;
-    const vera = await place.json<{ id: string }>(...create);
-    const till = await place.createKey("till");
-    const importAs = (...words: string[]) =>
-      place.runHere(["pets", "import", "-", ...words], { stdin: '{"petId":7,"name":"Rex"}' });
-    const cases: [words: string[], problem: string][] = [
-      [["--as", till.id], "--as must be the id of a valid operator key"],
-      [["--as", vera.id], "--as must be an operator key with the role clerk or owner"],
-      [["--as", "key_0"], "--as must be the id of a valid operator key"],
-      [["--as", anna.id, "--request-id", "a b"], "--request-id must have 1 to 64 letters"],
-      [["--request-id", "req_1"], "--request-id needs --as"],
-      [["--name", ""], "--name must have 1 to 190 characters"],
-      [["--name", "a\nb"], "--name must have 1 to 190 characters"],
-      [["--name", "x".repeat(191)], "--name must have 1 to 190 characters"],
-      [["--differences", "few"], "--differences must be an integer from 0"],
-    ];
-    for (const [words, problem] of cases) expectUsageError(await importAs(...words), problem);
-    await place.json("keys", "revoke", anna.id, "--force");
-    expectUsageError(await importAs("--as", anna.id), "--as must be the id of a valid operator");
-    expect(await place.rows("ledger")).toEqual([]);
+    const words = ["pets", "import", "-", "--differences", "few"];
+    const ran = await place.runHere(words, { stdin: '{"petId":7,"name":"Rex"}' });
+    expectUsageError(ran, "--differences must be an integer from 0");
     expectUsageError(await place.runHere(["audit", "--limit", "0"]), "--limit must be an integer");
   } finally {
     await place.leave();

@@ -64,7 +64,7 @@ export async function passGate(
   const actor = { keyId, requestId, ...(once && { once }) };
   const passed = { ...call, caller, actor, isDryRun, file: file?.descriptor, identify };
   const run = () => operation.run(context, passed, fields);
-  return once ? makeOnce(context, operation, once, run) : run();
+  return await (once ? makeOnce(context, operation, once, run) : run());
 }
 
 /** The same operation. If it changes something, its requests pass the gate. */
