@@ -10,8 +10,10 @@ const firstDeliveryColumn = "cursor_epoch";
 
 /** What clients and operators can change in the store. Sessions are in the audit log. */
 export async function contentOf(store: Store): Promise<Record<string, readonly unknown[]>> {
+  const counted = await store.stocktakes.listStocktakes("", 0);
+  const stocktakes = counted.map(({ keyName, petIds }) => [keyName, `${petIds}`]);
   return store.transfer.snapshot(async ({ rowsOf }) => {
-    const content: Record<string, readonly unknown[]> = {};
+    const content: Record<string, readonly unknown[]> = { stocktakes };
     for (const { name, columns } of tables) {
       if (countingTables.includes(name)) continue;
       const end = columns.split(/,\s*/).indexOf(firstDeliveryColumn);

@@ -120,10 +120,15 @@ export function pauseWebhook(store: Webhooks, id: string, by: By): Promise<Webho
   );
 }
 
-/** Continues after the last delivered change. If the webhook is failing, the next attempt is made at once. */
+/**
+ * Continues after the last delivered change. If the webhook is failing, the next attempt is made at once. A
+ * webhook that is active and not failing does not change.
+ */
 export function resumeWebhook(store: Webhooks, id: string, by: By): Promise<Webhook> {
   const active = { state: "active", stateReason: null, ...notFailing } as const;
-  return change(store, id, auditEntry(by, "webhook.resumed", id), () => active);
+  return change(store, id, auditEntry(by, "webhook.resumed", id), ({ state, failures }) =>
+    state === "active" && failures === 0 ? undefined : active,
+  );
 }
 
 /** Delivers from this change on, with new message ids. A paused or disabled webhook stays so. */

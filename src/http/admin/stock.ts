@@ -128,9 +128,7 @@ const updateStock: AdminDeclaration = {
       },
     }),
     success: {
-      200: json("The entry after the change.", "VersionedItem", {
-        headers: ["Idempotent-Replayed"],
-      }),
+      200: json("The entry after the change.", "VersionedItem"),
     },
     messages: {
       invalid_request: { ...bodyMessages, one_amount: oneAmountRule, invalid_status: statusRule },

@@ -87,7 +87,7 @@ async function answer(tools: Tools, message: Message, context: Context, call: Ca
   }
   if (method === "tools/list") {
     const allowed = tools.filter(({ scope }) => scopes.includes(scope));
-    const listed = allowed.map(({ scope: _, run: __, ...tool }) => tool);
+    const listed = allowed.map(({ scope: _, change: __, run: ___, ...tool }) => tool);
     return result({ tools: listed, ...(isCurrent && { ttlMs: 60_000, cacheScope: "private" }) });
   }
   if (isCurrent && method === "server/discover") {

@@ -42,6 +42,8 @@ export interface Tool {
   readonly scope: ApiOperation["scope"];
   readonly inputSchema: Schema;
   readonly annotations: { readonly readOnlyHint: boolean };
+  /** How it changes something. Undefined if it only reads. */
+  readonly change?: Change;
   readonly run: RunTool;
 }
 
@@ -59,7 +61,7 @@ interface DeclaredTool extends Omit<Tool, "inputSchema" | "annotations"> {
 }
 
 /** A tool that changes something passes the same gate as an operation. */
-interface ChangeTool extends Omit<DeclaredTool, "run">, Change {
+interface ChangeTool extends Omit<DeclaredTool, "name" | "run">, Change {
   readonly isLong?: true;
 }
 
@@ -85,14 +87,19 @@ export function createTools(settings: ApiSettings): readonly Tool[] {
     const description = contract.description.split(/(?<=\.)\s/)[0]!;
     return { name, description, scope, parameters: parametersOf(contract, readPage), run };
   });
-  return [listStock, ...made, ...changeTools.map(gatedTool)].map(toTool);
+  const changing = Object.entries(changeTools).map(([name, tool]) => gatedTool(name, tool));
+  return [listStock, ...made, ...changing].map(toTool);
 }
 
-function gatedTool({ name, description, scope, parameters, ...change }: ChangeTool): DeclaredTool {
+function gatedTool(
+  name: string,
+  { description, scope, parameters, ...change }: ChangeTool,
+): DeclaredTool {
   const operation = { ...change, id: name, method: "POST", path: `/${name}`, scope } as const;
   const run: RunTool = (context, call, fields, key) =>
     passGate(context, call, operation, { fields, key });
-  return { name, description, scope, parameters: [...parameters, idempotencyKey], run };
+  const all = [...parameters, idempotencyKey];
+  return { name, description, scope, parameters: all, change, run };
 }
 
 function toTool({ parameters, ...tool }: DeclaredTool): Tool {
@@ -106,7 +113,7 @@ function toTool({ parameters, ...tool }: DeclaredTool): Tool {
       ...{ type: "object", properties: Object.fromEntries(properties) },
       ...{ required: required.map(({ name }) => name), additionalProperties: false },
     },
-    annotations: { readOnlyHint: !parameters.includes(idempotencyKey) },
+    annotations: { readOnlyHint: !tool.change },
   };
 }
 
@@ -256,7 +263,6 @@ const reasonRequired =
   "Each change, or the call, must have a reason of 1 to 160 characters without control characters.";
 
 const changeStock: ChangeTool = {
-  name: "change_stock",
   description:
     "Changes the stock of one or more pets, all or nothing. A change has either `delta`, to add or take away, or `quantity`, the new total. Prefer `delta` for sales and deliveries. With `dryRun`, nothing is stored, and the result shows the stock before and after: do this first. The result of a change has the `session`: give it with later changes, so that undo_session can take back all of them.",
   scope: "inventory:write",
@@ -300,7 +306,6 @@ async function firstOf({ store }: Context, { petId, version }: Entry) {
 }
 
 const undoSession: ChangeTool = {
-  name: "undo_session",
   description:
     "Takes back all changes of one of your sessions at once, all or nothing. Pets that somebody else has changed since are left out, and the result says so. With `dryRun`, nothing is stored, and the result shows what would happen.",
   scope: "inventory:write",
@@ -316,4 +321,5 @@ const undoSession: ChangeTool = {
   },
 };
 
-const changeTools = [changeStock, undoSession];
+const changeTools = { change_stock: changeStock, undo_session: undoSession };
+export type ChangeToolName = keyof typeof changeTools;

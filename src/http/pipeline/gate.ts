@@ -44,19 +44,19 @@ export async function passGate(
 ): Promise<Reply> {
   const { request, authenticator, requestId } = call;
   await using opened = new AsyncDisposableStack();
-  const file = operation.readsFile && (await receiveFile(context, call, opened));
   const { fields, key } = sent ?? (await readRequest(call, operation));
+  const isDryRun = operation.tries?.(fields) ?? false;
+  const file = operation.readsFile && (await receiveFile(context, call, opened));
   // The key may have been revoked while the body arrived.
   const caller = await authenticator.identify(request, call.origin);
   if (!caller) return authenticator.unauthorized(request);
   if (!caller.scopes.includes(operation.scope)) {
     return authenticator.insufficientScope(operation.scope);
   }
-  const isDryRun = operation.tries?.(fields) ?? false;
   if (operation.isLong) opened.use(keepOpen(context, call));
   if (operation.takesPlace) opened.defer(await enterPlace(context, call, caller));
   const path = pathOf(operation, fields);
-  const keyId = caller.keyId;
+  const { keyId } = caller;
   const identify = (meaning: string) =>
     isDryRun ? undefined : identifyRequest(keyId, key, operation.method, path, meaning);
   const isMaking = operation.kind === "making";

@@ -3,6 +3,7 @@ import type { AdminOperationId } from "../../../src/http/admin/operations.ts";
 import type { Example } from "../operation-examples.ts";
 import type { TestService } from "../service.ts";
 import { fileExamples } from "./file-examples.ts";
+import { issueOperator, signIn } from "./operators.ts";
 import { stockExamples } from "./stock-examples.ts";
 import { webhookExamples } from "./webhook-examples.ts";
 
@@ -26,7 +27,11 @@ export interface AdminExamples {
 export const operationExamples: Readonly<Record<string, AdminExamples>> = {
   startSession: { good: { path: "/session" }, bad: [] },
   getSession: { good: { path: "/session" }, bad: [] },
-  endSession: { good: { path: "/session" }, bad: [] },
+  endSession: {
+    good: { path: "/session", headers: { Cookie: "{cookie}" } },
+    bad: [],
+    prepare: aSession,
+  },
   ...fileExamples,
   ...webhookExamples,
   ...stockExamples,
@@ -95,7 +100,7 @@ export const operationExamples: Readonly<Record<string, AdminExamples>> = {
   liftBan: {
     good: { path: "/keys/{keyId}/unban" },
     bad: [{ path: "/keys/key_0/unban", code: "not_found" }],
-    prepare: aKey,
+    prepare: aBannedKey,
   },
   listRequests: {
     good: { path: "/requests?key=none&code=unauthorized" },
@@ -132,14 +137,32 @@ export async function prepareExamples(
   const values = (await operationExamples[id]!.prepare?.(service)) ?? {};
   const fill = (text: string) =>
     Object.entries(values).reduce((so, [name, value]) => so.replaceAll(`{${name}}`, value), text);
-  return ({ path, body, ...rest }) => ({
-    ...rest,
+  return ({ path, body, headers }) => ({
     path: fill(path),
     ...(body === undefined ? {} : { body: fill(body) }),
+    ...(headers && {
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [name, fill(value)]),
+      ),
+    }),
   });
 }
 
 /** A new API key, as `{keyId}`. */
 async function aKey(service: TestService) {
   return { keyId: (await service.issueKey()).id };
+}
+
+/** A new API key that is banned, as `{keyId}`. */
+async function aBannedKey(service: TestService) {
+  const { keyId } = await aKey(service);
+  const startedAt = service.clock.now();
+  const ban = { keyId, startedAt, until: startedAt + 60_000, liftedAt: null };
+  await service.store.usage.saveBan(ban);
+  return { keyId };
+}
+
+/** The cookie of a new session, as `{cookie}`. */
+async function aSession(service: TestService) {
+  return { cookie: await signIn(service, (await issueOperator(service)).text) };
 }

@@ -178,20 +178,16 @@ export const stockExamples = {
   },
 } satisfies Record<string, AdminExamples>;
 
+let lastId = 1_000;
+
 /** A new row that is the last one of its pet, as `{seq}`. */
 async function aChange({ store }: TestService) {
   const change = { petId: 2n, kind: "add", amount: 1, reason: null } as const;
-  const unit = {
-    changes: [change],
-    cause: "undo",
-    keyId: null,
-    requestId: "req_example_1",
-  } as const;
+  const requestId = `req_example_${++lastId}`;
+  const unit = { changes: [change], cause: "undo", keyId: null, requestId } as const;
   const { rows } = await store.inventory.commit([unit]);
-  return { seq: String(rows[0]!.seq), requestId: unit.requestId };
+  return { seq: String(rows[0]!.seq), requestId };
 }
-
-let lastId = 1_000;
 
 async function aFreeId() {
   lastId += 1;

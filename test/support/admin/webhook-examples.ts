@@ -7,13 +7,18 @@ import { anEntry } from "../audit.ts";
 import type { TestService } from "../service.ts";
 import type { AdminExamples } from "./operation-examples.ts";
 
-/** Makes a webhook that nothing is sent to. */
-async function makeWebhook({ store, clock }: TestService): Promise<{ webhook: string }> {
+async function makeActiveWebhook({ store, clock }: TestService): Promise<{ webhook: string }> {
   const terms = { url: "https://127.0.0.1:65535/" };
   const sender = { checkUrl: async () => true };
   const { webhook } = await createWebhook(store, sender, terms, byCommand(clock.now()));
-  await pauseWebhook(store, webhook.id, byCommand(clock.now()));
   return { webhook: webhook.id };
+}
+
+/** Makes a webhook that nothing is sent to. */
+async function makeWebhook(service: TestService): Promise<{ webhook: string }> {
+  const { webhook } = await makeActiveWebhook(service);
+  await pauseWebhook(service.store, webhook, byCommand(service.clock.now()));
+  return { webhook };
 }
 
 /** Makes one whose log has a message with the first change. */
@@ -72,7 +77,7 @@ export const webhookExamples = {
   },
   getWebhook: webhookExample(""),
   removeWebhook: webhookExample(""),
-  pauseWebhook: webhookExample("/pause"),
+  pauseWebhook: { ...webhookExample("/pause"), prepare: makeActiveWebhook },
   resumeWebhook: webhookExample("/resume"),
   replayWebhook: webhookExample("/replay", '{"from":1}', [
     invalid("{}"),

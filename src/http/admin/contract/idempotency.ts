@@ -42,7 +42,9 @@ export function withIdempotencyKey(contract: Contract, kind: Kind): Contract {
   if (kind === "repeatable" || parameters.includes(idempotencyKeyParameter)) return contract;
   const reused = [...errors, "idempotency_key_reused"] as const;
   if (kind === "stock") {
-    return { ...contract, parameters: [...parameters, idempotencyKeyParameter], errors: reused };
+    const success = { ...contract.success[200]!, headers: ["Idempotent-Replayed"] as const };
+    const all = [...parameters, idempotencyKeyParameter];
+    return { ...contract, parameters: all, success: { 200: success }, errors: reused };
   }
   return {
     ...contract,
