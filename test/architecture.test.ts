@@ -71,10 +71,7 @@ const mayImport: Record<string, readonly string[]> = {
     ],
     ...["src/command-lines.ts", "src/file-errors.ts", "src/output.ts", "node:"],
   ],
-  "src/work/": [
-    ...["src/domain/", "src/files/", "src/opening/", "src/output.ts"],
-    ...["src/store/sqlite/imports.ts", "src/store/sqlite/ports.ts", "node:"],
-  ],
+  "src/work/": ["src/domain/", "src/files/", "src/opening/", "src/output.ts", "src/store/", "node:"],
   "src/main.ts": ["src/", "node:"],
   "src/config.ts": ["src/config/", "src/domain/", "src/settings", "src/output.ts"],
   "src/config/": ["src/domain/", "src/file-errors.ts", "src/output.ts", "src/settings", "node:"],
