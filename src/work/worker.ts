@@ -15,7 +15,7 @@ import {
 } from "../domain/catalogue/import-runs.ts";
 import { importReasonOf } from "../domain/catalogue/imports.ts";
 import { undoTogether } from "../domain/catalogue/undo-together.ts";
-import { receivedError } from "../domain/running/errors.ts";
+import { receivedError, ServiceError } from "../domain/running/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { findDelimiter, type ImportFormat } from "../files/formats.ts";
 import { freeMemory } from "../files/memory.ts";
@@ -32,29 +32,38 @@ import { type Ending, endingOf, type Work, type WorkAnswer } from "./messages.ts
  * the service: it must not store anything that nobody waits for.
  */
 export async function work(): Promise<number> {
-  const [{ store, wanted, stageFile }] = (await once(process, "message")) as [Work];
+  let stageFile: string | undefined;
   process.once("disconnect", () => {
     if (stageFile !== undefined) rmSync(stageFile, { force: true });
-    process.exit(1);
+    process.exit(0);
   });
-  hideTyped([store.databaseUrl]);
+  const [given] = (await once(process, "message")) as [Work];
+  stageFile = given.stageFile;
   const ending = await endingOf(async () => {
-    const isOnlyRead = wanted.run.isDryRun || stageFile !== undefined;
-    const use = isOnlyRead ? "reads" : "writes";
-    const staging = stageFile === undefined ? undefined : { stageFile, apply };
-    const opened = await openExistingStore(store, systemClock, use, staging);
+    const store = await open(given);
     try {
-      return await (wanted.kind === "import"
-        ? importFile(opened, wanted.run)
-        : undo(opened, wanted.run));
+      const { kind, run } = given.wanted;
+      return await (kind === "import" ? importFile(store, run) : undo(store, run));
     } finally {
-      await opened.close();
+      await store.close();
     }
   });
   await send({ kind: "ended", ending });
   // The service disconnects when it has the message.
   await once(process, "disconnect");
   return 0;
+}
+
+/** An error names the store and its file, so it is not one of the messages that clients get. */
+async function open({ store, wanted, stageFile }: Work): Promise<Store> {
+  hideTyped([store.databaseUrl]);
+  const use = wanted.run.isDryRun || stageFile !== undefined ? "reads" : "writes";
+  const staging = stageFile === undefined ? undefined : { stageFile, apply };
+  try {
+    return await openExistingStore(store, systemClock, use, staging);
+  } catch (error) {
+    throw error instanceof ServiceError ? new Error(error.message) : error;
+  }
 }
 
 function send(answer: WorkAnswer): Promise<void> {
