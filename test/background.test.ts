@@ -76,7 +76,6 @@ const exceptions: Record<string, string> = {
   "src/domain/inventory/follower.ts":
     "rejections are caught; the next request meets the same failure",
   "src/compose/child.ts": "ends a process, which catches",
-  "src/compose/long-work.ts": "catches, and rejects with what was caught",
   "src/http/feed/stream.ts": "ends a stream, which only removes it from collections",
   "src/http/server/server.ts": "resolves a promise",
   "src/http/tls/front.ts": "destroys a connection",
@@ -94,7 +93,6 @@ const exceptions: Record<string, string> = {
   "src/store/sqlite/writing/writer-worker.ts":
     "catches; what it misses reaches onerror of the other thread",
   "src/files/spool.ts": "rejects a promise",
-  "src/work/worker.ts": "ends the process",
   "src/traces/exporter.ts": "aborts a signal",
   "src/webhooks/exchange.ts": "destroys a request",
   "src/webhooks/sender.ts": "aborts a signal, rejects a promise",

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { ImportOutcome, LongWork } from "../domain/catalogue/import-runs.ts";
 import type { Undone } from "../domain/catalogue/undo-together.ts";
-import { receivedError, ServiceError, sentError, unavailable } from "../domain/running/errors.ts";
+import { receivedError, ServiceError, unavailable } from "../domain/running/errors.ts";
 import type { Engine } from "../opening/engines.ts";
 import { sqlitePath } from "../opening/store-file.ts";
 import { nameStageFile, removeStageFile } from "../store/sqlite/engine/stage-files.ts";
-import type { Apply, ApplyEnding, Work, WorkAnswer } from "../work/messages.ts";
+import { endingOf, type Work, type WorkAnswer } from "../work/messages.ts";
 import { failureOf, untilEnded, withoutProgram } from "./child.ts";
 import type { ServiceOptions } from "./options.ts";
 
@@ -25,10 +25,10 @@ const codeBytesMax = 32 * 1_024 * 1_024;
  */
 export function openLongWork(
   { config, program }: ServiceOptions,
-  stagedWrites: Engine["stagedWrites"],
+  applyStaged: Engine["applyStaged"],
 ): LongWork & { stop(): Promise<void> } {
   const { databaseUrl, environment, replicaCheck } = config;
-  const path = stagedWrites && sqlitePath(config);
+  const path = applyStaged && sqlitePath(config);
   const stopping = new AbortController();
   const running = new Set<Promise<unknown>>();
 
@@ -54,14 +54,17 @@ export function openLongWork(
     let answer: Extract<WorkAnswer, { kind: "ended" }> | undefined;
 
     child.on("message", (message: WorkAnswer) => {
-      if (message.kind === "ended") answer = message;
       mayBeStored ||= message.kind === "storing";
+      if (message.kind === "ended") {
+        answer = message;
+        child.disconnect();
+      }
       if (message.kind !== "apply" || stageFile === undefined || signal.aborted) return;
-      applying = apply(message, stageFile).then((ending) => {
-        if (child.connected) child.send(ending);
-      });
+      // The process was given this file, and no other is applied.
+      const given = { ...message.given, file: stageFile };
+      applying = endingOf(() => applyStaged!(given)).then((ending) => say(child, ending));
     });
-    child.send(work);
+    say(child, work);
     const ended = await untilEnded(child, signal);
     // The store is still in use, and so is the file.
     await applying;
@@ -74,19 +77,10 @@ export function openLongWork(
     throw failed(wanted, ending.bug);
   }
 
-  /** Applies the rows in the file that the process was given, and in no other. */
-  async function apply({ method, given }: Apply, file: string): Promise<ApplyEnding> {
-    try {
-      return { result: await stagedWrites![method]({ ...given, file }) };
-    } catch (error) {
-      return error instanceof ServiceError ? { error: sentError(error) } : { bug: String(error) };
-    }
-  }
-
   return {
-    importFile: (run_, file, signal) =>
-      run({ kind: "import", run: run_ }, signal, file) as Promise<ImportOutcome>,
-    undo: (run_, signal) => run({ kind: "undo", run: run_ }, signal) as Promise<Undone>,
+    importFile: (wanted, file, signal) =>
+      run({ kind: "import", run: wanted }, signal, file) as Promise<ImportOutcome>,
+    undo: (wanted, signal) => run({ kind: "undo", run: wanted }, signal) as Promise<Undone>,
     /** Ends the work that is being done. Resolves when nothing uses the store any more. */
     async stop() {
       stopping.abort();
@@ -105,6 +99,11 @@ function start(program: readonly string[], input: number | undefined): ChildProc
     stdio: [input ?? "ignore", "ignore", "pipe", "ipc"],
     serialization: "advanced",
   });
+}
+
+/** Sends a message. If the process has ended, that shows where somebody waits for its end. */
+function say(child: ChildProcess, message: object): void {
+  if (child.connected) child.send(message, () => {});
 }
 
 function failed({ kind }: Work["wanted"], reason: string): ServiceError {

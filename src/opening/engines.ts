@@ -20,7 +20,7 @@ import { assertStore } from "../store/sqlite/engine/existence.ts";
 import { filesOf, type StoreFiles } from "../store/sqlite/engine/files.ts";
 import type { LostRows } from "../store/sqlite/engine/mark.ts";
 import { lockForServing } from "../store/sqlite/engine/serving-lock.ts";
-import type { StagedWrites } from "../store/sqlite/ports.ts";
+import type { ApplyStaged } from "../store/sqlite/ports.ts";
 import { openOrCreate } from "./creation.ts";
 import { namingFile, sqlitePath } from "./store-file.ts";
 
@@ -40,7 +40,7 @@ export interface Engine {
   readonly states: StoreStates;
   readonly store: Store;
   /** Applies what a process of the service has staged. On PostgreSQL, that process writes by itself. */
-  readonly stagedWrites?: StagedWrites | undefined;
+  readonly applyStaged?: ApplyStaged;
   readonly limiter: Limiter;
   /** Whether other processes may serve the same store. */
   readonly isShared: boolean;
@@ -118,7 +118,7 @@ async function openSqliteEngine(
     name: "SQLite",
     states,
     store,
-    stagedWrites: store.stagedWrites,
+    applyStaged: store.applyStaged,
     limiter,
     isShared: false,
     grouping: { transactionsMax: 1, overlapMin: 0, callersMax: 0, waitMsMax: 0 },

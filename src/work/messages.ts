@@ -1,8 +1,8 @@
 import type { ImportRun, UndoRun } from "../domain/catalogue/import-runs.ts";
-import type { SentError } from "../domain/running/errors.ts";
+import { type SentError, ServiceError, sentError } from "../domain/running/errors.ts";
 import type { WorkedStore } from "../opening/stores.ts";
-import type { Applied, StagedImport } from "../store/sqlite/imports.ts";
-import type { ApplyMethod } from "../store/sqlite/ports.ts";
+import { withoutSecrets } from "../output.ts";
+import type { StagedImport } from "../store/sqlite/imports.ts";
 
 /** Messages between the service and the process that does its long work. */
 
@@ -16,24 +16,27 @@ export interface Work {
   readonly stageFile: string | undefined;
 }
 
-/** How work or a call has ended: an error has `bug` if it is not a ServiceError. */
+/** How work has ended: `bug` is an error that is not a ServiceError. */
 export type Ending<T> =
   | { readonly result: T }
   | { readonly error: SentError }
   | { readonly bug: string };
 
-/** Asks the service to apply staged rows. */
-export interface Apply {
-  readonly kind: "apply";
-  readonly method: ApplyMethod;
-  readonly given: StagedImport;
+/** Runs work, and returns how it ended. */
+export async function endingOf<T>(doWork: () => Promise<T>): Promise<Ending<T>> {
+  try {
+    return { result: await doWork() };
+  } catch (error) {
+    if (error instanceof ServiceError) return { error: sentError(error) };
+    const message = error instanceof Error ? error.message : String(error);
+    return { bug: withoutSecrets(message.split("\n")[0]!) };
+  }
 }
 
-/** What the process says. Its work ends after `ended`. */
+/** What the process says. It has done its work after `ended`. */
 export type WorkAnswer =
-  | Apply
+  /** Asks the service to apply staged rows. */
+  | { readonly kind: "apply"; readonly given: StagedImport }
   /** From now on, the work may be stored. */
   | { readonly kind: "storing" }
   | { readonly kind: "ended"; readonly ending: Ending<unknown> };
-
-export type ApplyEnding = Ending<Applied>;

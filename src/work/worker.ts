@@ -15,7 +15,7 @@ import {
 } from "../domain/catalogue/import-runs.ts";
 import { importReasonOf } from "../domain/catalogue/imports.ts";
 import { undoTogether } from "../domain/catalogue/undo-together.ts";
-import { receivedError, ServiceError, sentError } from "../domain/running/errors.ts";
+import { receivedError, ServiceError } from "../domain/running/errors.ts";
 import type { Store } from "../domain/store.ts";
 import { findDelimiter, type ImportFormat } from "../files/formats.ts";
 import { freeMemory } from "../files/memory.ts";
@@ -23,46 +23,46 @@ import { readRecords } from "../files/rows.ts";
 import { parseHeaderMap } from "../files/table.ts";
 import { systemClock } from "../opening/engines.ts";
 import { openExistingStore } from "../opening/stores.ts";
-import { hideTyped, withoutSecrets } from "../output.ts";
+import { hideTyped } from "../output.ts";
 import type { Applied, StagedImport } from "../store/sqlite/imports.ts";
-import type { ApplyMethod, StagedWrites } from "../store/sqlite/ports.ts";
-import type { ApplyEnding, Ending, Work, WorkAnswer } from "./messages.ts";
+import { type Ending, endingOf, type Work, type WorkAnswer } from "./messages.ts";
 
 /**
  * The process that the service starts for an import or an undo. It gets its work over IPC, and ends with
  * the service: it must not store anything that nobody waits for.
  */
 export async function work(): Promise<number> {
-  const [{ store, wanted, stageFile }] = (await once(process, "message")) as [Work];
+  let stageFile: string | undefined;
   process.once("disconnect", () => {
     if (stageFile !== undefined) rmSync(stageFile, { force: true });
-    process.exit(1);
+    process.exit(0);
   });
-  hideTyped([store.databaseUrl]);
+  const [given] = (await once(process, "message")) as [Work];
+  stageFile = given.stageFile;
   const ending = await endingOf(async () => {
-    const isOnlyRead = wanted.run.isDryRun || stageFile !== undefined;
-    const use = isOnlyRead ? "reads" : "writes";
-    const staging = stageFile === undefined ? undefined : { stageFile, ...serviceWrites };
-    const opened = await openExistingStore(store, systemClock, use, staging);
+    const store = await open(given);
     try {
-      return await (wanted.kind === "import"
-        ? importFile(opened, wanted.run)
-        : undo(opened, wanted.run));
+      const { kind, run } = given.wanted;
+      return await (kind === "import" ? importFile(store, run) : undo(store, run));
     } finally {
-      await opened.close();
+      await store.close();
     }
   });
   await send({ kind: "ended", ending });
-  process.exit(0);
+  // The service disconnects when it has the message.
+  await once(process, "disconnect");
+  return 0;
 }
 
-async function endingOf<T>(doWork: () => Promise<T>): Promise<Ending<T>> {
+/** An error names the store and its file, so it is not one of the messages that clients get. */
+async function open({ store, wanted, stageFile }: Work): Promise<Store> {
+  hideTyped([store.databaseUrl]);
+  const use = wanted.run.isDryRun || stageFile !== undefined ? "reads" : "writes";
+  const staging = stageFile === undefined ? undefined : { stageFile, apply };
   try {
-    return { result: await doWork() };
+    return await openExistingStore(store, systemClock, use, staging);
   } catch (error) {
-    if (error instanceof ServiceError) return { error: sentError(error) };
-    const message = error instanceof Error ? error.message : String(error);
-    return { bug: withoutSecrets(message.split("\n")[0]!) };
+    throw error instanceof ServiceError ? new Error(error.message) : error;
   }
 }
 
@@ -73,15 +73,10 @@ function send(answer: WorkAnswer): Promise<void> {
 }
 
 /** Applies staged rows with the writer of the service, which is the only one on SQLite. */
-const serviceWrites: StagedWrites = {
-  applyPets: (given) => askToApply("applyPets", given),
-  applyOrders: (given) => askToApply("applyOrders", given),
-};
-
-async function askToApply(method: ApplyMethod, given: StagedImport): Promise<Applied> {
+async function apply(given: StagedImport): Promise<Applied> {
   const answered = once(process, "message");
-  await send({ kind: "apply", method, given });
-  const [ending] = (await answered) as [ApplyEnding];
+  await send({ kind: "apply", given });
+  const [ending] = (await answered) as [Ending<Applied>];
   if ("error" in ending) throw receivedError(ending.error);
   if ("bug" in ending) throw new Error(ending.bug);
   return ending.result;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { commandLine } from "../../src/domain/audit/audit.ts";
+import { beginSession } from "../../src/domain/catalogue/assistant-sessions.ts";
 import { undoTogether } from "../../src/domain/catalogue/undo-together.ts";
 import { issueOperator } from "../support/admin/operators.ts";
 import { createTestClock } from "../support/clock.ts";
@@ -181,6 +182,19 @@ describe.each([surfaceEngine])("an undo of several changes on %s", (engine) => {
     expect(await other.store.inventory.readHead()).toEqual(before);
     await other.stop();
     expect(await undone({ request: requestId })).toMatchObject({ undone: 1 });
+  });
+
+  test("is refused to an assistant if its session began more than 1,000,000 changes ago", async () => {
+    const { inventory, history, catalogue } = service.store;
+    const tip = await history.readTip();
+    const readTip = async () => ({ ...tip, seq: 1_000_001 });
+    const long = { inventory, catalogue, history: { ...history, readTip, seqAt: async () => 0 } };
+    const session = beginSession(till.id, service.clock.now());
+    const options = { actor: commandLine, force: false, isDryRun: true };
+    const undoneBy = (isByAssistant: boolean) =>
+      undoTogether(long, { session }, { ...options, isByAssistant });
+    await expect(undoneBy(true)).rejects.toThrow("The session began more than 1,000,000 changes");
+    await expect(undoneBy(false)).rejects.toThrow("No change was found.");
   });
 
   test("is for clerks, and not for viewers", async () => {

@@ -38,7 +38,7 @@ for (const engine of [surfaceEngine]) {
       expect(rows[1]).toMatchObject({ keyId: null, requestId });
       expect(await place.rows<Row>("audit", "--limit", "3")).toEqual(rows.slice(0, 3));
       const [, , importRow] = (await place.runHere(["audit"])).out.split("\n");
-      expect(importRow).toMatch(/Z {2}- +pets\.imported {2}- {2}/);
+      expect(importRow).toMatch(/Z {2}command +pets\.imported {2}- {2}/);
       expect(importRow).toContain("pets, new.csv");
 
       const ledger = await place.rows<Record<string, unknown>>("ledger");
@@ -56,6 +56,7 @@ for (const engine of [surfaceEngine]) {
 test("audit and a dry run reject bad numbers", async () => {
   const place = await openStoreWorkspace("sqlite");
   try {
+    await place.createKey("till");
     const words = ["pets", "import", "-", "--differences", "few"];
     const ran = await place.runHere(words, { stdin: '{"petId":7,"name":"Rex"}' });
     expectUsageError(ran, "--differences must be an integer from 0");

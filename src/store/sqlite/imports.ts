@@ -26,6 +26,7 @@ import { beginUnservedEpoch } from "./epochs.ts";
 
 /** An import whose rows are staged in a file. */
 export interface StagedImport {
+  readonly what: "pets" | "orders";
   readonly file: string;
   /** The number of rows. */
   readonly staged: number;
@@ -37,44 +38,37 @@ export interface StagedImport {
 export type Applied = Imported | { readonly problems: readonly Problem[]; readonly count: number };
 
 /**
- * Applies staged rows, each import in one transaction of a few statements over all of them. A million rows
- * hold the write lock for seconds, not minutes.
+ * Applies staged rows in one transaction of a few statements over all of them. A million rows hold the
+ * write lock for seconds, not minutes.
  */
 export function createImportWriter(
   database: Database,
   { transact }: Pick<LedgerWriter, "transact">,
 ) {
-  const apply = (
-    given: StagedImport,
-    work: (run: Run, unservedEpoch: string | undefined) => Imported,
-  ): Applied =>
-    withStageFile(database, given.file, () => {
-      try {
-        return transact(given.now, (_, unserved) => work(createRunner(database), unserved));
-      } catch (error) {
-        if (!(error instanceof RejectedImport)) throw error;
-        return { problems: error.problems.list(), count: error.problems.count() };
-      }
-    });
+  const run = createRunner(database);
+
+  function apply(given: StagedImport, unservedEpoch: string | undefined): Imported {
+    const { what, staged, origin, now } = given;
+    const isPets = what === "pets";
+    const imported = isPets ? applyPets(database, given, unservedEpoch) : run(applyOrders(staged));
+    run(noteImport(dialect, `${what}.imported`, origin, imported, now));
+    return imported;
+  }
+
   return {
-    applyPets: (given: StagedImport) =>
-      withoutConstraints(database, () =>
-        apply(given, (run, unservedEpoch) => {
-          run(causeOf(given.origin));
-          run(checkStaged(petStaging, createProblems()));
-          return applyPets(database, given, unservedEpoch);
+    applyImport: (given: StagedImport): Applied =>
+      withStageFile(database, given.file, () =>
+        withoutConstraints(database, () => {
+          try {
+            return transact(given.now, (_, unservedEpoch) => apply(given, unservedEpoch));
+          } catch (error) {
+            if (!(error instanceof RejectedImport)) throw error;
+            return { problems: error.problems.list(), count: error.problems.count() };
+          }
         }),
       ),
-    applyOrders: (given: StagedImport) =>
-      apply(given, (run) => {
-        const imported = run(applyOrders(given.staged));
-        run(noteImport(dialect, "orders.imported", given.origin, imported, given.now));
-        return imported;
-      }),
   };
 }
-
-type Run = ReturnType<typeof createRunner>;
 
 /** For a million rows, the constraints of the tables would take more than a second of the lock. */
 function withoutConstraints<T>(database: Database, work: () => T): T {
@@ -94,6 +88,9 @@ function applyPets(
   { staged, origin, now }: StagedImport,
   unservedEpoch: string | undefined,
 ): Imported {
+  const run = createRunner(database);
+  run(causeOf(origin));
+  run(checkStaged(petStaging, createProblems()));
   const changed = countChanged(database);
   database.run(freeReplaced);
   database.run(
@@ -106,9 +103,7 @@ function applyPets(
     `${insertStaged} WHERE true ON CONFLICT (pet_id) DO NOTHING`,
   );
   appendRows(database, origin, now, unservedEpoch);
-  const imported = { created, changed, unchanged: staged - created - changed };
-  createRunner(database)(noteImport(dialect, "pets.imported", origin, imported, now));
-  return imported;
+  return { created, changed, unchanged: staged - created - changed };
 }
 
 /** Appends a ledger row for every entry that is created or changed, and updates the entries. */

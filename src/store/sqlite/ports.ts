@@ -57,19 +57,16 @@ export interface Parts extends WrittenFile {
   readonly staging?: ServiceStaging | undefined;
 }
 
-export type ApplyMethod = "applyPets" | "applyOrders";
-
-/** Applies imports whose rows are staged. */
-export type StagedWrites = Readonly<Record<ApplyMethod, (given: StagedImport) => Promise<Applied>>>;
+export type ApplyStaged = (given: StagedImport) => Promise<Applied>;
 
 /** Where a process of the service stages its import, and how the service applies it. */
-export interface ServiceStaging extends StagedWrites {
+export interface ServiceStaging {
   readonly stageFile: string;
+  readonly apply: ApplyStaged;
 }
 
-export function stagedWritesOf(parts: Parts): StagedWrites {
-  return { applyPets: write(parts, "applyPets"), applyOrders: write(parts, "applyOrders") };
-}
+/** Applies imports whose rows are staged. */
+export const applierOf = (parts: Parts): ApplyStaged => write(parts, "applyImport");
 
 /** The ports of a store. Each reads on this thread and writes through the writer. */
 export function createPorts(parts: Parts): Omit<Store, "close"> {
@@ -185,17 +182,17 @@ function createIdempotencyStore(parts: Parts): IdempotencyStore {
 /** An import: its rows are staged in a file, which the writer then applies. */
 function importOf<T extends { readonly line: number }>(
   parts: Parts,
+  what: StagedImport["what"],
   staging: Staging<T>,
-  method: ApplyMethod,
 ): Import<T> {
   const { path, clock, staging: ofService } = parts;
-  const apply = (ofService ?? stagedWritesOf(parts))[method];
+  const apply = ofService?.apply ?? applierOf(parts);
 
-  async function applyOnceFree(staged: Omit<StagedImport, "now">): Promise<Applied> {
+  async function applyOnceFree(given: Omit<StagedImport, "now">): Promise<Applied> {
     const giveUpAt = performance.now() + importWaitMs;
     for (;;) {
       try {
-        return await apply({ ...staged, now: clock.now() });
+        return await apply({ ...given, now: clock.now() });
       } catch (error) {
         const isBusy = error instanceof ServiceError && error.reason === "busy";
         if (!isBusy || performance.now() > giveUpAt) throw error;
@@ -208,7 +205,7 @@ function importOf<T extends { readonly line: number }>(
     const file = ofService?.stageFile ?? nameStageFile(path);
     try {
       const staged = await stageInFile(path, file, staging, records, problems);
-      const applied = await applyOnceFree({ file, staged, origin });
+      const applied = await applyOnceFree({ what, file, staged, origin });
       if (!("problems" in applied)) return applied;
       for (const problem of applied.problems) problems.add(problem);
       problems.addUnlisted(applied.count - applied.problems.length);
@@ -230,8 +227,8 @@ function createCatalogueStore(parts: Parts): Omit<CatalogueStore, "changePet"> {
     );
   return {
     ...readable(parts, createCatalogueReader(database)),
-    importPets: importOf(parts, petStaging, "applyPets"),
-    importOrders: importOf(parts, orderStaging, "applyOrders"),
+    importPets: importOf(parts, "pets", petStaging),
+    importOrders: importOf(parts, "orders", orderStaging),
     createPet: (...args) => createPet(...args, clock.now()),
     removePet: (...args) => removePet(...args, clock.now()),
     previewPets: (...args) => preview((own) => own.previewPets(...args)),

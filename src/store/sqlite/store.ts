@@ -10,7 +10,7 @@ import { filesOf, hasContent, prepareFiles } from "./engine/files.ts";
 import { assertNoLostRows, type LostRows } from "./engine/mark.ts";
 import { recoverFile } from "./engine/recovery.ts";
 import { isServedElsewhere } from "./engine/serving-lock.ts";
-import { createPorts, type ServiceStaging, type StagedWrites, stagedWritesOf } from "./ports.ts";
+import { type ApplyStaged, applierOf, createPorts, type ServiceStaging } from "./ports.ts";
 import { openCommandAccess, openReadingAccess, openServiceAccess } from "./writing/access.ts";
 import { busyWaitMs, openInlineWriter, startEpoch } from "./writing/writer.ts";
 import { startWriterThread } from "./writing/writer-thread.ts";
@@ -41,7 +41,7 @@ export interface SqliteOptions extends WrittenFile {
 
 /** A store on SQLite, as the service opens it. */
 export interface SqliteStore extends Store {
-  readonly stagedWrites: StagedWrites;
+  readonly applyStaged: ApplyStaged;
 }
 
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
@@ -72,7 +72,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
     if (isNew) options.onCreated?.();
     return {
       ...ports,
-      stagedWrites: stagedWritesOf(parts),
+      applyStaged: applierOf(parts),
       async close() {
         access.close();
         // The writer closes last: only a connection that can write can run a WAL checkpoint.
@@ -104,7 +104,7 @@ function openOnlyForReading(
     const opened = openReadingAccess(database, filesOf(file.path));
     const parts = { ...file, ...opened, clock, isService: false, database, staging };
     const close = async () => database.close();
-    return { ...createPorts(parts), stagedWrites: stagedWritesOf(parts), close };
+    return { ...createPorts(parts), applyStaged: applierOf(parts), close };
   } catch (error) {
     database.close();
     throw unavailableOr(error);
