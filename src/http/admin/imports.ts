@@ -4,7 +4,7 @@ import {
   problemText,
 } from "../../domain/catalogue/import-problems.ts";
 import {
-  differenceJson,
+  differencesJson,
   differencesListedMax,
   type ImportOutcome,
   type ImportRun,
@@ -241,15 +241,8 @@ function importOf({ isDryRun: dryRun }: ImportRun, outcome: ImportOutcome) {
     }
     case "imported": {
       const { counts, differences, columns } = outcome;
-      const rows = differences?.rows.map((row) => differenceJson("id", row)) ?? [];
-      const found = { differences: { total: differences?.total ?? 0, rows } };
-      return {
-        dryRun,
-        ...counts,
-        problems: problemsOf([], 0),
-        ...found,
-        columns: dryRun ? columns : [],
-      };
+      const found = differences ? { differences: differencesJson(differences) } : noDifferences;
+      return { dryRun, ...counts, problems: problemsOf([], 0), ...found, columns };
     }
   }
 }
