@@ -61,15 +61,8 @@ const mayImport: Record<string, readonly string[]> = {
   "src/compose/": ["src/", "node:"],
   "src/command-lines.ts": ["src/config.ts", "src/domain/values/shell.ts"],
   "src/opening/": [
-    ...[
-      "src/backup/",
-      "src/store/",
-      "src/limits/",
-      "src/domain/",
-      "src/config.ts",
-      "src/settings.ts",
-    ],
-    ...["src/command-lines.ts", "src/file-errors.ts", "src/output.ts", "node:"],
+    ...["src/backup/", "src/store/", "src/limits/", "src/domain/", "src/config.ts"],
+    ...["src/settings.ts", "src/command-lines.ts", "src/file-errors.ts", "src/output.ts", "node:"],
   ],
   "src/work/": [
     "src/domain/",

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { beginSession } from "../src/domain/catalogue/assistant-sessions.ts";
+import { beginSession, isOlderThan } from "../src/domain/catalogue/assistant-sessions.ts";
 import { issueOperator } from "./support/admin/operators.ts";
 import { connect, earlier, revisions, version } from "./support/assistants.ts";
 import { createTestClock } from "./support/clock.ts";
@@ -335,4 +335,10 @@ test("without --mcp, the path does not exist", async () => {
     ["~/mcp", "~/other"].map((path) => service.call("POST", path, { key: text })),
   );
   expect([mcp!.status, mcp!.text]).toEqual([404, other!.text]);
+});
+
+test("a session that names a time before its key was created is told apart, up to a clock error", () => {
+  const createdAt = Date.UTC(2026, 0, 1);
+  const isOlder = (ms: number) => isOlderThan(beginSession("key_0a", createdAt + ms), createdAt);
+  expect([0, 1_000, -86_400_000, -86_400_001].map(isOlder)).toEqual([false, false, false, true]);
 });

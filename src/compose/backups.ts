@@ -67,7 +67,7 @@ export function openBackups(
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(backupMsMax)]);
     try {
       const words = ["backup", place.addressOf(name), "--json"];
-      const result = await runCommand({ command: program!, variables }, words, { signal });
+      const result = await runCommand({ command: program!, variables }, words, signal);
       if (result.ended !== 0) throw failureOf(result, signal);
       const { file, seq, bytes, durationMs } = JSON.parse(result.out) as Record<string, unknown>;
       // The backup is made also if no older one can be compared or removed. The next one tries it again.

@@ -15,18 +15,17 @@ export interface Program {
   readonly variables: NodeJS.ProcessEnv;
 }
 
-export interface CommandOptions {
-  /** Asks the process to end. */
-  readonly signal: AbortSignal;
-}
-
-/** What a command wrote, and how it ended. */
-export interface CommandResult {
-  readonly out: string;
+/** How a process has ended. */
+export interface Ended {
   /** The last line of standard error. */
   readonly lastLine: string;
   /** The exit code, or the signal that ended the process. */
   readonly ended: number | string;
+}
+
+/** What a command wrote, and how it ended. */
+export interface CommandResult extends Ended {
+  readonly out: string;
 }
 
 /** How long a process that was asked to end may take. */
@@ -42,19 +41,15 @@ const outputCharactersMax = 64 * 1024;
 export async function runCommand(
   { command: [executable, ...first], variables }: Program,
   words: readonly string[],
-  { signal }: CommandOptions,
+  signal: AbortSignal,
 ): Promise<CommandResult> {
   const child = spawn(executable!, [...first, ...words], {
     env: variables,
     stdio: ["ignore", "pipe", "pipe"],
   });
   const out = collect(child.stdout!);
-  const { ended, lastLine } = await untilEnded(child, signal);
-  return { out: await out, lastLine, ended };
+  return { ...(await untilEnded(child, signal)), out: await out };
 }
-
-/** How a process has ended. */
-export type Ended = Omit<CommandResult, "out">;
 
 /** Gives a process low priority, and asks it to end when the signal aborts. Resolves when it has ended. */
 export async function untilEnded(child: ChildProcess, signal: AbortSignal): Promise<Ended> {

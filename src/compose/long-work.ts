@@ -54,7 +54,8 @@ export function openLongWork(
     let answer: Extract<WorkAnswer, { kind: "ended" }> | undefined;
 
     child.on("message", (message: WorkAnswer) => {
-      mayBeStored ||= message.kind === "storing";
+      // On SQLite, nothing is stored unless it is applied here.
+      mayBeStored ||= message.kind === (stageFile === undefined ? "storing" : "apply");
       if (message.kind === "ended") {
         answer = message;
         child.disconnect();

@@ -90,7 +90,7 @@ async function importFile(store: Store, run: ImportRun): Promise<ImportOutcome> 
       run.what === "pets"
         ? importRecords(pets, store, run, problems, columns)
         : importRecords(orders, store, run, problems, columns);
-    return { kind: "imported", ...(await imported), columns };
+    return { kind: "imported", ...(await imported), columns: run.isDryRun ? columns : [] };
   } catch (error) {
     if (!(error instanceof RejectedImport)) throw error;
     return { kind: "rejected", problems: problems.list(), total: problems.count(), columns };

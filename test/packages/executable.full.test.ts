@@ -38,6 +38,7 @@ test("the executable imports, serves with its writing thread, and shows /docs an
   expect((await run("pets", "import", "pets.csv")).code).toBe(0);
   const created = await run("keys", "create", "--name", "till", "--plan", "pro", "--json");
   const { key } = JSON.parse(created.out) as { key: string };
+  const operator = await run("keys", "create", "--name", "Ada", "--operator", "--json");
   const service = await place.serve(["serve", "--port", "0"], options);
   const headers = { Authorization: `Bearer ${key}` };
   const updated = await fetch(`${service.baseUrl}/inventory/1`, {
@@ -48,6 +49,12 @@ test("the executable imports, serves with its writing thread, and shows /docs an
   expect(updated.status).toBe(200);
   const listed = await fetch(`${service.baseUrl}/inventory`, { headers });
   expect(await listed.text()).toContain('{"petId":1,"quantity":7,"status":"available"}');
+  const imported = await fetch(new URL("/admin/pets/import?format=csv", service.baseUrl), {
+    method: "POST",
+    headers: { Authorization: `Bearer ${JSON.parse(operator.out).key}` },
+    body: "petId,name\n3,Max\n",
+  });
+  expect(await imported.json()).toMatchObject({ created: 1 });
   const pages = {
     "/docs": "<!doctype html>",
     "/docs/style.css": "--accent:",

@@ -24,6 +24,7 @@ export type ImportOutcome =
       readonly counts: Imported;
       /** Only of a dry run: how many there are, and the first of them. */
       readonly differences: Differences | undefined;
+      /** Only of a dry run. */
       readonly columns: readonly FoundColumn[];
     }
   | {
@@ -71,6 +72,11 @@ export function differenceJson(
   { id, field, from, to }: ImportDifference,
 ): Readonly<Record<string, unknown>> {
   return { [idName]: exactInteger(id), field, from: exactValue(from), to: exactValue(to) };
+}
+
+/** Differences for JSON.stringify, as the operator API returns them. */
+export function differencesJson({ total, rows }: Differences) {
+  return { total, rows: rows.map((row) => differenceJson("id", row)) };
 }
 
 const exactValue = (value: unknown) => (typeof value === "bigint" ? exactInteger(value) : value);

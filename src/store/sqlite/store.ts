@@ -39,10 +39,7 @@ export interface SqliteOptions extends WrittenFile {
   readonly staging?: ServiceStaging | undefined;
 }
 
-/** A store on SQLite, as the service opens it. */
-export interface SqliteStore extends Store {
-  readonly applyStaged: ApplyStaged;
-}
+export type SqliteStore = Store & { readonly applyStaged: ApplyStaged };
 
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   const { path, environment, clock, threaded, log = () => {}, mayCreate = true } = options;
