@@ -21,7 +21,9 @@ onEveryEngine("imports of pets", (service) => {
     });
     await expectUnchanged(service().store, async () => {
       const nameless = service().addPets({ petId: 2n }, { petId: 3n, name: undefined });
-      await expect(nameless).rejects.toThrow("line 2: name is required for a new pet");
+      // Not with `rejects`, which waits in a loop that gets no messages of the writing thread.
+      const message = await nameless.catch((error: Error) => error.message);
+      expect(message).toContain("line 2: name is required for a new pet");
     });
   });
 
