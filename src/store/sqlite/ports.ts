@@ -129,12 +129,6 @@ const importWaitMs = 60_000;
 /** Between these times, the writer can store updates. */
 const importRetryMs = 50;
 
-/** Runs a long write on a connection of its own, so that it does not block the writer. */
-function writeAlone<T>(parts: Parts, work: (database: Database) => Promise<T>): Promise<T> {
-  const open = () => openForWriting(parts, importWaitMs);
-  return parts.access.write(async () => useConnection(open(), work));
-}
-
 function createInventoryStore(parts: Parts): InventoryStore {
   const { clock, isService, writer, database, access } = parts;
   const reader = readable(parts, createInventoryReader(database));
@@ -255,6 +249,10 @@ function createTransferStore(parts: Parts): TransferStore {
           });
         },
       ),
-    importTables: (rowsOf) => writeAlone(parts, (own) => importTables(own, rowsOf)),
+    // On a connection of its own: it waits for the rows of another store.
+    importTables: (rowsOf) =>
+      access.write(async () =>
+        useConnection(openForWriting(parts, importWaitMs), (own) => importTables(own, rowsOf)),
+      ),
   };
 }

@@ -59,16 +59,14 @@ export function removeOldStageFiles(path: string): void {
   }
 }
 
-/** Whether a command is staging rows in this file. */
+/** Whether a command is staging rows in this file. Any other error is that of an unfinished file. */
 function isLocked(file: string): boolean {
   using database = new Database(file, { readwrite: true });
   try {
-    database.run("PRAGMA busy_timeout = 0");
     database.run("BEGIN EXCLUSIVE");
     return false;
   } catch (error) {
     const busy = 5;
-    // Any other error is that of a file which was not finished.
     return error instanceof SQLiteError && (error.errno & 0xff) === busy;
   }
 }
