@@ -139,7 +139,7 @@ describe.each([surfaceEngine])("operations of the operator API on %s", (engine) 
           { headers: { Authorization: `Basic ${operator}` } },
           { headers: ownPage(`petstore_production=${"a".repeat(43)}`) },
         ];
-        const example = await prepared(operation);
+        const { headers: _, ...example } = await prepared(operation);
         await unchanged(async () => {
           for (const options of attempts) {
             expectError(await send(operation, example, options), "unauthorized");

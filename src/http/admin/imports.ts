@@ -4,7 +4,7 @@ import {
   problemText,
 } from "../../domain/catalogue/import-problems.ts";
 import {
-  differenceJson,
+  differencesJson,
   differencesListedMax,
   type ImportOutcome,
   type ImportRun,
@@ -196,10 +196,11 @@ function importOf({ isDryRun: dryRun }: ImportRun, outcome: ImportOutcome) {
       return { dryRun, ...counts, ...found, columns };
     }
     case "imported": {
-      const { counts, differences, columns } = outcome;
-      const { total, rows } = differences ?? noDifferences.differences;
-      const found = { differences: { total, rows: rows.map((row) => differenceJson("id", row)) } };
-      return { dryRun, ...counts, problems: problemsOf([], 0), ...found, columns };
+      const { counts, differences } = outcome;
+      const found = differences
+        ? { differences: differencesJson(differences), columns: outcome.columns }
+        : { ...noDifferences, columns: [] };
+      return { dryRun, ...counts, problems: problemsOf([], 0), ...found };
     }
   }
 }

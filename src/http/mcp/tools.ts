@@ -241,11 +241,14 @@ const listStock: DeclaredTool = {
 };
 
 /** The session of a call. A key can neither add to a session of another key nor undo it. */
-async function sessionOf({ store }: Context, { keyId }: Caller, fields: Fields) {
+async function sessionOf({ store }: Context, { keyId }: Caller, fields: Fields, now: number) {
   const session = readParameter(fields, sessionParameter);
   if (session === undefined) return undefined;
   const key = keyOfSession(session) === keyId ? await store.keys.findKey(keyId) : undefined;
-  if (!key || isOlderThan(session, key.createdAt)) throw noSuchSession();
+  // By a clock that was ahead, the key was created in the future.
+  if (!key || isOlderThan(session, Math.min(key.createdAt, now))) throw noSuchSession();
+  // An undo does not look for changes from before their session.
+  if (startOf(session) > now) throw noSuchSession();
   return session;
 }
 
@@ -277,9 +280,8 @@ const changeStock: ChangeTool = {
   async run(context, call, fields) {
     const { caller, trace, request, isDryRun } = call;
     const now = await context.store.inventory.readClock();
-    const session = (await sessionOf(context, caller, fields)) ?? beginSession(caller.keyId, now);
-    // Because an undo does not look for changes from before their session.
-    if (startOf(session) > now) throw noSuchSession();
+    const found = await sessionOf(context, caller, fields, now);
+    const session = found ?? beginSession(caller.keyId, now);
     const changes = readChanges(fields).map(({ reason, ...change }) => {
       const said = reason ?? textOf(fields, "reason")?.trim();
       if (said && isReason(markReason(said, session))) return { ...change, reason: said };
@@ -315,7 +317,8 @@ const undoSession: ChangeTool = {
   takesPlace: true,
   tries,
   async run(context, call, fields) {
-    const session = await sessionOf(context, call.caller, fields);
+    const now = await context.store.inventory.readClock();
+    const session = await sessionOf(context, call.caller, fields, now);
     if (!session) throw invalidRequest("Argument 'session' is required.");
     return runUndo(context, call, { session, force: false, isByAssistant: true });
   },

@@ -19,7 +19,7 @@ export interface SentOnce {
   readonly request: string;
 }
 
-/** Returns the key without quotes, undefined without one. A header that is sent twice arrives joined, and is invalid. */
+/** Returns the key without quotes. A header that is sent twice arrives joined, and is invalid. */
 export function idempotencyKeyIn({ headers }: Pick<Request, "headers">): string | undefined {
   const header = headers.get("idempotency-key");
   return header === null ? undefined : parseIdempotencyKey(header);
