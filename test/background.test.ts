@@ -77,6 +77,7 @@ const exceptions: Record<string, string> = {
     "rejections are caught; the next request meets the same failure",
   "src/compose/child.ts": "ends a process, which catches",
   "src/http/feed/stream.ts": "ends a stream, which only removes it from collections",
+  "src/http/messages/requests.ts": "rejects a promise",
   "src/http/server/server.ts": "resolves a promise",
   "src/http/tls/front.ts": "destroys a connection",
   "src/http/snapshots/places.ts": "resolves a promise",
@@ -92,7 +93,6 @@ const exceptions: Record<string, string> = {
   "src/store/postgres/engine/session.ts": "closes a connection, which catches",
   "src/store/sqlite/writing/writer-worker.ts":
     "catches; what it misses reaches onerror of the other thread",
-  "src/files/spool.ts": "rejects a promise",
   "src/traces/exporter.ts": "aborts a signal",
   "src/webhooks/exchange.ts": "destroys a request",
   "src/webhooks/sender.ts": "aborts a signal, rejects a promise",

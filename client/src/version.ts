@@ -1,2 +1,2 @@
 /** The version of this package and of the service that it fits. */
-export const version = "0.17.0";
+export const version = "0.18.0";

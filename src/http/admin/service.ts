@@ -14,7 +14,7 @@ import { stockTotals } from "../list/totals.ts";
 import type { AdminDeclaration } from "./admin-declaration.ts";
 
 const exampleService = {
-  version: "0.17.0",
+  version: "0.18.0",
   environment: "production",
   engine: "SQLite",
   schema: 101,

@@ -16,7 +16,7 @@ import { sessionCookie, sessionTokenIn } from "./session-cookie.ts";
 const exampleSession = {
   operator: { id: exampleOperatorId, name: "Ada", role: "owner" },
   environment: "production",
-  version: "0.17.0",
+  version: "0.18.0",
   expiresAt: "2026-11-16T20:00:00.000Z",
 };
 
