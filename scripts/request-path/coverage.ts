@@ -49,9 +49,11 @@ export type Message = "take" | Counts;
 const folder = process.env.REQUEST_PATH_COUNTS;
 if (Bun.isMainThread && folder !== undefined) {
   const take = await startCoverage();
-  process.once("beforeExit", async () => {
-    writeFileSync(join(folder, `${process.pid}`), JSON.stringify([...(await take())]));
-  });
+  const file = join(folder, `${process.pid}`);
+  const write = async () => writeFileSync(file, JSON.stringify([...(await take())]));
+  process.once("beforeExit", write);
+  const exit = process.exit.bind(process);
+  process.exit = ((code) => void write().then(() => exit(code))) as typeof exit;
 }
 if (!Bun.isMainThread) {
   const take = await startCoverage();
