@@ -1,13 +1,15 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { isJsonObject, JsonNumber, parseJson } from "../../src/domain/values/json.ts";
 import {
   eachField,
   elementsAt,
   endOfValue,
   findRepeatedField,
+  isJsonObject,
+  JsonNumber,
+  parseJson,
   skipSpace,
-} from "../../src/domain/values/json-scan.ts";
+} from "../../src/domain/values/json.ts";
 import { parseBatch, readChanges } from "../../src/http/api/change-list.ts";
 
 /** Rebuilds a value from the positions that the scan finds. */

@@ -22,7 +22,7 @@ import { mapCharactersMax } from "../../domain/values/bounds.ts";
 import { headerMapRule, ignored, parseHeaderMap } from "../../files/table.ts";
 import { json } from "../api/contract/contract.ts";
 import * as schema from "../api/contract/schema.ts";
-import { flagParameter, queryParameter, readParameter } from "../api/parameters.ts";
+import { dryRun, queryParameter, readParameter, tries } from "../api/parameters.ts";
 import { bodyTooLarge, compressedBody, incompleteBody } from "../messages/error-messages.ts";
 import { type Fields, textOf } from "../messages/fields.ts";
 import type { ChangeCall } from "../pipeline/operation.ts";
@@ -141,13 +141,6 @@ export const importSchemas: Readonly<Record<string, schema.Schema>> = {
     exampleImport,
   ),
 };
-
-export const dryRun = flagParameter(
-  "dryRun",
-  "If true, nothing is changed, and the response lists what would change.",
-);
-
-export const tries = (fields: Fields) => readParameter(fields, dryRun) ?? false;
 
 const fileName = (what: ImportRun["what"]) =>
   queryParameter({

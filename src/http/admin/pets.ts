@@ -24,11 +24,11 @@ import {
   petIdParameter,
   queryParameter,
   readParameter,
-  readPetId,
   seqBounds,
 } from "../api/parameters.ts";
-import { bodyMessages, type Fields, given, queryOf } from "../messages/fields.ts";
+import { bodyMessages, type Fields, given, queryOf, textOf } from "../messages/fields.ts";
 import type { Reply } from "../messages/reply.ts";
+import { readPetId } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { AdminDeclaration } from "./admin-declaration.ts";
 import { exampleConflict, versionConflict } from "./conflicts.ts";
@@ -115,7 +115,7 @@ const getPet: AdminDeclaration = {
     success: { 200: json("The pet.", "PetDetails") },
     messages: notFound,
   },
-  handle: (context, { request }) => petReply(context, readPetId(request.params)),
+  handle: (context, { request }) => petReply(context, readPetId(request.params?.petId)),
 };
 
 /** A request without any known field changes nothing. */
@@ -136,7 +136,7 @@ const changePet: AdminDeclaration = {
     messages: { invalid_request: bodyMessages, ...notFound, already_exists: barcodeTaken },
   },
   async run(context, { actor }, fields) {
-    const petId = readPetId(fields);
+    const petId = readPetId(textOf(fields, "petId"));
     await lifecycle.changePet(context, actor, petId, readDetails(fields));
     return petReply(context, petId);
   },
@@ -172,7 +172,7 @@ const removePet: AdminDeclaration = {
     messages: { ...notFound, version_conflict: { version_conflict: exampleConflict } },
   },
   async run(context, { actor }, fields) {
-    const petId = readPetId(fields);
+    const petId = readPetId(textOf(fields, "petId"));
     const expected = readParameter(fields, expectedVersion);
     const reason = textField(fields, "reason") || null;
     const conflict = await lifecycle.removePet(context, actor, petId, expected, reason);

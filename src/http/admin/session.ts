@@ -10,7 +10,7 @@ import { keyIn } from "../pipeline/authentication.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import type { AdminDeclaration } from "./admin-declaration.ts";
-import { rejectForeignSignIn } from "./same-origin.ts";
+import { rejectForeignSignIn } from "./authentication.ts";
 import { sessionCookie, sessionTokenIn } from "./session-cookie.ts";
 
 const exampleSession = {

@@ -15,15 +15,17 @@ import {
   readExpected,
   readReason,
   statusRule,
+  versionedJson,
 } from "../api/change-list.ts";
-import { exampleShortage, versionedJson } from "../api/changes.ts";
+import { exampleShortage } from "../api/changes.ts";
 import { json } from "../api/contract/contract.ts";
 import { mergePatchBody } from "../api/declaration.ts";
-import { petIdParameter, readPetId } from "../api/parameters.ts";
+import { petIdParameter } from "../api/parameters.ts";
 import { compressed, preferredEncoding } from "../messages/encodings.ts";
-import { bodyMessages } from "../messages/fields.ts";
-import { replayedHeaders } from "../messages/idempotency.ts";
+import { bodyMessages, textOf } from "../messages/fields.ts";
+import { replayedHeaders } from "../messages/headers.ts";
 import type { Reply } from "../messages/reply.ts";
+import { readPetId } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import type { AdminDeclaration } from "./admin-declaration.ts";
@@ -139,7 +141,7 @@ const updateStock: AdminDeclaration = {
   },
   async run(context, call, fields) {
     const { request, requestId, caller, trace } = call;
-    const petId = readPetId(fields);
+    const petId = readPetId(textOf(fields, "petId"));
     const change: Change = {
       petId,
       ...readAmount(fields, invalidRequest),

@@ -14,15 +14,17 @@ import { jsonBody } from "../api/declaration.ts";
 import { cause, key, since } from "../api/feed.ts";
 import { until } from "../api/history.ts";
 import {
+  dryRun,
   integerParameter,
   patternParameter,
   queryParameter,
   readParameter,
   readParameters,
   seqBounds,
+  tries,
 } from "../api/parameters.ts";
 import { bodyMessages, type Fields, textOf } from "../messages/fields.ts";
-import { replayedHeaders } from "../messages/idempotency.ts";
+import { replayedHeaders } from "../messages/headers.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call, ChangeCall } from "../pipeline/operation.ts";
@@ -30,7 +32,6 @@ import type { AdminDeclaration } from "./admin-declaration.ts";
 import { conflictMessage, exampleConflict } from "./conflicts.ts";
 import { exampleUndo } from "./contract/stock-schemas.ts";
 import { flagField, textField } from "./fields.ts";
-import { dryRun, tries } from "./imports.ts";
 
 const rowNumberRule = `Path parameter 'seq' must be an integer from 1 to ${seqMax}.`;
 

@@ -1,27 +1,29 @@
 import { changeMessage, deltaRule, readDelta, versionRule } from "../../domain/ledger/changes.ts";
 import { parseCursor } from "../../domain/ledger/cursors.ts";
 import {
+  type Entry,
   isPetStatus,
   petStatuses,
   quantityRule,
   readQuantity,
+  type Stock,
 } from "../../domain/ledger/inventory.ts";
-import { type Change, seqMax } from "../../domain/ledger/ledger.ts";
+import { type Change, type Stored, seqMax, stockJson } from "../../domain/ledger/ledger.ts";
 import { invalidRequest, type ServiceError } from "../../domain/running/errors.ts";
 import { changesMax } from "../../domain/values/bounds.ts";
 import { int64Max, int64Min } from "../../domain/values/int64.ts";
-import { isJsonObject, JsonNumber } from "../../domain/values/json.ts";
 import {
   eachField,
   elementsAt,
   endOfValue,
+  isJsonObject,
+  JsonNumber,
   readString,
   skipSpace,
-} from "../../domain/values/json-scan.ts";
+} from "../../domain/values/json.ts";
 import { isReason, reasonRule } from "../../domain/values/texts.ts";
 import { parseInstant } from "../../domain/values/times.ts";
-import { type Fields, parseBody } from "../messages/fields.ts";
-import { rejectUnknownField } from "../messages/unknown-names.ts";
+import { type Fields, parseBody, rejectUnknownField } from "../messages/fields.ts";
 
 export const changesRequired = `The body must be a JSON object with the field 'changes', an array of 1 to ${changesMax} changes.`;
 
@@ -58,7 +60,7 @@ export function readDryRun({ dryRun = false }: Fields): boolean {
 
 /** The fields of the body of a batch. Other values than texts and numbers are null in its changes. */
 export function parseBatch(text: string): Fields {
-  // Without the reviver of other bodies: see json-scan.ts.
+  // Without the reviver of other bodies: see domain/values/json.ts.
   parseBody(text, JSON.parse);
   const body = skipSpace(text, 0);
   const sent: Record<string, unknown> = {};
@@ -192,4 +194,15 @@ export function canonicalText(changes: readonly Change[]): string {
       ...(countedAt === undefined ? [] : [countedAt]),
     ]),
   );
+}
+
+/** The fields of an AppliedChanges. */
+export function appliedFields({ entries, before }: Pick<Stored, "entries" | "before">): string {
+  const items = entries.map((entry, index) => versionedJson(entry, before?.[index]));
+  return `${before ? '"dryRun":true,' : ""}"entries":[${items.join()}]`;
+}
+
+export function versionedJson({ petId, quantity, status, version }: Entry, before?: Stock): string {
+  const earlier = before ? `,"before":${stockJson(before)}` : "";
+  return `{"petId":${petId},"quantity":${quantity},"status":"${status}","version":${version}${earlier}}`;
 }

@@ -3,16 +3,17 @@ import {
   outOfRangeMessage,
   versionConflictMessage,
 } from "../../domain/ledger/changes.ts";
-import { type Entry, petNotFound, quantityMax, type Stock } from "../../domain/ledger/inventory.ts";
-import { type Change, type Rejected, type Stored, stockJson } from "../../domain/ledger/ledger.ts";
+import { petNotFound, quantityMax } from "../../domain/ledger/inventory.ts";
+import type { Change, Rejected } from "../../domain/ledger/ledger.ts";
 import { invalidRequest, unavailableMessages } from "../../domain/running/errors.ts";
 import { applyChanges as storeChanges } from "../../domain/shop/shop.ts";
 import { changesMax } from "../../domain/values/bounds.ts";
 import { reasonCharactersMax } from "../../domain/values/texts.ts";
-import { replayedHeaders } from "../messages/idempotency.ts";
+import { replayedHeaders } from "../messages/headers.ts";
 import { jsonTypes } from "../messages/requests.ts";
 import type * as pipeline from "../pipeline/operation.ts";
 import {
+  appliedFields,
   canonicalText,
   changesRequired,
   dryRunRule,
@@ -166,17 +167,6 @@ function rejectUpdateHeaders(headers: Headers): void {
   const condition = headers.get("if-match");
   if (condition !== null && condition.trim() !== "*") throw invalidRequest(conditionsInBody);
   if (headers.has("x-change-reason")) throw invalidRequest(reasonsInBody);
-}
-
-/** The fields of an AppliedChanges. */
-export function appliedFields({ entries, before }: Pick<Stored, "entries" | "before">): string {
-  const items = entries.map((entry, index) => versionedJson(entry, before?.[index]));
-  return `${before ? '"dryRun":true,' : ""}"entries":[${items.join()}]`;
-}
-
-export function versionedJson({ petId, quantity, status, version }: Entry, before?: Stock): string {
-  const earlier = before ? `,"before":${stockJson(before)}` : "";
-  return `{"petId":${petId},"quantity":${quantity},"status":"${status}","version":${version}${earlier}}`;
 }
 
 export const applyChanges: Declaration = {

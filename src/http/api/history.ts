@@ -2,8 +2,9 @@ import * as history from "../../domain/history/history.ts";
 import { genesisHash } from "../../domain/ledger/chain.ts";
 import { ledgerRowJson, type Tip } from "../../domain/ledger/ledger.ts";
 import { rowsExaminedMax } from "../../domain/values/bounds.ts";
-import { type Fields, parametersIn } from "../messages/fields.ts";
+import { type Fields, parametersIn, textOf } from "../messages/fields.ts";
 import { ok, type Reply } from "../messages/reply.ts";
+import { readPetId } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { json, jsonList } from "./contract/contract.ts";
@@ -29,7 +30,6 @@ import {
   petIdParameter,
   readParameter,
   readParameters,
-  readPetId,
   seqBounds,
 } from "./parameters.ts";
 
@@ -147,7 +147,11 @@ const readChangesPage: ReadPage = async (context, _call, fields, limit) => {
 
 const readHistoryPage: ReadPage = async (context, { request: { signal } }, fields, limit) => {
   const range = { ...readRange(fields, limit), signal };
-  const { rows, next } = await history.listHistory(context, readPetId(fields), range);
+  const { rows, next } = await history.listHistory(
+    context,
+    readPetId(textOf(fields, "petId")),
+    range,
+  );
   return { items: rows.map(ledgerRowJson), ...nextPage("before", next) };
 };
 

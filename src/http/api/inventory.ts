@@ -13,14 +13,16 @@ import {
   entryTag,
   expectedVersions,
   type HeaderTemplate,
+  idempotencyKeyIn,
+  identifyRequest,
   isTagList,
+  replayedHeaders,
   satisfiesIfMatch,
   satisfiesIfNoneMatch,
   tagListPattern,
 } from "../messages/headers.ts";
-import { idempotencyKeyIn, identifyRequest, replayedHeaders } from "../messages/idempotency.ts";
 import type { Reply } from "../messages/reply.ts";
-import { readJsonText } from "../messages/requests.ts";
+import { readJsonText, readPetId } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { json, jsonList, type Parameter } from "./contract/contract.ts";
@@ -34,7 +36,6 @@ import {
   petIdParameter,
   quantityInvalid,
   quantityMissing,
-  readPetId,
   reasonParameter,
 } from "./parameters.ts";
 
@@ -215,7 +216,7 @@ const getInventory: Declaration = {
   },
   /** Reads the store, not the list in memory, because only the store knows the epoch of a version. */
   async handle({ store }, { request }) {
-    const petId = readPetId(request.params);
+    const petId = readPetId(request.params?.petId);
     const expected = readIfMatch(request.headers);
     const current = await store.history.findEntry(petId);
     if (!current) throw new ServiceError("not_found", petNotFound);
@@ -279,7 +280,7 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
   },
   async handle(context, call) {
     const { requestId, request, caller, operation, trace } = call;
-    const petId = readPetId(request.params);
+    const petId = readPetId(request.params?.petId);
     const { headers, signal } = request;
     const ifMatch = readIfMatch(headers);
     const key = idempotencyKeyIn(request);

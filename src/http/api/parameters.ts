@@ -6,12 +6,10 @@ import { isJsonObject } from "../../domain/values/json.ts";
 import { isReason, reasonCharactersMax, reasonRule } from "../../domain/values/texts.ts";
 import { parseInstant } from "../../domain/values/times.ts";
 import { type Fields, parseAnyBody, singleValue, textOf } from "../messages/fields.ts";
-import { idempotencyKeyPattern, idempotencyKeyRule } from "../messages/idempotency.ts";
+import { idempotencyKeyPattern, idempotencyKeyRule } from "../messages/headers.ts";
+import { petIdRule } from "../messages/requests.ts";
 import type { Parameter } from "./contract/contract.ts";
 import { boundedInteger, int64 } from "./contract/schema.ts";
-
-const petIdRule =
-  "Path parameter 'petId' must be a 64-bit integer in decimal digits, without leading zeros.";
 
 export const petIdParameter: Parameter = {
   name: "petId",
@@ -21,13 +19,6 @@ export const petIdParameter: Parameter = {
   example: 7,
   messages: { invalid_petId: petIdRule },
 };
-
-/** Gets the parameters of the path, or all fields. */
-export function readPetId(fields: Fields = {}): bigint {
-  const petId = parseInt64(textOf(fields, "petId") ?? "");
-  if (petId === undefined) throw invalidRequest(petIdRule);
-  return petId;
-}
 
 /** A query parameter, and how its value is read. */
 export interface QueryParameter<T> extends Parameter {
@@ -149,6 +140,13 @@ export function flagParameter(name: string, description: string) {
     parse: (text) => (text === "true" || text === "false" ? text === "true" : undefined),
   });
 }
+
+export const dryRun = flagParameter(
+  "dryRun",
+  "If true, nothing is changed, and the response lists what would change.",
+);
+
+export const tries = (fields: Fields) => readParameter(fields, dryRun) ?? false;
 
 /** An id or another short name. Databases do not accept every string in a query. */
 export function patternParameter(

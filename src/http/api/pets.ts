@@ -1,6 +1,7 @@
 import { petsDeprecatedAt } from "../../domain/catalogue/pets.ts";
 import { petNotFound } from "../../domain/ledger/inventory.ts";
 import { ServiceError } from "../../domain/running/errors.ts";
+import { readPetId } from "../messages/requests.ts";
 import { json } from "./contract/contract.ts";
 import {
   exampleBarePet,
@@ -11,7 +12,7 @@ import {
 } from "./contract/pet-schemas.ts";
 import { int64, petStatus, responseObject, type Schema } from "./contract/schema.ts";
 import type { Declaration } from "./declaration.ts";
-import { petIdParameter, readPetId } from "./parameters.ts";
+import { petIdParameter } from "./parameters.ts";
 
 export const petSchemas: Readonly<Record<string, Schema>> = {
   Pet: responseObject(
@@ -49,7 +50,7 @@ const getPet: Declaration = {
     errors: ["not_found", "gone"],
   },
   async handle({ store }, call) {
-    const pet = await store.catalogue.findPet(readPetId(call.request.params));
+    const pet = await store.catalogue.findPet(readPetId(call.request.params?.petId));
     if (!pet) throw new ServiceError("not_found", petNotFound);
     const shown = shownFields
       .filter(({ name, isLeftOutIfNull }) => !(isLeftOutIfNull && pet[name] === null))

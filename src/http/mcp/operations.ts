@@ -2,7 +2,7 @@ import { beginSession } from "../../domain/catalogue/assistant-sessions.ts";
 import { FailedLines, InvalidField, ServiceError } from "../../domain/running/errors.ts";
 import type { ApiSettings } from "../api/declaration.ts";
 import { missingScope } from "../messages/error-messages.ts";
-import { idempotencyKeyIn } from "../messages/idempotency.ts";
+import { idempotencyKeyIn } from "../messages/headers.ts";
 import type { Reply } from "../messages/reply.ts";
 import { jsonTypes, readJsonText } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";

@@ -14,20 +14,24 @@ import { applyChanges } from "../../domain/shop/shop.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
 import { isJsonObject, JsonNumber } from "../../domain/values/json.ts";
 import { isReason } from "../../domain/values/texts.ts";
-import { dryRun, tries } from "../admin/imports.ts";
 import { runUndo, sessionParameter } from "../admin/undo.ts";
-import { canonicalText, readChanges } from "../api/change-list.ts";
-import { appliedFields, changeFields, changeSchemas } from "../api/changes.ts";
+import { appliedFields, canonicalText, readChanges } from "../api/change-list.ts";
+import { changeFields, changeSchemas } from "../api/changes.ts";
 import type { Contract, Parameter } from "../api/contract/contract.ts";
 import { requestObject, type Schema } from "../api/contract/schema.ts";
 import type { ApiOperation, ApiSettings } from "../api/declaration.ts";
 import { type ListPage, petPage, type ReadPage } from "../api/list-pages.ts";
 import { type ApiOperationId, apiBasePath, apiOperations } from "../api/operations.ts";
-import { afterPet as after, integerParameter, readParameter } from "../api/parameters.ts";
+import {
+  afterPet as after,
+  dryRun,
+  integerParameter,
+  readParameter,
+  tries,
+} from "../api/parameters.ts";
 import { missingScope } from "../messages/error-messages.ts";
-import { type Fields, textOf } from "../messages/fields.ts";
+import { type Fields, rejectUnknownField, textOf } from "../messages/fields.ts";
 import type { Reply } from "../messages/reply.ts";
-import { rejectUnknownField } from "../messages/unknown-names.ts";
 import type { Context } from "../pipeline/context.ts";
 import { passGate } from "../pipeline/gate.ts";
 import type { Call, Change, RoutedOperation } from "../pipeline/operation.ts";

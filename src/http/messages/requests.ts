@@ -1,9 +1,20 @@
 import { randomBytes } from "node:crypto";
 import { invalidRequest, ServiceError, unavailable } from "../../domain/running/errors.ts";
+import { parseInt64 } from "../../domain/values/int64.ts";
 import * as messages from "./error-messages.ts";
 
 /** A request from Bun's router, with its path parameters. */
 export type IncomingRequest = Request & { readonly params?: Readonly<Record<string, string>> };
+
+export const petIdRule =
+  "Path parameter 'petId' must be a 64-bit integer in decimal digits, without leading zeros.";
+
+/** Reads a parameter of the path. */
+export function readPetId(text = ""): bigint {
+  const petId = parseInt64(text);
+  if (petId === undefined) throw invalidRequest(petIdRule);
+  return petId;
+}
 
 // Random per process and counted within it: unique without a system call per request.
 const processId = `req_${randomBytes(6).toString("hex")}_`;

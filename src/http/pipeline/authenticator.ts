@@ -15,6 +15,8 @@ export interface Authenticator {
    * response when the store fails. Never use it to admit a request.
    */
   lastKnownCaller(request: Request, origin: PublicOrigin): Caller | undefined;
+  /** Throws if a page of another origin may have sent the request. For requests that change something. */
+  rejectForeign?(received: { readonly request: Request; readonly origin: PublicOrigin }): void;
   /** The 401 for a request without valid credentials. */
   unauthorized(request: Request): Reply;
   /** The 403 for a caller without the scope that an operation requires. */

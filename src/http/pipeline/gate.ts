@@ -6,7 +6,7 @@ import { reusedKey } from "../../domain/ledger/changes.ts";
 import { FailedLines, ServiceError } from "../../domain/running/errors.ts";
 import { spool } from "../../files/spool.ts";
 import { type Fields, parametersIn, parseFields, textOf } from "../messages/fields.ts";
-import { idempotencyKeyIn, identifyRequest } from "../messages/idempotency.ts";
+import { idempotencyKeyIn, identifyRequest } from "../messages/headers.ts";
 import type { Reply } from "../messages/reply.ts";
 import { readChunks, readJsonText } from "../messages/requests.ts";
 import type { Context } from "./context.ts";
@@ -44,6 +44,7 @@ export async function passGate(
 ): Promise<Reply> {
   const { request, authenticator, requestId } = call;
   await using opened = new AsyncDisposableStack();
+  authenticator.rejectForeign?.(call);
   const { fields, key } = sent ?? (await readRequest(call, operation));
   const isDryRun = operation.tries?.(fields) ?? false;
   const file = operation.readsFile && (await receiveFile(context, call, opened));

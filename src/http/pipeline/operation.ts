@@ -2,13 +2,11 @@ import type { Actor } from "../../domain/audit/audit.ts";
 import type { Caller, GrantedScope } from "../../domain/keys/keys.ts";
 import type { Head } from "../../domain/ledger/store.ts";
 import type { MaybePromise, Trace } from "../../domain/running/clock.ts";
-import type { Fields } from "../messages/fields.ts";
-import type { HeaderTemplate } from "../messages/headers.ts";
-import type { SentOnce } from "../messages/idempotency.ts";
+import type { Fields, KnownNames } from "../messages/fields.ts";
+import type { HeaderTemplate, SentOnce } from "../messages/headers.ts";
 import type { PublicOrigin } from "../messages/public-origin.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { BodyRule, IncomingRequest } from "../messages/requests.ts";
-import type { KnownNames } from "../messages/unknown-names.ts";
 import type { Authenticator } from "./authenticator.ts";
 import type { Context } from "./context.ts";
 

@@ -11,6 +11,7 @@ import {
   pathNotFound,
 } from "../messages/error-messages.ts";
 import { errorReply, replyFor } from "../messages/errors.ts";
+import { rejectUnknownParameters } from "../messages/fields.ts";
 import { createTemplate, fillTemplate, type HeaderTemplate } from "../messages/headers.ts";
 import { missingPath } from "../messages/paths.ts";
 import type { Reply } from "../messages/reply.ts";
@@ -20,7 +21,6 @@ import {
   nextRequestId,
   untilAccepted,
 } from "../messages/requests.ts";
-import { rejectUnknownParameters } from "../messages/unknown-names.ts";
 import type { Context } from "./context.ts";
 import type { Cors } from "./cors.ts";
 import type { Observation } from "./observe.ts";

@@ -1,4 +1,4 @@
-import type { KnownNames } from "../../messages/unknown-names.ts";
+import type { KnownNames } from "../../messages/fields.ts";
 import type { DescribedCode } from "./errors.ts";
 import type { HeaderId } from "./headers.ts";
 import { reference, type Schema } from "./schema.ts";

@@ -5,7 +5,7 @@ import {
   unsupportedMediaType,
 } from "../../messages/error-messages.ts";
 import { statusOf } from "../../messages/errors.ts";
-import { type KnownNames, repeatedField, unknownName } from "../../messages/unknown-names.ts";
+import { type KnownNames, repeatedField, unknownName } from "../../messages/fields.ts";
 import type { Operation } from "../../pipeline/operation.ts";
 import { feedType } from "../feed.ts";
 import type { Contract, Example, Messages, OtherContent, Parameter, Success } from "./contract.ts";
