@@ -89,7 +89,7 @@ export async function startService(given: ServiceOptions): Promise<Service> {
   // Readiness requests at the same time share one check.
   const look = shared(() => isReady(engine, context));
   const isServing = async () => !stopping.aborted && keys.isPrepared() && (await look());
-  const work = openLongWork(options, engine.applyStaged);
+  const work = openLongWork(options, store, engine.applyStaged);
   const backups = openBackups(options, store);
   opened.defer(work.stop);
   opened.defer(backups.stop);

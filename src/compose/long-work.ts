@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { ImportOutcome, LongWork } from "../domain/catalogue/import-runs.ts";
-import type { Undone } from "../domain/catalogue/undo-together.ts";
+import { type Undone, undoQuickly } from "../domain/catalogue/undo-together.ts";
 import { receivedError, ServiceError, unavailable } from "../domain/running/errors.ts";
+import type { Store } from "../domain/store.ts";
 import type { Engine } from "../opening/engines.ts";
 import { sqlitePath } from "../opening/store-file.ts";
 import { nameStageFile, removeStageFile } from "../store/sqlite/engine/stage-files.ts";
@@ -20,11 +21,12 @@ const codeBytesMax = 32 * 1_024 * 1_024;
 
 /**
  * Does imports and undos of several changes in processes of their own: parsing and staging take processor
- * time, and reading the ledger blocks. Each process gets its work as values, and returns values. On SQLite
+ * time, and reading much of the ledger blocks. Each process gets its work as values, and returns values. On SQLite
  * it only stages rows, which the writer of the service applies.
  */
 export function openLongWork(
   { config, program }: ServiceOptions,
+  store: Store,
   applyStaged: Engine["applyStaged"],
 ): LongWork & { stop(): Promise<void> } {
   const { databaseUrl, environment, replicaCheck } = config;
@@ -81,7 +83,11 @@ export function openLongWork(
   return {
     importFile: (wanted, file, signal) =>
       run({ kind: "import", run: wanted }, signal, file) as Promise<ImportOutcome>,
-    undo: (wanted, signal) => run({ kind: "undo", run: wanted }, signal) as Promise<Undone>,
+    async undo(wanted, signal) {
+      // Most undos are of the last minutes, and need no process.
+      const undone = await undoQuickly(store, wanted, wanted);
+      return undone ?? ((await run({ kind: "undo", run: wanted }, signal)) as Undone);
+    },
     /** Ends the work that is being done. Resolves when nothing uses the store any more. */
     async stop() {
       stopping.abort();

@@ -3,6 +3,7 @@ import { isQuantity } from "../ledger/append.ts";
 import type { Stock } from "../ledger/inventory.ts";
 import type { LedgerRow } from "../ledger/ledger.ts";
 import type { LedgerParts, RowFilter } from "../ledger/store.ts";
+import { yieldToEventLoop } from "../running/background.ts";
 import { InvalidField, invalidRequest, ServiceError, unavailable } from "../running/errors.ts";
 import { exactInteger } from "../values/json.ts";
 import { once } from "../values/once.ts";
@@ -73,6 +74,9 @@ interface TogetherStore extends Pick<LedgerParts, "inventory" | "history"> {
 
 const rowsAtOnce = 1_000;
 
+/** How far back an undo is quick: a few milliseconds. */
+const quickRowsMax = 2_000;
+
 /** How far back an assistant may undo. */
 const assistantRowsMax = 1_000_000;
 
@@ -91,13 +95,29 @@ export async function undoTogether(
   selection: Selection,
   options: TogetherOptions,
 ): Promise<Undone> {
+  return (await undoWithin(store, selection, options, Infinity))!;
+}
+
+/** The same, for the thread of a service. Returns undefined if too many rows were stored since. */
+export function undoQuickly(store: TogetherStore, selection: Selection, options: TogetherOptions) {
+  return undoWithin(store, selection, options, quickRowsMax);
+}
+
+/** Reads at most this many rows, and returns undefined if there are more. */
+async function undoWithin(
+  store: TogetherStore,
+  selection: Selection,
+  options: TogetherOptions,
+  rowsMax: number,
+): Promise<Undone | undefined> {
   const { requestId, session, keyId = "a period" } = selection;
   const { actor, reason = `undo of ${requestId ?? session ?? keyId}` } = options;
   if (!isReason(reason)) throw new InvalidField("reason", reasonRule);
   const { seq: end, hash } = await store.history.readTip();
   const asOf = Math.min(options.asOf ?? end, end);
-  const start = await rowBefore(store, selection, asOf);
+  const start = await rowBefore(store, selection, asOf, end - rowsMax);
   if (options.isByAssistant && end - start > assistantRowsMax) throw invalidRequest(tooLongAgo);
+  if (end - start > rowsMax) return undefined;
   const { rows, touched } = await collect(store, selection, asOf, start, end);
   if (rows === 0) throw new ServiceError("not_found", nothingFound);
   const pets = [...touched].map(([petId, pet]) => planOf(petId, pet));
@@ -149,6 +169,7 @@ async function collect(
   const touched = new Map<bigint, Touched>();
   let rows = 0;
   for (let seq = start; seq < end; seq += rowsAtOnce) {
+    await yieldToEventLoop();
     for (const row of await store.inventory.ledgerAfter(seq, Math.min(rowsAtOnce, end - seq))) {
       const isSelected = row.seq <= asOf && isIn(selection, row);
       if (isSelected) rows += 1;
@@ -174,12 +195,14 @@ function isSettled({ why, first, last: { after, cause } }: Touched): boolean {
 
 /**
  * A row before the selected ones. No index finds rows by their request, so this searches from
- * the end of the ledger. A request is stored in one transaction, so its rows follow each other.
+ * the end of the ledger, down to `floor`. A request is stored in one transaction, so its rows follow each
+ * other.
  */
 async function rowBefore(
   { inventory, history }: TogetherStore,
   { requestId, session, to, ...given }: Selection,
   asOf: number,
+  floor: number,
 ): Promise<number> {
   const from = given.from ?? (session === undefined ? undefined : startOf(session));
   const last = to === undefined ? asOf : Math.min(asOf, await history.seqAt(to - 1));
@@ -188,6 +211,7 @@ async function rowBefore(
   const isOfRequest = (row: LedgerRow | undefined) => row?.requestId === requestId;
   let isFound = false;
   for (let end = last; end > low; end -= rowsAtOnce) {
+    if (end < floor) return low;
     const start = Math.max(low, end - rowsAtOnce);
     const rows = await inventory.ledgerAfter(start, end - start);
     isFound ||= rows.some(isOfRequest);
