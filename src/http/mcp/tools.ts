@@ -21,7 +21,7 @@ import type { Contract, Parameter } from "../api/contract/contract.ts";
 import { requestObject, type Schema } from "../api/contract/schema.ts";
 import type { ApiOperation, ApiSettings } from "../api/declaration.ts";
 import { type ListPage, petPage, type ReadPage } from "../api/list-pages.ts";
-import { type ApiOperationId, apiBasePath, apiOperations } from "../api/operations.ts";
+import { type ApiOperationId, apiOperations } from "../api/operations.ts";
 import {
   afterPet as after,
   dryRun,
@@ -34,8 +34,7 @@ import { type Fields, rejectUnknownField, textOf } from "../messages/fields.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Context } from "../pipeline/context.ts";
 import { passGate } from "../pipeline/gate.ts";
-import type { Call, Change, RoutedOperation } from "../pipeline/operation.ts";
-import { routesOf } from "../pipeline/routes.ts";
+import type { Call, Change } from "../pipeline/operation.ts";
 
 /** Something that an assistant can do. */
 export interface Tool {
@@ -82,11 +81,10 @@ const fromOperations: Readonly<Record<string, ApiOperationId>> = {
 /** All tools, in the order in which assistants see them. */
 export function createTools(settings: ApiSettings): readonly Tool[] {
   const operations = apiOperations(settings);
-  const routes = routesOf({ basePath: apiBasePath, operations });
-  const routed = routes.flatMap((route) => [...route.operations.values()]);
   const made = Object.entries(fromOperations).map(([name, id]) => {
-    const { contract, scope, readPage } = operations.find((one) => one.id === id)!;
-    const run = readPage ? inPages(readPage) : runnerOf(routed.find((one) => one.id === id)!);
+    const operation = operations.find((one) => one.id === id)!;
+    const { contract, scope, readPage } = operation;
+    const run = readPage ? inPages(readPage) : runnerOf(operation);
     // The rest is about HTTP.
     const description = contract.description.split(/(?<=\.)\s/)[0]!;
     return { name, description, scope, parameters: parametersOf(contract, readPage), run };
@@ -188,13 +186,13 @@ const inPages =
   };
 
 /** A tool that is an operation on one pet or request. */
-function runnerOf(operation: RoutedOperation): RunTool {
-  const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+function runnerOf({ path, handle }: ApiOperation): RunTool {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   return async (context, call, fields) => {
     const params = Object.fromEntries(names.map((name) => [name, textOf(fields, name) ?? ""]));
     const { signal } = call.request;
     const request = Object.assign(new Request("http://localhost/", { signal }), { params });
-    return operation.handle(context, { ...call, operation, request });
+    return handle(context, { ...call, request });
   };
 }
 
