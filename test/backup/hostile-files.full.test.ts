@@ -232,7 +232,7 @@ describe("with a right checksum, a file is rejected", () => {
     });
     expect(repeated).toContain("table inventory is missing");
     const cut = await rejectionOf(({ lines }) => void lines.splice(-1));
-    expect(cut).toContain("table webhooks does not have the 0 rows");
+    expect(cut).toContain("table made does not have the 0 rows");
     const longer = await rejectionOf(({ lines }) => void lines.push("[1]"));
     expect(longer).toContain("continues after the last table");
     const open = await rejectionOf((parts) => {
