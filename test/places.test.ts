@@ -2,22 +2,48 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { byCommand } from "../src/domain/audit/audit.ts";
+import { revokeKey } from "../src/domain/keys/lifecycle.ts";
 import { issueOperator } from "./support/admin/operators.ts";
 import { earlier, version } from "./support/assistants.ts";
 import { createTestClock } from "./support/clock.ts";
 import { programHere } from "./support/program.ts";
 import { expectError } from "./support/responses.ts";
-import { startTestService, surfaceEngine, type TestResponse } from "./support/service.ts";
+import {
+  startTestService,
+  surfaceEngine,
+  type TestResponse,
+  type TestService,
+} from "./support/service.ts";
 import { until } from "./support/until.ts";
 
 // Two places for imports and undos, and a queue of eight: no key can have all of them.
 
-/** Each process takes the next number, and works when the test lets it. */
+/** Each process takes the next number, and works when the test lets it, or all of them. */
 const held = `
   n=1
   until mkdir "$0/$n" 2>/dev/null; do n=$((n + 1)); done
-  until [ -e "$0/$n/open" ]; do sleep 0.02; done
+  until [ -e "$0/$n/open" ] || [ -e "$0/open" ]; do sleep 0.02; done
   exec "$@"`;
+
+/** A service with three pets, whose processes work when they are opened. */
+async function startHeld(stack: AsyncDisposableStack) {
+  const folder = mkdtempSync(join(tmpdir(), "petstore-places-"));
+  stack.defer(() => rmSync(folder, { recursive: true }));
+  const program = ["sh", "-c", held, folder, ...programHere()];
+  const clock = createTestClock(Date.now());
+  const service = await startTestService(surfaceEngine, { mcp: "on" }, {}, { program, clock });
+  stack.defer(service.stop);
+  await service.addPets(...[1n, 2n, 3n].map((petId) => ({ petId, quantity: 10 })));
+  const hasBegun = (number: number) => existsSync(join(folder, `${number}`));
+  return {
+    service,
+    hasBegun,
+    begun: (number: number) => until(() => hasBegun(number), 30_000, `process ${number}`),
+    open: (number: number) => writeFileSync(join(folder, `${number}`, "open"), ""),
+    openAll: () => writeFileSync(join(folder, "open"), ""),
+  };
+}
 
 /** Requests of one sender, and those of their answers that have arrived. */
 class Sender {
@@ -44,30 +70,28 @@ class Sender {
   }
 }
 
+/** An assistant that has sold one of a pet, and its undos of that. */
+async function assistantOf(service: TestService, petId: number) {
+  const key = await service.issueKey();
+  const use = (name: string, given: object) => {
+    const body = earlier("tools/call", { name, arguments: given });
+    return service.call("POST", "~/mcp", { key: key.text, body, headers: version("2025-11-25") });
+  };
+  const sale = { changes: [{ petId, delta: -1 }], reason: "sale" };
+  const session = /ses_\w+/.exec((await use("change_stock", sale)).text)![0];
+  return { key, undos: new Sender(() => use("undo_session", { session })) };
+}
+
+function expectDone({ status, text }: TestResponse): void {
+  expect(`${status} ${text}`).toMatch(/^200 /);
+  expect(text).not.toContain('"isError":true');
+}
+
 test("an assistant that sends as many undos as it can leaves places for other keys, and gets the rest after them", async () => {
   await using stack = new AsyncDisposableStack();
-  const folder = mkdtempSync(join(tmpdir(), "petstore-places-"));
-  stack.defer(() => rmSync(folder, { recursive: true }));
-  const program = ["sh", "-c", held, folder, ...programHere()];
-  const clock = createTestClock(Date.now());
-  const service = await startTestService(surfaceEngine, { mcp: "on" }, {}, { program, clock });
-  stack.defer(service.stop);
-  await service.addPets(...[1n, 2n, 3n].map((petId) => ({ petId, quantity: 10 })));
-  const begun = (number: number) =>
-    until(() => existsSync(join(folder, `${number}`)), 30_000, `process ${number}`);
-  const open = (number: number) => writeFileSync(join(folder, `${number}`, "open"), "");
-
-  async function assistant(petId: number): Promise<Sender> {
-    const { text: key } = await service.issueKey();
-    const use = (name: string, given: object) => {
-      const body = earlier("tools/call", { name, arguments: given });
-      return service.call("POST", "~/mcp", { key, body, headers: version("2025-11-25") });
-    };
-    const sale = { changes: [{ petId, delta: -1 }], reason: "sale" };
-    const session = /ses_\w+/.exec((await use("change_stock", sale)).text)![0];
-    return new Sender(() => use("undo_session", { session }));
-  }
-  const [many, second, third] = [await assistant(1), await assistant(2), await assistant(3)];
+  const { service, hasBegun, begun, open } = await startHeld(stack);
+  const assistants = await Promise.all([1, 2, 3].map((petId) => assistantOf(service, petId)));
+  const [many, second, third] = assistants.map(({ undos }) => undos) as [Sender, Sender, Sender];
   const { text: operator } = await issueOperator(service, "Ada");
   const imports = new Sender(() => {
     const body = "petId,name\n1,Rex\n";
@@ -81,10 +105,6 @@ test("an assistant that sends as many undos as it can leaves places for other ke
     expectError(answer, "unavailable");
     expect(answer.headers.get("Retry-After")).toMatch(/^[1-9]\d*$/);
   }
-  const expectDone = (answer: TestResponse) => {
-    expect(`${answer.status} ${answer.text}`).toMatch(/^200 /);
-    expect(answer.text).not.toContain('"isError":true');
-  };
   second.send();
   await begun(2);
   // Both places are taken. The others wait, and are not refused.
@@ -100,7 +120,7 @@ test("an assistant that sends as many undos as it can leaves places for other ke
   await many.answered(7);
   // Nobody else waits now, and still one is made after the other.
   for (const number of [5, 6, 7, 8]) {
-    expect(existsSync(join(folder, `${number}`))).toBe(false);
+    expect(hasBegun(number)).toBe(false);
     open(number === 5 ? 1 : number - 1);
     await begun(number);
   }
@@ -111,4 +131,23 @@ test("an assistant that sends as many undos as it can leaves places for other ke
   expect(json).toEqual(
     [1, 2, 3].map((petId) => ({ petId, quantity: 10, status: "available" })) as never,
   );
+});
+
+test("undos are refused if their key is revoked while they wait for their place", async () => {
+  await using stack = new AsyncDisposableStack();
+  const { service, hasBegun, begun, openAll } = await startHeld(stack);
+  const { key, undos } = await assistantOf(service, 1);
+  undos.send(12);
+  await begun(1);
+  // All others are refused, so four wait now.
+  await undos.answered(7);
+  await revokeKey(service.store, key.id, byCommand(service.clock.now()));
+  const ask = () => service.call("GET", "/inventory", { key: key.text });
+  await until(async () => (await ask()).status === 401, 5_000, "the revocation");
+  openAll();
+  const answers = (await undos.answered(12)).slice(7);
+  const waited = answers.filter(({ text }) => text.includes('"unauthorized: '));
+  expect(waited).toHaveLength(4);
+  expectDone(answers.find((one) => !waited.includes(one))!);
+  expect(hasBegun(2)).toBe(false);
 });

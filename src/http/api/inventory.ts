@@ -22,6 +22,7 @@ import { idempotencyKeyIn, identifyRequest, replayedHeaders } from "../messages/
 import type { Reply } from "../messages/reply.ts";
 import { readJsonText } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
+import { identifyAgain } from "../pipeline/gate.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { json, jsonList, type Parameter } from "./contract/contract.ts";
 import { exampleItem, exampleItems, exampleUpdate } from "./contract/examples.ts";
@@ -278,13 +279,15 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
     },
   },
   async handle(context, call) {
-    const { requestId, request, caller, operation, trace } = call;
+    const { requestId, request, operation, trace } = call;
     const petId = readPetId(request.params);
     const { headers, signal } = request;
     const ifMatch = readIfMatch(headers);
     const key = idempotencyKeyIn(request);
     const reason = parseReason(headers.get("x-change-reason"));
     const quantity = parseStockUpdate(await readJsonText(request, operation));
+    const caller = await identifyAgain(call, operation.scope);
+    if ("status" in caller) return caller;
     const path = `/inventory/${petId}`;
     const idempotency = identifyRequest(caller.keyId, key, operation.method, path, `${quantity}`);
     const expected = ifMatch === null ? undefined : expectedVersions(ifMatch);

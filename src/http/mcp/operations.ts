@@ -6,6 +6,7 @@ import { idempotencyKeyIn } from "../messages/idempotency.ts";
 import type { Reply } from "../messages/reply.ts";
 import { jsonTypes, readJsonText } from "../messages/requests.ts";
 import type { Context } from "../pipeline/context.ts";
+import { identifyAgain } from "../pipeline/gate.ts";
 import { keepOpen } from "../pipeline/keep-open.ts";
 import type { Call, Operation } from "../pipeline/operation.ts";
 import { agreeOn, fault, type Message, readMessages, resultOf, revisions } from "./messages.ts";
@@ -26,8 +27,10 @@ export function mcpOperation(settings: McpSettings): Operation {
       rejectForeignPage(headers.get("origin"), settings.corsOrigins);
       const messages = readMessages(await readJsonText(call.request, call.operation), headers);
       if ("status" in messages) return messages;
+      const caller = await identifyAgain(call);
+      if ("status" in caller) return caller;
       if (Array.isArray(messages)) return answerAll(tools, context, call, messages);
-      return answer(tools, messages, context, call);
+      return answer(tools, messages, context, { ...call, caller });
     },
   };
 }
