@@ -185,6 +185,22 @@ describe.each([surfaceEngine])("a request that an assistant sends twice on %s", 
     }
   });
 
+  test("is refused if its key is none", async () => {
+    const [rule, header] = ["must have 1 to 255 printable ASCII", "'Idempotency-Key' must be"];
+    await same(async () => {
+      for (const idempotencyKey of ["", "é", "a\nb", "k".repeat(256), 5, true]) {
+        const { isError, text } = await change({ ...sale(), idempotencyKey });
+        expect(isError).toBe(true);
+        expect(text).toStartWith(`invalid_request: Argument 'idempotencyKey' ${rule}`);
+      }
+      for (const key of ["", '""', "a b", "a,b", "k".repeat(256)]) {
+        const { isError, text } = await change(sale(), { "Idempotency-Key": key });
+        expect(isError).toBe(true);
+        expect(text).toStartWith(`invalid_request: Header ${header}`);
+      }
+    });
+  });
+
   test("without any of these is two changes", async () => {
     const before = await quantityOf(1);
     const said = [await change(sale()), await change(sale())];

@@ -103,6 +103,7 @@ test("an assistant that sends as many undos as it can leaves places for other ke
   await begun(1);
   for (const answer of await many.answered(7)) {
     expectError(answer, "unavailable");
+    expect(answer.text).toContain("This key has too many long requests under way.");
     expect(answer.headers.get("Retry-After")).toMatch(/^[1-9]\d*$/);
   }
   second.send();

@@ -1,5 +1,5 @@
 import { beginSession } from "../../domain/catalogue/assistant-sessions.ts";
-import { FailedLines, InvalidField, ServiceError } from "../../domain/running/errors.ts";
+import { FailedLines, invalidRequest, ServiceError } from "../../domain/running/errors.ts";
 import type { ApiSettings } from "../api/declaration.ts";
 import { missingScope } from "../messages/error-messages.ts";
 import { idempotencyKeyIn } from "../messages/idempotency.ts";
@@ -158,7 +158,9 @@ function keyOf(
 ): string | undefined {
   if (given !== undefined) {
     if (typeof given === "string" && /^[ -~]{1,255}$/.test(given)) return given;
-    throw new InvalidField("idempotencyKey", "must have 1 to 255 printable ASCII characters");
+    throw invalidRequest(
+      "Argument 'idempotencyKey' must have 1 to 255 printable ASCII characters.",
+    );
   }
   const sent = idempotencyKeyIn(request);
   if (sent !== undefined) return isOneOfMany ? `${sent}\n${JSON.stringify(id)}` : sent;
