@@ -2,12 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { byCommand } from "../src/domain/audit/audit.ts";
+import { revokeKey } from "../src/domain/keys/lifecycle.ts";
+import { issueOperator } from "./support/admin/operators.ts";
 import { createTestClock } from "./support/clock.ts";
 import { programHere } from "./support/program.ts";
 import { rejectedEnds } from "./support/rejected-ends.ts";
+import { expectError } from "./support/responses.ts";
 import { startTestService, surfaceEngine, type TestService } from "./support/service.ts";
 import { connectRaw } from "./support/socket.ts";
 import { contentOf, expectSameContent } from "./support/store-content.ts";
+import { until } from "./support/until.ts";
 import { type Key, type Request, type WayIn, waysIn } from "./support/ways-in.ts";
 
 interface Answer {
@@ -29,6 +34,7 @@ describe.each([surfaceEngine])("every way to change something on %s", (engine) =
     const flags = {
       mcp: "on",
       "backup-folder": backupFolder,
+      "sign-in-per-minute": "1000",
       // Nothing listens on the port of these webhooks.
       "webhooks-allowed-networks": "127.0.0.0/8",
     };
@@ -62,6 +68,11 @@ describe.each([surfaceEngine])("every way to change something on %s", (engine) =
     const { audit: _, ...state } = await contentOf(service.store);
     return state;
   };
+
+  async function isRevoked({ text: key }: Key): Promise<boolean> {
+    const path = key.startsWith("psk") ? "/inventory" : "~/admin/session";
+    return (await service.call("GET", path, { key })).status === 401;
+  }
 
   let lastKey = 0;
   const freshKey = () => `key-${++lastKey}`;
@@ -159,8 +170,34 @@ describe.each([surfaceEngine])("every way to change something on %s", (engine) =
         await send(write({}), other),
         await send(write({}), { id: "", text: "none" }),
       ]);
-      for (const { isError } of refused) expect(isError).toBe(true);
+      // Not because of what it asks for.
+      const [unable, unknown] = refused.map(({ isError, code, text }) => {
+        return isError && `${code}: ${text}`;
+      });
+      expect(unable).toMatch(/scope|unauthorized/);
+      expect(unknown).toStartWith("unauthorized");
       expect(await send(write({}), key)).toMatchObject({ isError: false });
+    });
+
+    test("is refused if its key is revoked while its body arrives", async () => {
+      const { key, write } = await begin(way);
+      const { method, path, headers, body } = write({});
+      if (body === "") return;
+      const lines = { Host: "shop", Authorization: `Bearer ${key.text}`, ...headers };
+      const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
+      const client = await connectRaw(service.baseUrl);
+      const [start, end] = [body.slice(0, -1), body.slice(-1)];
+      const length = `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`;
+      client.send(`${method} ${path} HTTP/1.1\r\n${head.join("")}${length}${start}`);
+      await until(async () => !(await isRevoked(key)), 5_000, "the key");
+      await issueOperator(service, "Keeper");
+      await revokeKey(service.store, key.id, byCommand(service.clock.now()), true);
+      await until(() => isRevoked(key), 5_000, "the revocation");
+      await expectSameContent(service.store, async () => {
+        client.send(end);
+        expectError(await client.answer(), "unauthorized");
+      });
+      client.abort();
     });
 
     test("changes nothing if the end of its body is wrong", async () => {

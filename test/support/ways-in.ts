@@ -1,6 +1,6 @@
 // Every way in for what changes something, from the tables of operations and tools.
 import { readConfig } from "../../src/config.ts";
-import { type GrantedScope, roleOf, roles, scopes } from "../../src/domain/keys/keys.ts";
+import { type Role, roles, type Scope, scopes } from "../../src/domain/keys/keys.ts";
 import { type ChangeToolName, createTools } from "../../src/http/mcp/tools.ts";
 import type { Kind, Operation } from "../../src/http/pipeline/operation.ts";
 import { operationExamples as adminExamples, prepareExamples } from "./admin/operation-examples.ts";
@@ -43,8 +43,16 @@ export interface Key {
   readonly text: string;
 }
 
-const withoutScope = (service: TestService, scope: GrantedScope | undefined) =>
-  service.issueKey({ scopes: scopes.filter((one) => one !== scope) });
+/** What changes something needs this scope, whatever the tables say. */
+const writing: Scope = "inventory:write";
+const withoutScope = (service: TestService) =>
+  service.issueKey({ scopes: scopes.filter((one) => one !== writing) });
+
+/** The least role of operators that may send a request that changes something, whatever the tables say. */
+function leastRole({ path }: Operation): Role {
+  if (/^\/(?:keys|webhooks|backups)/.test(path)) return "owner";
+  return path === "/session" ? "viewer" : "clerk";
+}
 
 /** A request to an operation. `dryRun` is a parameter of the query, or a field of the body. */
 function requestOf(
@@ -79,7 +87,7 @@ const api = operations
       prepare: async () => (sent) => requestOf("/v1", operation, good, sent),
       refused: async () => bad.map((one) => requestOf("/v1", operation, one)),
       keyFor: (service) => service.issueKey(),
-      otherKeyFor: (service) => withoutScope(service, operation.scope),
+      otherKeyFor: withoutScope,
     };
   });
 
@@ -87,7 +95,7 @@ const admin = adminOperations
   .filter(({ kind }) => kind)
   .map((operation): WayIn => {
     const { good, bad } = adminExamples[operation.id]!;
-    const role = roleOf({ scopes: [operation.scope] })!;
+    const role = leastRole(operation);
     const least = roles[roles.indexOf(role) - 1];
     return {
       name: `${operation.id} of the operator API`,
@@ -149,7 +157,7 @@ function toolRequest(name: string, given: Arguments): Request {
   };
 }
 
-const tools = createTools(readConfig({}, {})).flatMap(({ name, scope, change }): WayIn[] => {
+const tools = createTools(readConfig({}, {})).flatMap(({ name, change }): WayIn[] => {
   if (!change) return [];
   const { good, bad } = toolExamples[name as ChangeToolName];
   return [
@@ -164,7 +172,7 @@ const tools = createTools(readConfig({}, {})).flatMap(({ name, scope, change }):
       },
       refused: async () => bad.map((given) => toolRequest(name, given)),
       keyFor: (service) => service.issueKey(),
-      otherKeyFor: (service) => withoutScope(service, scope),
+      otherKeyFor: withoutScope,
     },
   ];
 });

@@ -81,7 +81,7 @@ export const unavailableMessages = {
   tooManyUpdates: "Too many updates are waiting to be stored. Try again.",
   tooManyOwnUpdates: "This key has too many updates waiting to be stored. Try again.",
   tooManyRequests: "Too many requests are waiting. Try again.",
-  tooManyOwnRequests: "This key has too many snapshots and diffs under way. Try again.",
+  tooManyOwnRequests: "This key has too many long requests under way. Try again.",
   tooManyStreams: "The service has too many open streams. Try again later.",
   stopping: "The service is stopping. Try again.",
 } as const;

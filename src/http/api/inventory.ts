@@ -23,6 +23,7 @@ import {
 } from "../messages/headers.ts";
 import type { Reply } from "../messages/reply.ts";
 import { readJsonText, readPetId } from "../messages/requests.ts";
+import { identifyAgain } from "../pipeline/authentication.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { json, jsonList, type Parameter } from "./contract/contract.ts";
@@ -279,13 +280,15 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
     },
   },
   async handle(context, call) {
-    const { requestId, request, caller, operation, trace } = call;
+    const { requestId, request, operation, trace } = call;
     const petId = readPetId(request.params?.petId);
     const { headers, signal } = request;
     const ifMatch = readIfMatch(headers);
     const key = idempotencyKeyIn(request);
     const reason = parseReason(headers.get("x-change-reason"));
     const quantity = parseStockUpdate(await readJsonText(request, operation));
+    const caller = await identifyAgain(call, operation.scope);
+    if ("status" in caller) return caller;
     const path = `/inventory/${petId}`;
     const idempotency = identifyRequest(caller.keyId, key, operation.method, path, `${quantity}`);
     const expected = ifMatch === null ? undefined : expectedVersions(ifMatch);

@@ -1,10 +1,11 @@
 import { beginSession } from "../../domain/catalogue/assistant-sessions.ts";
-import { FailedLines, InvalidField, ServiceError } from "../../domain/running/errors.ts";
+import { FailedLines, invalidRequest, ServiceError } from "../../domain/running/errors.ts";
 import type { ApiSettings } from "../api/declaration.ts";
 import { missingScope } from "../messages/error-messages.ts";
 import { idempotencyKeyIn } from "../messages/headers.ts";
 import type { Reply } from "../messages/reply.ts";
 import { jsonTypes, readJsonText } from "../messages/requests.ts";
+import { identifyAgain } from "../pipeline/authentication.ts";
 import type { Context } from "../pipeline/context.ts";
 import { keepOpen } from "../pipeline/keep-open.ts";
 import type { Call, Operation } from "../pipeline/operation.ts";
@@ -26,8 +27,10 @@ export function mcpOperation(settings: McpSettings): Operation {
       rejectForeignPage(headers.get("origin"), settings.corsOrigins);
       const messages = readMessages(await readJsonText(call.request, call.operation), headers);
       if ("status" in messages) return messages;
+      const caller = await identifyAgain(call);
+      if ("status" in caller) return caller;
       if (Array.isArray(messages)) return answerAll(tools, context, call, messages);
-      return answer(tools, messages, context, call);
+      return answer(tools, messages, context, { ...call, caller });
     },
   };
 }
@@ -155,7 +158,9 @@ function keyOf(
 ): string | undefined {
   if (given !== undefined) {
     if (typeof given === "string" && /^[ -~]{1,255}$/.test(given)) return given;
-    throw new InvalidField("idempotencyKey", "must have 1 to 255 printable ASCII characters");
+    throw invalidRequest(
+      "Argument 'idempotencyKey' must have 1 to 255 printable ASCII characters.",
+    );
   }
   const sent = idempotencyKeyIn(request);
   if (sent !== undefined) return isOneOfMany ? `${sent}\n${JSON.stringify(id)}` : sent;

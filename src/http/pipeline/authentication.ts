@@ -1,5 +1,6 @@
 import type { Keyring } from "../../domain/keys/keyring.ts";
 import {
+  type Caller,
   type Environment,
   findKeyFault,
   type GrantedScope,
@@ -9,6 +10,7 @@ import * as messages from "../messages/error-messages.ts";
 import { errorReply } from "../messages/errors.ts";
 import type { Reply } from "../messages/reply.ts";
 import type { Authenticator } from "./authenticator.ts";
+import type { Call } from "./operation.ts";
 
 const bearer = /^Bearer +([!-~]+) *$/i;
 
@@ -93,4 +95,15 @@ function plainKeyIn({ headers }: Request): string | undefined {
 export function keyIn({ headers }: { readonly headers: Pick<Headers, "get"> }): string | undefined {
   const authorization = headers.get("authorization");
   return authorization === null ? undefined : bearer.exec(authorization)?.[1];
+}
+
+/** Who sends a request. The key may have been revoked while the body arrived, or while it waited for a place. */
+export async function identifyAgain(
+  { authenticator, request, origin }: Pick<Call, "authenticator" | "request" | "origin">,
+  scope?: GrantedScope,
+): Promise<Caller | Reply> {
+  const caller = await authenticator.identify(request, origin);
+  if (!caller) return authenticator.unauthorized(request);
+  if (scope && !caller.scopes.includes(scope)) return authenticator.insufficientScope(scope);
+  return caller;
 }

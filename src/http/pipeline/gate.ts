@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Once } from "../../domain/audit/audit.ts";
 import type { Made } from "../../domain/audit/made.ts";
-import type { Caller } from "../../domain/keys/keys.ts";
 import { reusedKey } from "../../domain/ledger/changes.ts";
 import { FailedLines, ServiceError } from "../../domain/running/errors.ts";
 import { spool } from "../../files/spool.ts";
@@ -9,6 +8,7 @@ import { type Fields, parametersIn, parseFields, textOf } from "../messages/fiel
 import { idempotencyKeyIn, identifyRequest } from "../messages/headers.ts";
 import type { Reply } from "../messages/reply.ts";
 import { readChunks, readJsonText } from "../messages/requests.ts";
+import { identifyAgain } from "./authentication.ts";
 import type { Context } from "./context.ts";
 import { keepOpen } from "./keep-open.ts";
 import type { Call, ChangeOperation, Operation } from "./operation.ts";
@@ -30,8 +30,8 @@ interface SentFile {
 const placeMsMax = 60_000;
 
 /**
- * Runs an operation that changes something. Every way in passes here, in this order: the whole body, who
- * sent it, scope or role, a place, dry run or idempotency key, the change. Authentication and limits come
+ * Runs an operation that changes something. Every way in passes here, in this order: the whole body, a
+ * place, who sent it, scope or role, dry run or idempotency key, the change. Authentication and limits come
  * before (pipeline.ts). The change itself records who made it: in the ledger, or in the audit log.
  *
  * A tool has its `sent` arguments. Otherwise they are those of the request.
@@ -42,20 +42,16 @@ export async function passGate(
   operation: ChangeOperation,
   sent?: Sent,
 ): Promise<Reply> {
-  const { request, authenticator, requestId } = call;
+  const { requestId } = call;
   await using opened = new AsyncDisposableStack();
-  authenticator.rejectForeign?.(call);
+  call.authenticator.rejectForeign?.(call);
   const { fields, key } = sent ?? (await readRequest(call, operation));
   const isDryRun = operation.tries?.(fields) ?? false;
   const file = operation.readsFile && (await receiveFile(context, call, opened));
-  // The key may have been revoked while the body arrived.
-  const caller = await authenticator.identify(request, call.origin);
-  if (!caller) return authenticator.unauthorized(request);
-  if (!caller.scopes.includes(operation.scope)) {
-    return authenticator.insufficientScope(operation.scope);
-  }
   if (operation.isLong) opened.use(keepOpen(context, call));
-  if (operation.takesPlace) opened.defer(await enterPlace(context, call, caller));
+  if (operation.takesPlace) opened.defer(await enterPlace(context, call));
+  const caller = await identifyAgain(call, operation.scope);
+  if ("status" in caller) return caller;
   const path = pathOf(operation, fields);
   const { keyId } = caller;
   const identify = (meaning: string) =>
@@ -109,7 +105,7 @@ async function receiveFile(
   }
 }
 
-function enterPlace({ admin }: Context, { request }: Call, caller: Caller): Promise<() => void> {
+function enterPlace({ admin }: Context, { request, caller }: Call): Promise<() => void> {
   const timeout = AbortSignal.timeout(placeMsMax);
   const signal = AbortSignal.any([request.signal, admin.stopping, timeout]);
   return admin.places.work.enter(caller, signal);
