@@ -108,6 +108,7 @@ export async function changeKey(
     const key = await getKey({ keys }, id);
     if (key.revokedAt !== null) throw revoked(id);
     const changed = { ...key, ...checkChange(key, change, by.now) };
+    if (JSON.stringify(changed) === JSON.stringify(key)) return key;
     // Another operator may have changed another field in the meantime.
     const needsOther = !force && isLoss(key, changed, by.now);
     if (await keys.changeKey(key, changed, entry, needsOther)) return changed;

@@ -14,6 +14,7 @@ import { applyChanges } from "../../domain/shop/shop.ts";
 import { parseInt64 } from "../../domain/values/int64.ts";
 import { isJsonObject, JsonNumber } from "../../domain/values/json.ts";
 import { isReason } from "../../domain/values/texts.ts";
+import { textField } from "../admin/fields.ts";
 import { runUndo, sessionParameter } from "../admin/undo.ts";
 import { appliedFields, canonicalText, readChanges } from "../api/change-list.ts";
 import { changeFields, changeSchemas } from "../api/changes.ts";
@@ -123,8 +124,9 @@ function toTool({ parameters, ...tool }: DeclaredTool): Tool {
 const idOrText = (schema: Schema): Schema => ({ ...schema, type: ["integer", "string"] });
 
 /** Reads the arguments of a call, by the names and the types of its tool. Null means not given. */
-export function argumentsOf({ inputSchema }: Tool, given: unknown = {}): Fields {
+export function argumentsOf({ inputSchema }: Tool, sent: unknown): Fields {
   const { properties = {}, required = [] } = inputSchema;
+  const given = sent ?? {};
   if (!isJsonObject(given)) throw invalidRequest("The arguments must be an object.");
   const fields: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
@@ -284,8 +286,9 @@ const changeStock: ChangeTool = {
     const now = await context.store.inventory.readClock();
     const found = await sessionOf(context, caller, fields, now);
     const session = found ?? beginSession(caller.keyId, now);
+    const shared = textField(fields, "reason")?.trim();
     const changes = readChanges(fields).map(({ reason, ...change }) => {
-      const said = reason ?? textOf(fields, "reason")?.trim();
+      const said = reason ?? shared;
       if (said && isReason(markReason(said, session))) return { ...change, reason: said };
       throw invalidRequest(reasonRequired);
     });
