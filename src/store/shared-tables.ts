@@ -1,27 +1,19 @@
 import { isQuantity, isTime, timeMax } from "./schema.ts";
 
-/** What stands for the words of `sharedTables` that the engines write differently. */
-interface Words {
-  readonly INTEGER?: string;
-  readonly TEXT?: string;
-  readonly BLOB?: string;
-  /** A text that is compared byte by byte. */
-  readonly CODE: string;
-  /** 0 or 1. */
-  readonly FLAG: string;
-  /** The last columns of a webhook: the holder of its lease, and what else the engine needs. */
-  readonly LEASE: string;
-  /** Ends a table whose rows are rarely updated. */
-  readonly ADDED: string;
-  /** Ends a table whose rows are often updated. */
-  readonly UPDATED: string;
-  /** Ends a table that is only read by its key. */
-  readonly KEYED: string;
-  /** Ends such a table whose rows are often updated. */
-  readonly COUNTED: string;
-  /** What a check requires of the text $1, which is JSON like the pattern $2 with the end $3. */
-  readonly IS_JSON: string;
-}
+/**
+ * What stands for the words of `sharedTables` that the engines write differently. CODE is a text that is
+ * compared byte by byte, FLAG is 0 or 1, and LEASE is the type of a lease's holder, with the columns that
+ * the engine needs besides. ADDED ends a table whose rows rarely change, UPDATED one whose rows often do.
+ * KEYED ends a table that is only read by its key, COUNTED such a table whose rows often change. IS_JSON is
+ * what a check requires of the text $1, which is JSON like the pattern $2 with the end $3.
+ */
+type Words = Readonly<
+  Record<
+    "CODE" | "FLAG" | "LEASE" | "ADDED" | "UPDATED" | "KEYED" | "COUNTED" | "IS_JSON",
+    string
+  > &
+    Partial<Record<"INTEGER" | "TEXT" | "BLOB", string>>
+>;
 
 /** The tables that both engines have, as one of them writes them. */
 export function sharedTablesIn({ IS_JSON, ...words }: Words): string {

@@ -3,18 +3,15 @@ import type { EpochStart } from "../../domain/ledger/epochs.ts";
 import type { Entry } from "../../domain/ledger/inventory.ts";
 import type { Head, InventoryReader } from "../../domain/ledger/store.ts";
 import { int64Max } from "../../domain/values/int64.ts";
+import { entriesFrom, ledgerAfter, stockAfter, undoFrom } from "../inventory.ts";
 import {
-  entryColumns,
   firstIdAfter,
-  ledgerColumns,
   type Row,
-  stockColumns,
   toEntry,
   toEpochStart,
   toLedgerRow,
   toStockRow,
   toUndoRow,
-  undoColumns,
 } from "../rows.ts";
 
 /** Reads the inventory and its ledger. Every method returns a value, not a promise. */
@@ -26,18 +23,10 @@ export interface SqliteInventoryReader extends InventoryReader {
 
 export function createInventoryReader(database: Database): SqliteInventoryReader {
   const head = database.query("SELECT epoch, seq, keys_version FROM head");
-  const ledger = database.query(
-    `SELECT ${ledgerColumns} FROM ledger WHERE seq > ? ORDER BY seq LIMIT ?`,
-  );
-  const stock = database.query(
-    `SELECT ${stockColumns} FROM ledger WHERE seq > ? ORDER BY seq LIMIT ?`,
-  );
-  const undo = database.query(
-    `SELECT ${undoColumns} FROM ledger WHERE seq <= ? ORDER BY seq DESC LIMIT ?`,
-  );
-  const entries = database.query(
-    `SELECT ${entryColumns} FROM inventory WHERE pet_id >= ? ORDER BY pet_id LIMIT ?`,
-  );
+  const ledger = database.query(ledgerAfter);
+  const stock = database.query(stockAfter);
+  const undo = database.query(undoFrom);
+  const entries = database.query(entriesFrom);
   const epochs = database.query("SELECT epoch, from_seq FROM epochs ORDER BY number");
 
   return {
