@@ -4,15 +4,7 @@ import type { Entry } from "../../domain/ledger/inventory.ts";
 import type { Head, InventoryReader } from "../../domain/ledger/store.ts";
 import { int64Max } from "../../domain/values/int64.ts";
 import { entriesFrom, ledgerAfter, stockAfter, undoFrom } from "../inventory.ts";
-import {
-  firstIdAfter,
-  type Row,
-  toEntry,
-  toEpochStart,
-  toLedgerRow,
-  toStockRow,
-  toUndoRow,
-} from "../rows.ts";
+import * as rows from "../rows.ts";
 
 /** Reads the inventory and its ledger. Every method returns a value, not a promise. */
 export interface SqliteInventoryReader extends InventoryReader {
@@ -31,16 +23,16 @@ export function createInventoryReader(database: Database): SqliteInventoryReader
 
   return {
     readHead() {
-      const [epoch, seq, keysVersion] = head.values()[0] as Row;
+      const [epoch, seq, keysVersion] = head.values()[0] as rows.Row;
       return { epoch: epoch as string, seq: Number(seq), keysVersion: Number(keysVersion) };
     },
     // A file that is replaced while it is served is damage, which rejects reads.
     isOutdated: () => false,
-    ledgerAfter: (seq, rowsMax) => ledger.values(seq, rowsMax).map(toLedgerRow),
-    stockAfter: (seq, rowsMax) => stock.values(seq, rowsMax).map(toStockRow),
-    undoFrom: (seq, rowsMax) => undo.values(seq, rowsMax).map(toUndoRow),
+    ledgerAfter: (seq, rowsMax) => ledger.values(seq, rowsMax).map(rows.toLedgerRow),
+    stockAfter: (seq, rowsMax) => stock.values(seq, rowsMax).map(rows.toStockRow),
+    undoFrom: (seq, rowsMax) => undo.values(seq, rowsMax).map(rows.toUndoRow),
     entriesAfter: (petId, rowsMax) =>
-      petId === int64Max ? [] : entries.values(firstIdAfter(petId), rowsMax).map(toEntry),
-    listEpochs: () => epochs.values().map(toEpochStart),
+      petId === int64Max ? [] : entries.values(rows.firstIdAfter(petId), rowsMax).map(rows.toEntry),
+    listEpochs: () => epochs.values().map(rows.toEpochStart),
   };
 }
