@@ -1,20 +1,6 @@
 import { environments } from "../domain/keys/keys.ts";
 import { lowStockRule } from "../domain/sales/sales.ts";
-import {
-  optional,
-  readCount,
-  readCountOf,
-  readDatabaseUrl,
-  readDrain,
-  readIdleTimeout,
-  readNetworks,
-  readNonEmpty,
-  readOrigins,
-  readPetsSunset,
-  readPort,
-  readSwitch,
-  readText,
-} from "./readers.ts";
+import * as readers from "./readers.ts";
 import { choice, count, setting } from "./setting.ts";
 
 /** What the service listens on, and which store it uses. */
@@ -23,7 +9,7 @@ export const servingSettings = {
     flag: "config",
     placeholder: "FILE",
     description: "Settings file in TOML format. Flags and variables override its values.",
-    read: readText,
+    read: readers.readText,
   }),
   port: setting({
     flag: "port",
@@ -31,7 +17,7 @@ export const servingSettings = {
     placeholder: "PORT",
     default: "8080",
     description: "Port to listen on. 0 picks a free port.",
-    read: readPort,
+    read: readers.readPort,
   }),
   host: setting({
     flag: "host",
@@ -39,7 +25,7 @@ export const servingSettings = {
     placeholder: "ADDRESS",
     default: "127.0.0.1",
     description: "Address to listen on.",
-    read: readNonEmpty,
+    read: readers.readNonEmpty,
   }),
   environment: choice(environments, {
     flag: "env",
@@ -52,7 +38,7 @@ export const servingSettings = {
     placeholder: "DATABASE",
     default: "sqlite:./data/<env>.db",
     description: "Database: `sqlite:PATH` or `postgres://HOST/NAME`.",
-    read: readDatabaseUrl,
+    read: readers.readDatabaseUrl,
     isSecret: true,
   }),
   databasePatienceMs: count({
@@ -60,47 +46,47 @@ export const servingSettings = {
     default: "30",
     description: "How long a start waits for an unreachable PostgreSQL server.",
     unit: "seconds",
-    read: readCountOf(1_000),
+    read: readers.readCountOf(1_000),
   }),
   tlsCertFile: setting({
     flag: "tls-cert",
     placeholder: "FILE",
     description:
       "Certificate chain in PEM format. With it, the service speaks HTTPS only. Reloaded when the file changes.",
-    read: readText,
+    read: readers.readText,
   }),
   tlsKeyFile: setting({
     flag: "tls-key",
     placeholder: "FILE",
     description: "Private key of the certificate in PEM format. Reloaded when the file changes.",
-    read: readText,
+    read: readers.readText,
   }),
   trustedProxies: setting({
     flag: "trusted-proxies",
     placeholder: "NETWORKS",
     description:
       "Proxies whose `X-Forwarded-For` is trusted: addresses or networks, separated by commas.",
-    read: readNetworks,
+    read: readers.readNetworks,
   }),
   corsOrigins: setting({
     flag: "cors-origins",
     placeholder: "ORIGINS",
     description:
       "Browser origins that may call the API, separated by commas. `*` allows any origin.",
-    read: readOrigins,
+    read: readers.readOrigins,
   }),
   mcp: setting({
     flag: "mcp",
     default: "off",
     description: "Serves assistants at `/mcp`. They need an API key. See `docs/assistants.md`.",
-    read: readSwitch,
+    read: readers.readSwitch,
   }),
   idleTimeoutSeconds: count({
     flag: "idle-timeout-seconds",
     default: "10",
     description: "Idle time after which a client connection is closed.",
     unit: "seconds",
-    read: readIdleTimeout,
+    read: readers.readIdleTimeout,
   }),
   drainMs: count({
     flag: "drain-seconds",
@@ -108,20 +94,20 @@ export const servingSettings = {
     description:
       "How long a stopping service keeps accepting requests while `/readyz` returns 503.",
     unit: "seconds",
-    read: readDrain,
+    read: readers.readDrain,
   }),
   petsSunsetAt: setting({
     flag: "pets-sunset",
     placeholder: "TIME",
     default: "2027-12-31T00:00:00Z",
     description: "Time from which `GET /v1/pets/{petId}` returns 410.",
-    read: readPetsSunset,
+    read: readers.readPetsSunset,
   }),
   lowStockAt: setting({
     flag: "low-stock-at",
     placeholder: "N",
     description: `Default threshold of the store. ${lowStockRule}`,
-    read: optional((text) => readCount(text, 0)),
+    read: readers.optional((text) => readers.readCount(text, 0)),
   }),
 } as const;
 
@@ -131,13 +117,13 @@ export const webhooksSettings = {
     flag: "webhooks-allow-insecure",
     default: "off",
     description: "Allows `http://` addresses for webhooks.",
-    read: readSwitch,
+    read: readers.readSwitch,
   }),
   webhooksAllowedNetworks: setting({
     flag: "webhooks-allowed-networks",
     placeholder: "NETWORKS",
     description:
       "Private addresses or networks that webhooks may use, separated by commas. Public ones are always allowed.",
-    read: readNetworks,
+    read: readers.readNetworks,
   }),
 } as const;

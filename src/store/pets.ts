@@ -6,13 +6,7 @@ import type { RowOrigin } from "../domain/ledger/ledger.ts";
 import { ServiceError } from "../domain/running/errors.ts";
 import { note } from "./audit.ts";
 import { remember } from "./made.ts";
-import {
-  detailColumns,
-  detailTypes,
-  detailValues,
-  petTableColumns,
-  uniqueFields,
-} from "./pet-rows.ts";
+import * as petRows from "./pet-rows.ts";
 import { entryColumns, toEntry } from "./rows.ts";
 import {
   type Dialect,
@@ -29,9 +23,10 @@ import {
 export type AddRow = (content: RowContent) => Script<AddedRow>;
 
 /** The details of a pet as parameters, from this one on. */
-const detailsFrom = (first: number) => detailTypes.map((type, at) => `$${first + at}::${type}`);
+const detailsFrom = (first: number) =>
+  petRows.detailTypes.map((type, at) => `$${first + at}::${type}`);
 
-const insertPet = `INSERT INTO pets (${petTableColumns})
+const insertPet = `INSERT INTO pets (${petRows.petTableColumns})
   VALUES ($1::int8, ${detailsFrom(2).join(", ")})`;
 const insertEntry = `INSERT INTO inventory (${entryColumns})
   VALUES ($1::int8, $2::int8, $3, $4::int8)`;
@@ -47,7 +42,7 @@ export function* createPet(add: AddRow, ...[pet, by]: PetArgs): Script<PetCreati
   const existing = yield* run("SELECT 1 FROM pets WHERE pet_id = $1::int8", [petId]);
   if (existing.length > 0) return { kind: "exists" };
   yield* assertUnique(petId, pet);
-  yield* run(insertPet, [petId, ...detailValues(pet)]);
+  yield* run(insertPet, [petId, ...petRows.detailValues(pet)]);
   const previous = (yield* readFirst(([version]) => Number(version), findRemoval, [petId])) ?? null;
   const after = { quantity, status };
   const added = yield* add({ petId, before: null, after, previous, ...origin });
@@ -58,7 +53,7 @@ export function* createPet(add: AddRow, ...[pet, by]: PetArgs): Script<PetCreati
 
 /** Throws if another pet has a value that only one may have. The catalogue is locked. */
 function* assertUnique(petId: bigint, details: PetDetails): Script<void> {
-  for (const { name, column, label } of uniqueFields) {
+  for (const { name, column, label } of petRows.uniqueFields) {
     const value = details[name] as string | null;
     const text = `SELECT pet_id FROM pets WHERE ${column} = $1::text AND pet_id <> $2::int8`;
     const owner = yield* readFirst(([id]) => id as bigint, text, [value, petId]);
@@ -88,20 +83,20 @@ export function* removePet(
   return { kind: "removed", ...added };
 }
 
-const assigned = detailsFrom(2).map((value, at) => `${detailColumns[at]} = ${value}`);
-const known = detailsFrom(2 + detailTypes.length).map(
-  (value, at) => `${detailColumns[at]} IS NOT DISTINCT FROM ${value}`,
+const assigned = detailsFrom(2).map((value, at) => `${petRows.detailColumns[at]} = ${value}`);
+const known = detailsFrom(2 + petRows.detailTypes.length).map(
+  (value, at) => `${petRows.detailColumns[at]} IS NOT DISTINCT FROM ${value}`,
 );
 const updatePet = `UPDATE pets SET ${assigned.join(", ")}
   WHERE pet_id = $1::int8 AND ${known.join(" AND ")} RETURNING pet_id`;
 
 export const petWrites = (dialect: Dialect): ScriptsOf<CatalogueStore, "changePet"> => ({
   *changePet(petId, before, after, entry) {
-    if (uniqueFields.some(({ name }) => after[name] !== before[name])) {
+    if (petRows.uniqueFields.some(({ name }) => after[name] !== before[name])) {
       yield* run(dialect.lockCatalogue);
       yield* assertUnique(petId, after);
     }
-    const values = [petId, ...detailValues(after), ...detailValues(before)];
+    const values = [petId, ...petRows.detailValues(after), ...petRows.detailValues(before)];
     return yield* ifChanged(run(updatePet, values), note(dialect, entry));
   },
 });

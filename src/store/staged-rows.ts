@@ -17,14 +17,7 @@ import type { PetRecord } from "../domain/catalogue/pets.ts";
 import type { Cause } from "../domain/ledger/ledger.ts";
 import { note } from "./audit.ts";
 import { remember } from "./made.ts";
-import {
-  comparedFields,
-  petDiffers,
-  requiredFields,
-  stagedColumns,
-  stagedValues,
-  uniqueFields,
-} from "./pet-rows.ts";
+import * as petRows from "./pet-rows.ts";
 import { orderColumns, type Row, type Value } from "./rows.ts";
 import { type Dialect, run, type Script } from "./statements.ts";
 
@@ -70,7 +63,7 @@ export function repeatedValues(table: string, column: string, field: string): St
 }
 
 /** Finds values that another pet of the store has, unless the import gives that pet another value. */
-const takenValues = uniqueFields.map(
+const takenValues = petRows.uniqueFields.map(
   ({ name, column }): StagedCheck => ({
     text: `SELECT s.line, s.${column}, p.pet_id, count(*) OVER ()
       FROM staged_pets s JOIN pets p ON p.${column} = s.${column} AND p.pet_id <> s.pet_id
@@ -113,12 +106,12 @@ const numbered = (fields: readonly Field[]) =>
 export const stockDiffers = "(s.quantity <> i.quantity OR s.status <> i.status)";
 
 const petFields: readonly Field[] = [
-  ...comparedFields,
+  ...petRows.comparedFields,
   ["status", "i.status", "coalesce(s.status, i.status)", asStored],
   ["quantity", "i.quantity", "coalesce(s.quantity, i.quantity)", numberOf],
 ];
 
-const missingFields = requiredFields.map(
+const missingFields = petRows.requiredFields.map(
   ({ name, column }): StagedCheck => ({
     text: `SELECT line, pet_id, count(*) OVER () FROM staged_pets s
       WHERE ${column} IS NULL AND NOT is_bad
@@ -132,16 +125,18 @@ export const petStaging: Staging<PetRecord> = {
   table: "staged_pets",
   id: "pet_id",
   idField: "petId",
-  columns: stagedColumns,
-  values: stagedValues,
-  ownChecks: uniqueFields.map(({ name, column }) => repeatedValues("staged_pets", column, name)),
+  columns: petRows.stagedColumns,
+  values: petRows.stagedValues,
+  ownChecks: petRows.uniqueFields.map(({ name, column }) =>
+    repeatedValues("staged_pets", column, name),
+  ),
   checks: [...missingFields, ...takenValues],
   fields: petFields,
   different: `
     SELECT s.pet_id, p.pet_id IS NULL, ${numbered(petFields)}
     FROM staged_pets s LEFT JOIN pets p ON p.pet_id = s.pet_id
       LEFT JOIN inventory i ON i.pet_id = s.pet_id
-    WHERE p.pet_id IS NULL OR ${petDiffers} OR ${stockDiffers}
+    WHERE p.pet_id IS NULL OR ${petRows.petDiffers} OR ${stockDiffers}
     ORDER BY s.pet_id`,
 };
 

@@ -1,15 +1,7 @@
 import { auditColumns } from "./audit.ts";
 import { madeColumns } from "./made.ts";
 import { initialDetails, petTableColumns } from "./pet-rows.ts";
-import {
-  banColumns,
-  entryColumns,
-  orderColumns,
-  pointColumns,
-  rememberedColumns,
-  storedLedgerColumns,
-  usageColumns,
-} from "./rows.ts";
+import * as rows from "./rows.ts";
 import { webhookColumns } from "./webhook-rows.ts";
 
 /** A table that both engines have, with the same columns under the same names. */
@@ -32,11 +24,11 @@ export interface Table {
  */
 export const tables: readonly Table[] = [
   { name: "pets", columns: petTableColumns, order: "pet_id", initial: initialDetails },
-  { name: "inventory", columns: entryColumns, order: "pet_id" },
-  { name: "ledger", columns: storedLedgerColumns, order: "seq", bytes: ["hash"] },
+  { name: "inventory", columns: rows.entryColumns, order: "pet_id" },
+  { name: "ledger", columns: rows.storedLedgerColumns, order: "seq", bytes: ["hash"] },
   { name: "removed_pets", columns: "pet_id, version", order: "pet_id" },
-  { name: "remembered_keys", columns: rememberedColumns, order: "seq", bytes: ["records"] },
-  { name: "orders", columns: orderColumns, order: "id" },
+  { name: "remembered_keys", columns: rows.rememberedColumns, order: "seq", bytes: ["records"] },
+  { name: "orders", columns: rows.orderColumns, order: "id" },
   {
     name: "keys",
     columns: "id, name, plan, per_minute, per_day, scopes, created_at, expires_at, revoked_at",
@@ -45,15 +37,15 @@ export const tables: readonly Table[] = [
   { name: "secrets", columns: "digest, key_id, created_at, expires_at", order: "digest" },
   {
     name: "usage",
-    columns: usageColumns,
+    columns: rows.usageColumns,
     order: "key_id",
     // PostgreSQL also has rows of keys that were never used.
     where: "last_used_at > 0",
   },
   { name: "epochs", columns: "number, epoch, from_seq", order: "number" },
-  { name: "bans", columns: banColumns, order: "key_id, started_at" },
+  { name: "bans", columns: rows.banColumns, order: "key_id, started_at" },
   { name: "audit", columns: `seq, ${auditColumns}`, order: "seq" },
-  { name: "usage_points", columns: pointColumns, order: "key_id, step, start" },
+  { name: "usage_points", columns: rows.pointColumns, order: "key_id, step, start" },
   // Without the lease, which belongs to a process of the other store.
   { name: "webhooks", columns: webhookColumns, order: "created_at, id" },
   { name: "made", columns: madeColumns, order: "digest" },

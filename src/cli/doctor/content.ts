@@ -3,13 +3,7 @@ import { listBackups } from "../../backup/folder.ts";
 import { openPlace } from "../../backup/locate.ts";
 import type { Config } from "../../config.ts";
 import { listKeyStatuses } from "../../domain/keys/lifecycle.ts";
-import {
-  aboutBackups,
-  aboutKeys,
-  aboutWebhooks,
-  isUsable,
-  lastBackupAt,
-} from "../../domain/operations/attention.ts";
+import * as attention from "../../domain/operations/attention.ts";
 import type { StoreInspection } from "../../domain/operations/inspection.ts";
 import { formatInstant } from "../../domain/values/times.ts";
 import { hasOwnBackups } from "../../opening/creation.ts";
@@ -35,7 +29,7 @@ async function checkBackups(inspection: StoreInspection, config: Config) {
   const ahead = await listAhead(place, files, inspection.hasRow);
   const maintenance = await inspection.listMaintenance();
   const now = Date.now();
-  const backupAt = lastBackupAt(maintenance, files, now);
+  const backupAt = attention.lastBackupAt(maintenance, files, now);
   const drillAt = maintenance.find(({ task }) => task === "drill")?.succeededAt;
   const backups = {
     everyMs: backupEveryMs,
@@ -43,7 +37,7 @@ async function checkBackups(inspection: StoreInspection, config: Config) {
     listAhead: () => ahead.map(place.addressOf),
     findProblem: () => undefined,
   };
-  return judged(aboutBackups({ backups, maintenance, now }), {
+  return judged(attention.aboutBackups({ backups, maintenance, now }), {
     backup: [
       `the last one is ${formatAge(now - (backupAt ?? 0))} old`,
       backupEveryMs
@@ -72,9 +66,9 @@ async function checkKeys(inspection: StoreInspection): Promise<readonly Found[]>
       .map(({ expiresAt }) => `${id} (${name}) until ${formatInstant(expiresAt!)}`),
   );
   const secrets = old.length > 0 ? `old ones still valid: ${listed(old)}` : "no old one is valid";
-  const found = judged(aboutKeys(keys, now), {
+  const found = judged(attention.aboutKeys(keys, now), {
     keys: [
-      `${keys.filter(isUsable).length} usable, none expires soon`,
+      `${keys.filter(attention.isUsable).length} usable, none expires soon`,
       "Create new keys with petstore keys create and give them to their users.",
     ],
     limits: [
@@ -94,5 +88,5 @@ async function checkWebhooks(inspection: StoreInspection): Promise<readonly Foun
   const fine = `${webhooks.length} webhooks, none fails`;
   const advice =
     "petstore webhooks show ID has the reason, petstore webhooks resume ID starts a stopped one.";
-  return judged(aboutWebhooks(webhooks), { webhooks: [fine, advice] });
+  return judged(attention.aboutWebhooks(webhooks), { webhooks: [fine, advice] });
 }

@@ -1,15 +1,4 @@
-import {
-  closeSync,
-  fsyncSync,
-  lstatSync,
-  openSync,
-  realpathSync,
-  type Stats,
-  statfsSync,
-  statSync,
-  unlinkSync,
-  writeSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import { formatBytes } from "../../domain/values/sizes.ts";
 import { filesOf } from "../../store/sqlite/engine/files.ts";
@@ -28,7 +17,7 @@ import {
 
 /** Checks of the files of a SQLite store that exists: who can use them, and whether they can grow. */
 export function fileChecks(path: string, bounds: Bounds): readonly Check[] {
-  const real = realpathSync(path);
+  const real = fs.realpathSync(path);
   const folder = dirname(real);
   const advice = "Check the path and the rights of the user that runs the service.";
   const folderAdvice = "Check that the folder is writable and has space.";
@@ -55,12 +44,12 @@ function checkServing(path: string): Found {
 
 /** The size of the database and of its write-ahead log. */
 export function storeBytes(real: string): number {
-  const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const sizeOf = (file: string) => fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   return sizeOf(real) + sizeOf(`${real}-wal`);
 }
 
 function checkNames(path: string, real: string): Found {
-  const { nlink } = statSync(real);
+  const { nlink } = fs.statSync(real);
   const scratch = nlink > 1 ? findScratchFolder(real) : undefined;
   if (scratch !== undefined) {
     const found = `an interrupted restore has left a second name of ${real} in ${scratch}`;
@@ -72,7 +61,7 @@ function checkNames(path: string, real: string): Found {
       "Remove the others, or copy the file: changes through one name destroy the others.",
     );
   }
-  const isLink = lstatSync(path).isSymbolicLink();
+  const isLink = fs.lstatSync(path).isSymbolicLink();
   return ok(isLink ? `${path} is a link to ${real}` : "one name, no link");
 }
 
@@ -83,7 +72,7 @@ function checkRights(real: string, folder: string): readonly Found[] {
   const open = files.filter(({ found }) => (found.mode & 0o077) !== 0).map(({ file }) => file);
   const me = process.getuid?.();
   const strange = [...files, ...statOf(folder)].filter(({ found }) => found.uid !== me);
-  const { mode } = statSync(folder);
+  const { mode } = fs.statSync(folder);
   const [other] = me === undefined ? [] : strange;
   const findings: readonly (Found | false | undefined)[] = [
     open.length > 0 &&
@@ -109,8 +98,8 @@ function checkRights(real: string, folder: string): readonly Found[] {
   return found.length > 0 ? found : [fine];
 }
 
-function statOf(file: string): { file: string; found: Stats }[] {
-  const found = statSync(file, { throwIfNoEntry: false });
+function statOf(file: string): { file: string; found: fs.Stats }[] {
+  const found = fs.statSync(file, { throwIfNoEntry: false });
   return found ? [{ file, found }] : [];
 }
 
@@ -120,7 +109,7 @@ export function checkSpace(
   neededBytes: number,
   { diskBytesMin, inodesMin }: Bounds,
 ): Found {
-  const { bavail, bsize, files, ffree } = statfsSync(folder);
+  const { bavail, bsize, files, ffree } = fs.statfsSync(folder);
   const freeBytes = bavail * bsize;
   const found = `${formatBytes(freeBytes)} free in ${folder}, the store has ${formatBytes(neededBytes)}`;
   if (freeBytes < diskBytesMin) {
@@ -140,18 +129,18 @@ const flushes = 7;
 /** Flushes a small file beside the database, as every commit flushes the log, and removes it. */
 function checkFlush(folder: string, { flushMsMax }: Bounds): Found {
   const file = join(folder, `.petstore-doctor-${process.pid}`);
-  const handle = openSync(file, "wx", 0o600);
+  const handle = fs.openSync(file, "wx", 0o600);
   const times: number[] = [];
   try {
     for (let turn = 0; turn < flushes; turn++) {
       const startedAt = performance.now();
-      writeSync(handle, new Uint8Array(4096));
-      fsyncSync(handle);
+      fs.writeSync(handle, new Uint8Array(4096));
+      fs.fsyncSync(handle);
       times.push(performance.now() - startedAt);
     }
   } finally {
-    closeSync(handle);
-    unlinkSync(file);
+    fs.closeSync(handle);
+    fs.unlinkSync(file);
   }
   const medianMs = times.sort((one, other) => one - other)[Math.floor(flushes / 2)]!;
   const found = `a flush takes ${medianMs.toFixed(1)} ms (median of ${flushes})`;

@@ -24,14 +24,9 @@ export function KeyDetail({ id }: { readonly id: string }) {
   );
 }
 
-interface Props {
-  readonly entry: Key;
-  readonly reload: () => void;
-}
-
 type OpenDialog = "edit" | "rotate" | "revoke" | undefined;
 
-function LoadedKey({ entry, reload }: Props) {
+function LoadedKey({ entry, reload }: { readonly entry: Key; readonly reload: () => void }) {
   const open = useSignal<OpenDialog>(undefined);
   const close = () => {
     open.value = undefined;

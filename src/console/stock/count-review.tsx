@@ -41,7 +41,6 @@ export function CountReview({ close }: { readonly close: () => void }) {
       title="Review the count"
       isWide
       action={`Apply ${countOf(total, withMatches.value ? "count" : "difference")}`}
-      busyAction="Applying…"
       close={close}
       submit={submit}
     >

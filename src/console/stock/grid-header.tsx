@@ -45,12 +45,7 @@ export function GridHeader() {
   );
 }
 
-interface HeadingProps {
-  readonly column: SortColumn;
-  readonly title: string;
-}
-
-function Heading({ column, title }: HeadingProps) {
+function Heading({ column, title }: { readonly column: SortColumn; readonly title: string }) {
   const { column: current, isDescending } = sort.value;
   const isCurrent = column === current;
   const direction = isDescending ? "descending" : "ascending";

@@ -2,14 +2,7 @@ import { ShownError } from "../client/api.ts";
 import { ask } from "../parts/question.tsx";
 import { wasScanned } from "../parts/scanner.ts";
 import { countOf, formatCount } from "../texts/formats.ts";
-import {
-  deltaRule,
-  isDoubtful,
-  parseAddition,
-  parseDelta,
-  parseQuantity,
-  quantityRule,
-} from "./quantities.ts";
+import * as quantities from "./quantities.ts";
 
 // Every quantity that a person types or chooses comes through here.
 
@@ -28,7 +21,7 @@ const isShortScan = (text: string) => text.length > 2 && wasScanned(text);
 export async function areMeant(typed: readonly (Pet & { readonly text: string })[]) {
   const [first, ...others] = typed.filter(
     ({ text, petId, barcode, quantity }) =>
-      text.trim() === barcode || isShortScan(text) || isDoubtful(text, petId, quantity),
+      text.trim() === barcode || isShortScan(text) || quantities.isDoubtful(text, petId, quantity),
   );
   if (!first) return true;
   const { name, text, quantity } = first;
@@ -50,10 +43,11 @@ export async function areMeant(typed: readonly (Pet & { readonly text: string })
 export async function readChange(
   text: string,
   pets: readonly Pet[],
-  isDelta = parseAddition(text) !== undefined,
+  isDelta = quantities.parseAddition(text) !== undefined,
 ): Promise<{ readonly quantity?: number; readonly delta?: number } | undefined> {
-  const value = isDelta ? parseDelta(text) : parseQuantity(text);
-  if (value === undefined) throw new ShownError(isDelta ? deltaRule : quantityRule);
+  const value = isDelta ? quantities.parseDelta(text) : quantities.parseQuantity(text);
+  if (value === undefined)
+    throw new ShownError(isDelta ? quantities.deltaRule : quantities.quantityRule);
   const typed = pets.map((pet) => ({ ...pet, text, ...(isDelta && { quantity: undefined }) }));
   if (!(await areMeant(typed))) return undefined;
   return isDelta ? { delta: value } : { quantity: value };

@@ -11,17 +11,7 @@ import { Grid } from "./grid.tsx";
 import { NoMatches, NoPets, Outdated } from "./nothing.tsx";
 import { PetDialog } from "./pet-dialog.tsx";
 import { selectScanned } from "./scanned.ts";
-import {
-  closePetDialog,
-  current,
-  loadState,
-  loadStock,
-  openPetDialog,
-  outdatedSince,
-  petDialog,
-  stockSource,
-  visible,
-} from "./state.ts";
+import * as state from "./state.ts";
 import { Actions, Shown, Toolbar } from "./toolbar.tsx";
 import { UnfinishedEdit } from "./unfinished-edit.tsx";
 
@@ -47,27 +37,27 @@ export const shortcuts: readonly Shortcut[] = [
  */
 export default function StockView({ rest }: ViewProps) {
   useEffect(() => {
-    void loadStock();
-    return closePetDialog;
+    void state.loadStock();
+    return state.closePetDialog;
   }, []);
   const isList = !isCounting.value && rest !== "delivery";
   useScans(isList ? selectScanned : undefined);
   useEffect(() => {
-    if (/^-?\d+$/.test(rest)) openPetDialog(rest);
+    if (/^-?\d+$/.test(rest)) state.openPetDialog(rest);
   }, [rest]);
-  if (rest === "delivery" && loadState.value.kind === "ready") return <Delivery />;
+  if (rest === "delivery" && state.loadState.value.kind === "ready") return <Delivery />;
   return (
     <div class="stock">
       <ViewHead title={isCounting.value ? "Count the stock" : "Stock"} badges={<Shown />}>
         <Actions />
       </ViewHead>
       {isCounting.value && <CountPanel />}
-      <WhenLoaded source={stockSource} what="the stock">
+      <WhenLoaded source={state.stockSource} what="the stock">
         {() => <Entries />}
       </WhenLoaded>
       <BulkBar />
       <EditSheet />
-      {petDialog.value && <PetDialog {...petDialog.value} />}
+      {state.petDialog.value && <PetDialog {...state.petDialog.value} />}
     </div>
   );
 }
@@ -79,14 +69,16 @@ function Delivery() {
 }
 
 function Entries() {
-  const outdated = outdatedSince.value !== undefined && <Outdated since={outdatedSince.value} />;
-  if (current.value.entries.size === 0) return outdated || <NoPets />;
+  const outdated = state.outdatedSince.value !== undefined && (
+    <Outdated since={state.outdatedSince.value} />
+  );
+  if (state.current.value.entries.size === 0) return outdated || <NoPets />;
   return (
     <>
       {outdated}
       <Toolbar />
       <UnfinishedEdit />
-      {visible.value.length === 0 ? <NoMatches /> : <Grid />}
+      {state.visible.value.length === 0 ? <NoMatches /> : <Grid />}
     </>
   );
 }

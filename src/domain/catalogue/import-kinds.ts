@@ -1,15 +1,8 @@
-import type {
-  Batches,
-  Imported,
-  ImportOrigin,
-  ImportPreview,
-  TakeDifferences,
-} from "./import-preview.ts";
-import type { Problems } from "./import-problems.ts";
+import type { Imported, ImportPreview, Preview } from "./import-preview.ts";
 import { orderRows, petRows, type RowKind } from "./imports.ts";
 import type { OrderRecord } from "./orders.ts";
 import type { PetRecord } from "./pets.ts";
-import type { CatalogueStore } from "./store.ts";
+import type { CatalogueStore, Import } from "./store.ts";
 
 /** What differs between imports of pets and of orders. */
 export interface ImportKind<T> {
@@ -17,18 +10,8 @@ export interface ImportKind<T> {
   /** The name of the id in JSON. */
   readonly id: "petId" | "id";
   readonly rows: RowKind<T>;
-  importAll(
-    catalogue: CatalogueStore,
-    records: Batches<T>,
-    origin: ImportOrigin,
-    problems: Problems,
-  ): Promise<Imported>;
-  preview(
-    preview: ImportPreview,
-    records: Batches<T>,
-    problems: Problems,
-    take: TakeDifferences,
-  ): Promise<Imported>;
+  importAll(catalogue: CatalogueStore, ...args: Parameters<Import<T>>): Promise<Imported>;
+  preview(preview: ImportPreview, ...args: Parameters<Preview<T>>): Promise<Imported>;
 }
 
 export const pets: ImportKind<PetRecord> = {

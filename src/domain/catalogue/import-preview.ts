@@ -56,7 +56,7 @@ export interface ImportPreview {
   readonly previewOrders: Preview<OrderRecord>;
 }
 
-type Preview<T> = (
+export type Preview<T> = (
   records: Batches<T>,
   problems: Problems,
   take: TakeDifferences,

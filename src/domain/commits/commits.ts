@@ -3,14 +3,7 @@ import type { InventoryStore } from "../ledger/store.ts";
 import { yieldToEventLoop } from "../running/background.ts";
 import type { Trace } from "../running/clock.ts";
 import { invalidRequest, ServiceError, unavailable } from "../running/errors.ts";
-import {
-  changesOf,
-  createGrouping,
-  createUnitQueue,
-  type GroupingBounds,
-  type UnitQueue,
-  withOneStocktake,
-} from "./groups.ts";
+import * as groups from "./groups.ts";
 
 export interface CommitBounds {
   /** Changes in one transaction. A larger unit gets its own transaction. */
@@ -22,7 +15,7 @@ export interface CommitBounds {
   readonly queueMax: number;
   /** The longest time that a caller waits for the outcome of a unit. */
   readonly timeoutMs: number;
-  readonly grouping: GroupingBounds;
+  readonly grouping: groups.GroupingBounds;
 }
 
 export type Committer = ReturnType<typeof createCommitter>;
@@ -56,8 +49,8 @@ export function createCommitter(
   onGroup: readonly ((group: CommittedGroup) => void)[] = [],
 ) {
   const { groupMax, queueMax, timeoutMs } = bounds;
-  const queue = createUnitQueue<Waiting>(groupMax, queueMax);
-  const grouping = createGrouping(bounds.grouping, monotonicMs);
+  const queue = groups.createUnitQueue<Waiting>(groupMax, queueMax);
+  const grouping = groups.createGrouping(bounds.grouping, monotonicMs);
   const rejectWaiting = () => rejectAll(queue.remove(), unavailable("timeout"));
   const awaitExpiry = createExpiry(queue, timeoutMs * waitShare, monotonicMs);
   const parts = { store, timeoutMs, monotonicMs, onGroup, rejectWaiting };
@@ -87,7 +80,7 @@ export function createCommitter(
         break;
       }
       if (grouping.transactions() > 0 && !mayOverlap) break;
-      const next = withOneStocktake(queue.next());
+      const next = groups.withOneStocktake(queue.next());
       mayOverlap = store.mayOverlap(unitsOf(next));
       if (grouping.transactions() > 0 && !mayOverlap) break;
       const group = stillWanted(queue.take(next.length), monotonicMs() - timeoutMs * waitShare);
@@ -105,7 +98,7 @@ export function createCommitter(
    */
   async function runGroup(group: readonly Waiting[]): Promise<void> {
     const begunAt = monotonicMs();
-    const changes = changesOf(group);
+    const changes = groups.changesOf(group);
     grouping.begun(changes);
     try {
       const { epoch, rows, outcomes } = await transactions.commit(group, begunAt);
@@ -163,7 +156,7 @@ const waitShare = 0.75;
  * own units only. Returns a function to call when units are left waiting. A timer does the rest.
  */
 function createExpiry(
-  queue: Pick<UnitQueue<Waiting>, "admitted" | "remove">,
+  queue: Pick<groups.UnitQueue<Waiting>, "admitted" | "remove">,
   waitMsMax: number,
   monotonicMs: () => number,
 ): () => void {
@@ -247,7 +240,7 @@ function createTransactions(parts: TransactionParts) {
         trace?.span("commit wait", submittedAt, begunAt);
         trace?.span("transaction", begunAt, endedAt);
       }
-      const ended = { changes: changesOf(group), durationMs, error: failure };
+      const ended = { changes: groups.changesOf(group), durationMs, error: failure };
       for (const listener of onGroup) listener(ended);
       // The next commit may take as long, and nothing of these units has been sent yet.
       if (failure !== undefined && durationMs > slowCommitMs) rejectWaiting();

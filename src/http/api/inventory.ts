@@ -30,15 +30,7 @@ import { json, jsonList, type Parameter } from "./contract/contract.ts";
 import { exampleItem, exampleItems, exampleUpdate } from "./contract/examples.ts";
 import { int64, petStatus, quantity, responseObject, type Schema } from "./contract/schema.ts";
 import { type Declaration, mergePatchBody } from "./declaration.ts";
-import {
-  idempotencyKeyParameter,
-  parseReason,
-  parseStockUpdate,
-  petIdParameter,
-  quantityInvalid,
-  quantityMissing,
-  reasonParameter,
-} from "./parameters.ts";
+import * as parameters from "./parameters.ts";
 
 export const inventorySchemas: Readonly<Record<string, Schema>> = {
   PetStatus: {
@@ -199,7 +191,7 @@ const getInventory: Declaration = {
 
 \`ETag\` names the version of the entry. It changes with every update. Send the whole tag, quotes included, in \`If-Match\` with an update, so that the update fails if the entry has changed since you read it.`,
     parameters: [
-      petIdParameter,
+      parameters.petIdParameter,
       ifNoneMatch("entry"),
       entryIfMatch(
         "The whole `ETag` that the entry must have, quotes included, or `*` for any. If the entry has a different `ETag`, the response is 412.",
@@ -248,13 +240,13 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
 
 *Experimental:* the request format can still change. See \`X-Stability\`.`,
     parameters: [
-      petIdParameter,
+      parameters.petIdParameter,
       entryIfMatch(
         "The whole `ETag` that the entry must have, quotes included, or `*` for any. Separate several values with commas. If the entry has a different `ETag`, the response is 412, with the current quantity, version and `ETag`. Weak tags never match.",
         '"k3v9x2-1207"',
       ),
-      idempotencyKeyParameter,
-      reasonParameter,
+      parameters.idempotencyKeyParameter,
+      parameters.reasonParameter,
     ],
     body: json(
       "The new count. The body can have at most 64 KiB. It can also be sent as `application/merge-patch+json`, or without a `Content-Type`.",
@@ -274,7 +266,10 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
     },
     errors: ["not_found", "idempotency_key_reused"],
     messages: {
-      invalid_request: { invalid_quantity: quantityInvalid, missing_quantity: quantityMissing },
+      invalid_request: {
+        invalid_quantity: parameters.quantityInvalid,
+        missing_quantity: parameters.quantityMissing,
+      },
       precondition_failed: changedMessage,
       unavailable: { too_many_updates: unavailableMessages.tooManyUpdates },
     },
@@ -285,8 +280,8 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
     const { headers, signal } = request;
     const ifMatch = readIfMatch(headers);
     const key = idempotencyKeyIn(request);
-    const reason = parseReason(headers.get("x-change-reason"));
-    const quantity = parseStockUpdate(await readJsonText(request, operation));
+    const reason = parameters.parseReason(headers.get("x-change-reason"));
+    const quantity = parameters.parseStockUpdate(await readJsonText(request, operation));
     const caller = await identifyAgain(call, operation.scope);
     if ("status" in caller) return caller;
     const path = `/inventory/${petId}`;

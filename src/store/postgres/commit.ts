@@ -12,13 +12,7 @@ import { lockHeadForGroup, readTip } from "./engine/head-lock.ts";
 import { insertRows, rowArrays } from "./engine/ledger-rows.ts";
 import type { Rows, Session } from "./engine/session.ts";
 import { assertCommitted, begin, confirmed, together } from "./engine/transaction.ts";
-import {
-  arePlainUpdates,
-  type CommitParts,
-  type CommitTerms,
-  commitPlainUpdates,
-  confirmStored,
-} from "./plain-updates.ts";
+import * as plainUpdates from "./plain-updates.ts";
 
 /** Reads the entries with their ctid, and the tip as a row without a pet, its hash as the status. */
 const readGroup = `
@@ -66,12 +60,12 @@ const writeGroup = `
  */
 export async function commit(
   session: Session,
-  parts: CommitParts,
+  parts: plainUpdates.CommitParts,
   units: readonly Unit[],
-  terms: CommitTerms,
+  terms: plainUpdates.CommitTerms,
 ): Promise<Committed> {
-  if (arePlainUpdates(units)) {
-    const committed = await commitPlainUpdates(session, parts, units, terms);
+  if (plainUpdates.arePlainUpdates(units)) {
+    const committed = await plainUpdates.commitPlainUpdates(session, parts, units, terms);
     if (committed) return committed;
   }
   for (;;) {
@@ -89,9 +83,9 @@ export async function commit(
  */
 async function tryCommit(
   session: Session,
-  { epochs, idempotency }: CommitParts,
+  { epochs, idempotency }: plainUpdates.CommitParts,
   units: readonly Unit[],
-  { now, giveUpAt }: CommitTerms,
+  { now, giveUpAt }: plainUpdates.CommitTerms,
 ): Promise<Committed | undefined> {
   const { sql, query, confirm, clock } = session;
   const waitMs = Math.floor(giveUpAt - performance.now());
@@ -163,7 +157,7 @@ async function tryCommit(
   ] as const;
   const [, , , ended] = await confirmed(together(committing));
   assertCommitted(ended);
-  confirmStored(session, timeline);
+  plainUpdates.confirmStored(session, timeline);
   if (storedKeys) idempotency.committed(storedKeys);
   return appended;
 }

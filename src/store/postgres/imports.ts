@@ -5,15 +5,7 @@ import { newPetStock, type PetRecord } from "../../domain/catalogue/pets.ts";
 import type { Cause, Tip } from "../../domain/ledger/ledger.ts";
 import { assignImported, freeReplaced, insertStaged, petDiffers } from "../pet-rows.ts";
 import { entryColumns, storedLedgerColumns } from "../rows.ts";
-import {
-  applyOrders,
-  causeOf,
-  checkStaged,
-  noteImport,
-  orderStaging,
-  petStaging,
-  stockDiffers,
-} from "../staged-rows.ts";
+import * as stagedRows from "../staged-rows.ts";
 import { nowMs } from "./engine/clock.ts";
 import { moveTip, takeHead } from "./engine/head-lock.ts";
 import { dialect, runScript } from "./engine/scripts.ts";
@@ -37,15 +29,15 @@ export async function importPets(
   now: number | null,
 ): Promise<Imported> {
   const { sql, query } = session;
-  const staged = await stageRows(session, petStaging, records, problems);
+  const staged = await stageRows(session, stagedRows.petStaging, records, problems);
   await query(dialect.lockCatalogue);
   // For pets that were removed. The others can still change until the head is locked.
-  await runScript(query, causeOf(origin));
-  await runScript(query, checkStaged(petStaging, problems));
+  await runScript(query, stagedRows.causeOf(origin));
+  await runScript(query, stagedRows.checkStaged(stagedRows.petStaging, problems));
   await applyCatalogue(session);
   const { timeline, ...tip } = await takeHead(session, now);
   const { seq } = tip;
-  const cause = await runScript(query, causeOf(origin));
+  const cause = await runScript(query, stagedRows.causeOf(origin));
   const rows = await applyStock(session, { ...origin, cause }, tip);
   if (rows > 0) await epochs.record(query, timeline, seq);
   const [counts] = await query(
@@ -56,7 +48,7 @@ export async function importPets(
   );
   const [created, changed] = counts!.map(Number) as [number, number];
   const imported = { created, changed, unchanged: staged - created - changed };
-  await runScript(query, noteImport(dialect, "pets.imported", origin, imported, tip.at));
+  await runScript(query, stagedRows.noteImport(dialect, "pets.imported", origin, imported, tip.at));
   await commitTransaction(sql);
   session.confirm(timeline);
   return imported;
@@ -88,7 +80,7 @@ const addRows = `
            coalesce(i.version, r.version) AS previous
     FROM staged_pets s LEFT JOIN inventory i USING (pet_id)
       LEFT JOIN removed_pets r USING (pet_id)
-    WHERE i.pet_id IS NULL OR ${stockDiffers}),
+    WHERE i.pet_id IS NULL OR ${stagedRows.stockDiffers}),
   added AS (
     INSERT INTO ledger (${storedLedgerColumns})
     SELECT seq, pet_id, quantity_before, quantity_after, status_before, status_after, previous,
@@ -143,13 +135,16 @@ export async function importOrders(
   now: number | null,
 ): Promise<Imported> {
   const { sql, query } = session;
-  const staged = await stageRows(session, orderStaging, records, problems);
+  const staged = await stageRows(session, stagedRows.orderStaging, records, problems);
   rejectProblems(problems);
   // One import of orders at a time: two that overlap could deadlock.
   await sql.unsafe("LOCK TABLE orders IN SHARE ROW EXCLUSIVE MODE");
-  const imported = await runScript(query, applyOrders(staged));
+  const imported = await runScript(query, stagedRows.applyOrders(staged));
   const [[at] = []] = await query(`SELECT ${nowMs}`, [now]);
-  await runScript(query, noteImport(dialect, "orders.imported", origin, imported, Number(at)));
+  await runScript(
+    query,
+    stagedRows.noteImport(dialect, "orders.imported", origin, imported, Number(at)),
+  );
   await commitTransaction(sql);
   return imported;
 }

@@ -1,17 +1,7 @@
 import type { InventoryReader } from "../../domain/ledger/store.ts";
 import { int64Max } from "../../domain/values/int64.ts";
-import {
-  entryColumns,
-  firstIdAfter,
-  ledgerColumns,
-  stockColumns,
-  toEntry,
-  toEpochStart,
-  toLedgerRow,
-  toStockRow,
-  toUndoRow,
-  undoColumns,
-} from "../rows.ts";
+import { entriesFrom, ledgerAfter, stockAfter, undoFrom } from "../inventory.ts";
+import * as rows from "../rows.ts";
 import { checkedPages, checkedRows, withTimeline } from "./engine/checked-reads.ts";
 import { type PrimaryGuard, timelineNow } from "./engine/primary.ts";
 import type { Query } from "./engine/session.ts";
@@ -25,19 +15,9 @@ const headText = `SELECT epoch, (SELECT seq FROM ledger_end ORDER BY seq DESC LI
     keys_version, ${timelineNow}
   FROM store WHERE id = 1`;
 
-const ledgerAfter = `SELECT ${ledgerColumns} FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2`;
-const stockAfter = withTimeline(
-  `SELECT ${stockColumns} FROM ledger WHERE seq > $1 ORDER BY seq LIMIT $2`,
-  stockColumns,
-);
-const undoFrom = withTimeline(
-  `SELECT ${undoColumns} FROM ledger WHERE seq <= $1 ORDER BY seq DESC LIMIT $2`,
-  undoColumns,
-);
-const entriesFrom = withTimeline(
-  `SELECT ${entryColumns} FROM inventory WHERE pet_id >= $1 ORDER BY pet_id LIMIT $2`,
-  entryColumns,
-);
+const stockPage = withTimeline(stockAfter, rows.stockColumns);
+const undoPage = withTimeline(undoFrom, rows.undoColumns);
+const entryPage = withTimeline(entriesFrom, rows.entryColumns);
 
 /** Requests wait for `quick`; `long` reads pages of many rows. */
 export function createInventoryReader(
@@ -59,15 +39,17 @@ export function createInventoryReader(
       };
     },
     isOutdated: (epoch) => epochs.timelineOf(epoch) < guard.newestTimeline,
-    ledgerAfter: async (seq, rowsMax) => (await long(ledgerAfter, [seq, rowsMax])).map(toLedgerRow),
+    ledgerAfter: async (seq, rowsMax) =>
+      (await long(ledgerAfter, [seq, rowsMax])).map(rows.toLedgerRow),
     stockAfter: async (seq, rowsMax) =>
-      (await readPage(stockAfter, [seq, rowsMax])).map(toStockRow),
-    undoFrom: async (seq, rowsMax) => (await readPage(undoFrom, [seq, rowsMax])).map(toUndoRow),
+      (await readPage(stockPage, [seq, rowsMax])).map(rows.toStockRow),
+    undoFrom: async (seq, rowsMax) =>
+      (await readPage(undoPage, [seq, rowsMax])).map(rows.toUndoRow),
     entriesAfter: async (petId, rowsMax) =>
       petId === int64Max
         ? []
-        : (await readPage(entriesFrom, [firstIdAfter(petId), rowsMax])).map(toEntry),
+        : (await readPage(entryPage, [rows.firstIdAfter(petId), rowsMax])).map(rows.toEntry),
     listEpochs: async () =>
-      (await checkedRows(guard, long)(...epochs.listStatement)).map(toEpochStart),
+      (await checkedRows(guard, long)(...epochs.listStatement)).map(rows.toEpochStart),
   };
 }

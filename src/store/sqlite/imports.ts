@@ -10,14 +10,7 @@ import { hashText, sourceText } from "../../domain/ledger/chain.ts";
 import type { Tip } from "../../domain/ledger/ledger.ts";
 import { assignImported, freeReplaced, insertStaged, petDiffers } from "../pet-rows.ts";
 import { tipColumns, toTip } from "../rows.ts";
-import {
-  applyOrders,
-  causeOf,
-  checkStaged,
-  noteImport,
-  petStaging,
-  stockDiffers,
-} from "../staged-rows.ts";
+import * as stagedRows from "../staged-rows.ts";
 import type { LedgerWriter } from "./commit.ts";
 import { setPragma } from "./engine/connection.ts";
 import { createRunner, dialect } from "./engine/scripts.ts";
@@ -50,8 +43,10 @@ export function createImportWriter(
   function apply(given: StagedImport, unservedEpoch: string | undefined): Imported {
     const { what, staged, origin, now } = given;
     const isPets = what === "pets";
-    const imported = isPets ? applyPets(database, given, unservedEpoch) : run(applyOrders(staged));
-    run(noteImport(dialect, `${what}.imported`, origin, imported, now));
+    const imported = isPets
+      ? applyPets(database, given, unservedEpoch)
+      : run(stagedRows.applyOrders(staged));
+    run(stagedRows.noteImport(dialect, `${what}.imported`, origin, imported, now));
     return imported;
   }
 
@@ -89,8 +84,8 @@ function applyPets(
   unservedEpoch: string | undefined,
 ): Imported {
   const run = createRunner(database);
-  run(causeOf(origin));
-  run(checkStaged(petStaging, createProblems()));
+  run(stagedRows.causeOf(origin));
+  run(stagedRows.checkStaged(stagedRows.petStaging, createProblems()));
   const changed = countChanged(database);
   database.run(freeReplaced);
   database.run(
@@ -146,7 +141,7 @@ const stocksText = `s.pet_id || ',' || coalesce(i.quantity || ',"' || i.status |
 function addRows(database: Database, { seq, hash, at }: Tip, origin: ImportOrigin): Tip {
   const { actor, reason } = origin;
   const { keyId, requestId } = actor;
-  const cause = createRunner(database)(causeOf(origin));
+  const cause = createRunner(database)(stagedRows.causeOf(origin));
   const source = `${sourceText(cause, keyId, requestId, reason)},${at}]`;
   database.function("next_hash", { directOnly: true }, (stocks: string) => {
     seq += 1;
@@ -162,7 +157,7 @@ function addRows(database: Database, { seq, hash, at }: Tip, origin: ImportOrigi
               coalesce(i.version, r.version), ?5, ?1, ?2, ?3, ?4, next_hash(${stocksText})
        FROM staged_pets s LEFT JOIN inventory i USING (pet_id)
          LEFT JOIN removed_pets r USING (pet_id)
-       WHERE i.pet_id IS NULL OR ${stockDiffers}
+       WHERE i.pet_id IS NULL OR ${stagedRows.stockDiffers}
        ORDER BY s.pet_id`,
     )
     .run(keyId, requestId, reason, at, cause);
@@ -176,7 +171,7 @@ function countChanged(database: Database): number {
   const [count] = database
     .query(
       `SELECT count(*) FROM staged_pets s JOIN pets p USING (pet_id) JOIN inventory i USING (pet_id)
-       WHERE ${petDiffers} OR ${stockDiffers}`,
+       WHERE ${petDiffers} OR ${stagedRows.stockDiffers}`,
     )
     .values()[0] as [bigint];
   return Number(count);

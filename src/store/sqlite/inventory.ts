@@ -3,19 +3,8 @@ import type { EpochStart } from "../../domain/ledger/epochs.ts";
 import type { Entry } from "../../domain/ledger/inventory.ts";
 import type { Head, InventoryReader } from "../../domain/ledger/store.ts";
 import { int64Max } from "../../domain/values/int64.ts";
-import {
-  entryColumns,
-  firstIdAfter,
-  ledgerColumns,
-  type Row,
-  stockColumns,
-  toEntry,
-  toEpochStart,
-  toLedgerRow,
-  toStockRow,
-  toUndoRow,
-  undoColumns,
-} from "../rows.ts";
+import { entriesFrom, ledgerAfter, stockAfter, undoFrom } from "../inventory.ts";
+import * as rows from "../rows.ts";
 
 /** Reads the inventory and its ledger. Every method returns a value, not a promise. */
 export interface SqliteInventoryReader extends InventoryReader {
@@ -26,32 +15,24 @@ export interface SqliteInventoryReader extends InventoryReader {
 
 export function createInventoryReader(database: Database): SqliteInventoryReader {
   const head = database.query("SELECT epoch, seq, keys_version FROM head");
-  const ledger = database.query(
-    `SELECT ${ledgerColumns} FROM ledger WHERE seq > ? ORDER BY seq LIMIT ?`,
-  );
-  const stock = database.query(
-    `SELECT ${stockColumns} FROM ledger WHERE seq > ? ORDER BY seq LIMIT ?`,
-  );
-  const undo = database.query(
-    `SELECT ${undoColumns} FROM ledger WHERE seq <= ? ORDER BY seq DESC LIMIT ?`,
-  );
-  const entries = database.query(
-    `SELECT ${entryColumns} FROM inventory WHERE pet_id >= ? ORDER BY pet_id LIMIT ?`,
-  );
+  const ledger = database.query(ledgerAfter);
+  const stock = database.query(stockAfter);
+  const undo = database.query(undoFrom);
+  const entries = database.query(entriesFrom);
   const epochs = database.query("SELECT epoch, from_seq FROM epochs ORDER BY number");
 
   return {
     readHead() {
-      const [epoch, seq, keysVersion] = head.values()[0] as Row;
+      const [epoch, seq, keysVersion] = head.values()[0] as rows.Row;
       return { epoch: epoch as string, seq: Number(seq), keysVersion: Number(keysVersion) };
     },
     // A file that is replaced while it is served is damage, which rejects reads.
     isOutdated: () => false,
-    ledgerAfter: (seq, rowsMax) => ledger.values(seq, rowsMax).map(toLedgerRow),
-    stockAfter: (seq, rowsMax) => stock.values(seq, rowsMax).map(toStockRow),
-    undoFrom: (seq, rowsMax) => undo.values(seq, rowsMax).map(toUndoRow),
+    ledgerAfter: (seq, rowsMax) => ledger.values(seq, rowsMax).map(rows.toLedgerRow),
+    stockAfter: (seq, rowsMax) => stock.values(seq, rowsMax).map(rows.toStockRow),
+    undoFrom: (seq, rowsMax) => undo.values(seq, rowsMax).map(rows.toUndoRow),
     entriesAfter: (petId, rowsMax) =>
-      petId === int64Max ? [] : entries.values(firstIdAfter(petId), rowsMax).map(toEntry),
-    listEpochs: () => epochs.values().map(toEpochStart),
+      petId === int64Max ? [] : entries.values(rows.firstIdAfter(petId), rowsMax).map(rows.toEntry),
+    listEpochs: () => epochs.values().map(rows.toEpochStart),
   };
 }

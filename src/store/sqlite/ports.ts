@@ -15,16 +15,7 @@ import type { Promising } from "../statements.ts";
 import { banWrites, usageHistoryReads } from "../usage.ts";
 import { createCatalogueReader } from "./catalogue.ts";
 import { checkpointWrites } from "./checkpoints.ts";
-import {
-  guarded,
-  openForReading,
-  openForStaging,
-  openForWriting,
-  promised,
-  useConnection,
-  type WrittenFile,
-  wrapMethods,
-} from "./engine/connection.ts";
+import * as connection from "./engine/connection.ts";
 import { dialect, scriptsOn } from "./engine/scripts.ts";
 import { nameStageFile, removeStageFile } from "./engine/stage-files.ts";
 import { createHistoryReader } from "./history.ts";
@@ -46,7 +37,7 @@ import {
 } from "./writing/writer.ts";
 
 /** The parts of an open store. */
-export interface Parts extends WrittenFile {
+export interface Parts extends connection.WrittenFile {
   readonly clock: Clock;
   /** Whether this process serves the store. */
   readonly isService: boolean;
@@ -72,7 +63,7 @@ export const applierOf = (parts: Parts): ApplyStaged => write(parts, "applyImpor
 export function createPorts(parts: Parts): Omit<Store, "close"> {
   const { clock, database } = parts;
   const quick = <S extends object>(scripts: S) => readable(parts, scriptsOn(database, scripts));
-  const reads = <S extends object>(scripts: S) => promised(quick(scripts));
+  const reads = <S extends object>(scripts: S) => connection.promised(quick(scripts));
   const writes = <S extends object>(scripts: S) => writesOf(parts, scripts);
   const { pets, webhooks, ...scripted } = createScriptedPorts({ quick, reads, writes }, dialect);
   const { loadBans } = quick(banReads);
@@ -106,7 +97,9 @@ export function createPorts(parts: Parts): Omit<Store, "close"> {
 
 /** Returns the same reader. It throws on damaged files and converts errors of SQLite. */
 function readable<T extends object>({ access }: Parts, reader: T): T {
-  return wrapMethods(reader, (method) => guarded((...args) => access.read(() => method(...args))));
+  return connection.wrapMethods(reader, (method) =>
+    connection.guarded((...args) => access.read(() => method(...args))),
+  );
 }
 
 /** Returns a method of the writer as a method of the store. */
@@ -140,7 +133,7 @@ function createInventoryStore(parts: Parts): InventoryStore {
     isOutdated: () => false,
     readClock: clock.now,
     /** Reads the file only if a process has written since the last call. */
-    cachedHead: guarded(() => {
+    cachedHead: connection.guarded(() => {
       const found = access.version();
       if (found !== version) {
         head = reader.readHead();
@@ -215,8 +208,8 @@ function createCatalogueStore(parts: Parts): Omit<CatalogueStore, "changePet"> {
   const createPet = write(parts, "createPet");
   const removePet = write(parts, "removePet");
   const preview = async <T>(work: (preview: ImportPreview) => Promise<T>) =>
-    useConnection(
-      access.read(() => openForStaging(path)),
+    connection.useConnection(
+      access.read(() => connection.openForStaging(path)),
       (own) => work(createPreview(own)),
     );
   return {
@@ -234,16 +227,16 @@ function createTransferStore(parts: Parts): TransferStore {
   const { path, access } = parts;
   return {
     snapshot: async (work) =>
-      useConnection(
-        access.read(() => openForReading(path)),
+      connection.useConnection(
+        access.read(() => connection.openForReading(path)),
         (own) => {
           // A transaction that only reads sees one state of the store until it ends.
           own.run("BEGIN");
           return work({
-            ...wrapMethods(createInventoryReader(own), guarded),
-            ...wrapMethods(createHistoryReader(own), guarded),
-            ...wrapMethods(createCatalogueReader(own), guarded),
-            ...wrapMethods(scriptsOn(own, checkpointReads), guarded),
+            ...connection.wrapMethods(createInventoryReader(own), connection.guarded),
+            ...connection.wrapMethods(createHistoryReader(own), connection.guarded),
+            ...connection.wrapMethods(createCatalogueReader(own), connection.guarded),
+            ...connection.wrapMethods(scriptsOn(own, checkpointReads), connection.guarded),
             rowsOf: rowsFrom(own),
             checkStructure: () => checkStructure(own),
           });
@@ -252,7 +245,9 @@ function createTransferStore(parts: Parts): TransferStore {
     // On a connection of its own: it waits for the rows of another store.
     importTables: (rowsOf) =>
       access.write(async () =>
-        useConnection(openForWriting(parts, importWaitMs), (own) => importTables(own, rowsOf)),
+        connection.useConnection(connection.openForWriting(parts, importWaitMs), (own) =>
+          importTables(own, rowsOf),
+        ),
       ),
   };
 }

@@ -1,14 +1,5 @@
 import type { Database } from "bun:sqlite";
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  writeSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { ServiceError } from "../../../domain/running/errors.ts";
 import { createDataVersionReader } from "./connection.ts";
 import { createPrivate, type StoreFiles } from "./files.ts";
@@ -29,16 +20,16 @@ const states = { none: 0n, serving: 1n, damaged: 2n } as const;
 
 function openFile({ changes }: StoreFiles, flags = 0): number {
   createPrivate(changes);
-  return openSync(changes, constants.O_RDWR | flags);
+  return fs.openSync(changes, fs.constants.O_RDWR | flags);
 }
 
 function writeState(handle: number, seenBytes: number, state: bigint): void {
-  writeSync(handle, new BigUint64Array([BigInt(seenBytes), state]), 0, stateBytes, 0);
+  fs.writeSync(handle, new BigUint64Array([BigInt(seenBytes), state]), 0, stateBytes, 0);
 }
 
 function readState(handle: number) {
   const found = new BigUint64Array(2);
-  readSync(handle, found, 0, stateBytes, 0);
+  fs.readSync(handle, found, 0, stateBytes, 0);
   return { seenBytes: Number(found[0]), state: found[1] };
 }
 
@@ -50,7 +41,7 @@ export type ChangeReceiver = ReturnType<typeof createChangeReceiver>;
  */
 export function createChangeReceiver(database: Database, files: StoreFiles) {
   const handle = openFile(files);
-  ftruncateSync(handle, headerBytes);
+  fs.ftruncateSync(handle, headerBytes);
   let seenBytes = headerBytes;
   writeState(handle, seenBytes, states.serving);
   const readMark = createMarkReader(database);
@@ -69,7 +60,7 @@ export function createChangeReceiver(database: Database, files: StoreFiles) {
     /** Checks SQLite and the file. Must be called several times a second. */
     poll(): void {
       // The file first: SQLite then shows everything that was written before the last byte.
-      const { size } = fstatSync(handle);
+      const { size } = fs.fstatSync(handle);
       const found = dataVersion();
       if (found !== lastDataVersion || size > seenBytes) version += 1;
       lastDataVersion = found;
@@ -82,7 +73,7 @@ export function createChangeReceiver(database: Database, files: StoreFiles) {
     mark(): void {
       const [seq, found] = readMark();
       // A write would give a truncated file its length again, and hide the damage from the inspection.
-      if (seq <= markedSeq || fstatSync(handle).size < headerBytes) return;
+      if (seq <= markedSeq || fs.fstatSync(handle).size < headerBytes) return;
       writeMark(handle, found);
       [markedSeq, marked] = [seq, found];
     },
@@ -93,24 +84,24 @@ export function createChangeReceiver(database: Database, files: StoreFiles) {
       const named = openFile(files);
       writeState(named, seenBytes, states.damaged);
       writeMark(named, marked);
-      closeSync(named);
+      fs.closeSync(named);
     },
     close(): void {
       // After damage the state stays, so commands are rejected until this process has ended.
       if (readState(handle).state === states.serving) writeState(handle, seenBytes, states.none);
-      closeSync(handle);
+      fs.closeSync(handle);
     },
   };
 }
 
 /** Throws if the store is served by a process that has found its files damaged. */
 export function assertUndamaged(files: StoreFiles): void {
-  if (!existsSync(files.changes)) return;
-  const handle = openSync(files.changes, constants.O_RDONLY);
+  if (!fs.existsSync(files.changes)) return;
+  const handle = fs.openSync(files.changes, fs.constants.O_RDONLY);
   try {
     throwIfDamaged(handle, files);
   } finally {
-    closeSync(handle);
+    fs.closeSync(handle);
   }
 }
 
@@ -128,14 +119,14 @@ const responseMsMax = 10_000;
  * cannot write to the file. The change is stored, and the process sees it once it polls again.
  */
 export function createChangeSender(files: StoreFiles, onUnseen: () => void) {
-  const handle = openFile(files, constants.O_APPEND);
+  const handle = openFile(files, fs.constants.O_APPEND);
 
   /** True once no process has to see the change any more. */
   function isSeen(size: number): boolean {
     throwIfDamaged(handle, files);
     const { seenBytes, state } = readState(handle);
     // If the file became shorter, a process has started to serve after the change.
-    return state !== states.serving || seenBytes >= size || fstatSync(handle).size < size;
+    return state !== states.serving || seenBytes >= size || fs.fstatSync(handle).size < size;
   }
 
   return {
@@ -144,12 +135,12 @@ export function createChangeSender(files: StoreFiles, onUnseen: () => void) {
     /** Notifies the serving process of a change and waits until it has seen the change, up to 10 s. */
     async send(): Promise<void> {
       try {
-        writeSync(handle, new Uint8Array(1));
+        fs.writeSync(handle, new Uint8Array(1));
       } catch {
         // No disk space for one byte. The serving process polls SQLite's data version too.
         return;
       }
-      const { size } = fstatSync(handle);
+      const { size } = fs.fstatSync(handle);
       const startedAt = performance.now();
       let checkAliveAt = startedAt + aliveCheckEveryMs;
       while (!isSeen(size)) {
@@ -172,10 +163,10 @@ export function createChangeSender(files: StoreFiles, onUnseen: () => void) {
       } catch {
         // A full disk. The mark stays as it is.
       } finally {
-        closeSync(own);
+        fs.closeSync(own);
       }
     },
-    close: () => closeSync(handle),
+    close: () => fs.closeSync(handle),
   };
 }
 

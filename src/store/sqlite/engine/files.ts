@@ -1,14 +1,4 @@
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  existsSync,
-  lstatSync,
-  openSync,
-  readlinkSync,
-  realpathSync,
-  statSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { dirname, resolve } from "node:path";
 import { ServiceError } from "../../../domain/running/errors.ts";
 import { createFolder, flushFolder } from "../../../folders.ts";
@@ -47,7 +37,7 @@ export function prepareFiles(path: string): StoreFiles {
   assertNothingLeft(path);
   // Only a file that does not exist is opened here: closing a handle of an existing one would drop
   // every lock that SQLite holds on it in this process.
-  if (!statSync(path, { throwIfNoEntry: false })) {
+  if (!fs.statSync(path, { throwIfNoEntry: false })) {
     createPrivate(path);
     // The name of the database is stored before that of any other file. Another file without a
     // database therefore shows that there was one.
@@ -67,9 +57,9 @@ function assertNothingLeft(path: string): void {
   // In this order: a process that creates the store makes the file first, then the lock, and fills the
   // file before it makes the others.
   const hasLog = hasContent(wal);
-  const isLocked = existsSync(servingLock);
-  const isChanged = existsSync(changes);
-  const isGone = !statSync(path, { throwIfNoEntry: false });
+  const isLocked = fs.existsSync(servingLock);
+  const isChanged = fs.existsSync(changes);
+  const isGone = !fs.statSync(path, { throwIfNoEntry: false });
   if (hasContent(path)) return;
   if (hasLog) {
     throw new ServiceError(
@@ -87,7 +77,7 @@ function assertNothingLeft(path: string): void {
 }
 
 export function hasContent(path: string): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  return (fs.statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /** Returns the paths of a store's files without touching them. */
@@ -105,27 +95,27 @@ export function filesOf(path: string): StoreFiles {
 
 /** The path of the database file, with links resolved. */
 export function realPathOf(path: string): string {
-  return existsSync(path) ? realpathSync(path) : targetOf(path);
+  return fs.existsSync(path) ? fs.realpathSync(path) : targetOf(path);
 }
 
 /** Where a link leads whose target is gone. The other files of the store are beside the target. */
 function targetOf(path: string): string {
-  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-  return isLink ? resolve(dirname(path), readlinkSync(path)) : path;
+  const isLink = fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink ? resolve(dirname(path), fs.readlinkSync(path)) : path;
 }
 
 /** Creates a file that only its owner can open. An existing file keeps its content. */
 export function createPrivate(path: string): void {
-  closeSync(openSync(path, constants.O_RDWR | constants.O_CREAT, privateMode));
+  fs.closeSync(fs.openSync(path, fs.constants.O_RDWR | fs.constants.O_CREAT, privateMode));
   makePrivate(path);
 }
 
 /** Removes the rights of other users, which the umask or an earlier version may have left. */
 function makePrivate(path: string): void {
-  const found = statSync(path, { throwIfNoEntry: false });
+  const found = fs.statSync(path, { throwIfNoEntry: false });
   if (!found?.isFile() || (found.mode & 0o777) === privateMode) return;
   try {
-    chmodSync(path, privateMode);
+    fs.chmodSync(path, privateMode);
   } catch {
     // The file belongs to another user. Opening it will show what is possible.
   }

@@ -3,15 +3,7 @@ import { receivedError, unavailable } from "../../../domain/running/errors.ts";
 import type { Log } from "../../../domain/running/events.ts";
 import type { WrittenFile } from "../engine/connection.ts";
 import type { Damage } from "../engine/damage.ts";
-import {
-  committedId,
-  decodeCommitted,
-  encodeCommit,
-  sharedMs,
-  type WriterAnswer,
-  type WriterMessage,
-  type WriterRequest,
-} from "./messages.ts";
+import * as messages from "./messages.ts";
 import type { Writer } from "./writer.ts";
 
 interface Pending {
@@ -32,8 +24,8 @@ export async function startWriterThread(file: WrittenFile, log: Log): Promise<Wr
   worker.onmessage = inBackground("reply of the writing thread", log, receive);
   worker.onerror = inBackground("failure of the writing thread", log, handleEnd);
 
-  function receive({ data: reply }: MessageEvent<WriterAnswer>): void {
-    const id = typeof reply === "string" ? committedId(reply) : reply.id;
+  function receive({ data: reply }: MessageEvent<messages.WriterAnswer>): void {
+    const id = typeof reply === "string" ? messages.committedId(reply) : reply.id;
     const caller = pending.get(id);
     pending.delete(id);
     if (typeof reply === "string") caller?.resolve(reply);
@@ -55,17 +47,17 @@ export async function startWriterThread(file: WrittenFile, log: Log): Promise<Wr
     pending.clear();
   }
 
-  function send<T>(message: (id: number, sentMs: number) => WriterMessage): Promise<T> {
+  function send<T>(message: (id: number, sentMs: number) => messages.WriterMessage): Promise<T> {
     if (hasEnded) return Promise.reject(unavailable("unwritable", endedCause));
     const id = ++lastId;
     return new Promise<T>((resolve, reject) => {
-      const sent = message(id, sharedMs());
+      const sent = message(id, messages.sharedMs());
       pending.set(id, { resolve, reject });
       worker.postMessage(sent);
     });
   }
 
-  const request = <T>(wanted: WriterRequest) =>
+  const request = <T>(wanted: messages.WriterRequest) =>
     send<T>((id, sentMs) => ({ id, sentMs, request: wanted }));
 
   await request({ kind: "open", file }).catch((error) => {
@@ -74,9 +66,9 @@ export async function startWriterThread(file: WrittenFile, log: Log): Promise<Wr
   });
   return {
     commit: (units, now, withinMs) =>
-      send<string>((id, sentMs) => encodeCommit({ id, sentMs, now, withinMs, units })).then(
-        (committed) => decodeCommitted(committed, units),
-      ),
+      send<string>((id, sentMs) =>
+        messages.encodeCommit({ id, sentMs, now, withinMs, units }),
+      ).then((committed) => messages.decodeCommitted(committed, units)),
     call: (method, ...args) => request({ kind: "call", method, args }),
     findDamage: () => damage,
     isAlive: () => !hasEnded,

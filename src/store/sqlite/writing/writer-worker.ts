@@ -1,13 +1,5 @@
 import { ServiceError, sentError } from "../../../domain/running/errors.ts";
-import {
-  decodeCommit,
-  encodeCommitted,
-  type SentCommit,
-  type SentRequest,
-  sharedMs,
-  type WriterAnswer,
-  type WriterMessage,
-} from "./messages.ts";
+import * as messages from "./messages.ts";
 import { type BlockingWriter, callMethod, openWriter } from "./writer.ts";
 
 /** The writing thread. A disk flush takes milliseconds, and no reader should wait for one. */
@@ -22,9 +14,9 @@ let writer: BlockingWriter | undefined;
  */
 let leastAgeMs = Number.POSITIVE_INFINITY;
 
-function answer(sent: SentRequest | SentCommit): WriterAnswer {
+function answer(sent: messages.SentRequest | messages.SentCommit): messages.WriterAnswer {
   if ("units" in sent) {
-    return encodeCommitted(sent.id, writer!.commit(sent.units, sent.now, sent.withinMs));
+    return messages.encodeCommitted(sent.id, writer!.commit(sent.units, sent.now, sent.withinMs));
   }
   const { id, request } = sent;
   if (request.kind === "call") {
@@ -34,13 +26,13 @@ function answer(sent: SentRequest | SentCommit): WriterAnswer {
   return { id, result: undefined };
 }
 
-self.onmessage = ({ data }: MessageEvent<WriterMessage>) => {
-  const sent = typeof data === "string" ? decodeCommit(data) : data;
+self.onmessage = ({ data }: MessageEvent<messages.WriterMessage>) => {
+  const sent = typeof data === "string" ? messages.decodeCommit(data) : data;
   const { id } = sent;
-  const ageMs = sharedMs() - sent.sentMs;
+  const ageMs = messages.sharedMs() - sent.sentMs;
   leastAgeMs = Math.min(leastAgeMs, ageMs);
   writer?.setQueuedMs(ageMs - leastAgeMs);
-  let reply: WriterAnswer;
+  let reply: messages.WriterAnswer;
   try {
     reply = answer(sent);
   } catch (error) {

@@ -9,14 +9,7 @@ import { scriptedWrites } from "../../scripted-ports.ts";
 import { banWrites } from "../../usage.ts";
 import { checkpointWrites } from "../checkpoints.ts";
 import { type CommittedHead, createLedgerWriter } from "../commit.ts";
-import {
-  guarded,
-  openForWriting,
-  setPragma,
-  unknownOutcomeOr,
-  type WrittenFile,
-  wrapMethods,
-} from "../engine/connection.ts";
+import * as connection from "../engine/connection.ts";
 import { createDamageCheck, type Damage, describeDamage } from "../engine/damage.ts";
 import { filesOf, prepareFiles } from "../engine/files.ts";
 import { createHeadCheck } from "../engine/overwritten.ts";
@@ -81,11 +74,11 @@ const repeatedWrites = {
  * Opens the writing connection. Its methods block their thread. `isServed` tells whether a service
  * runs on the store; undefined if this is the service.
  */
-export function openWriter(file: WrittenFile, isServed?: () => boolean) {
-  const database = openForWriting(file, busyWaitMs);
+export function openWriter(file: connection.WrittenFile, isServed?: () => boolean) {
+  const database = connection.openForWriting(file, busyWaitMs);
   // The constraints repeat rules that this process has applied before, and cost an update a twentieth.
   // Other programs are still held to them.
-  if (!isServed) setPragma(database, "ignore_check_constraints", 1n);
+  if (!isServed) connection.setPragma(database, "ignore_check_constraints", 1n);
   const files = prepareFiles(file.path);
   const ledger = createLedgerWriter(database, isServed);
   const { loadIdempotency, pruneIdempotency } = ledger;
@@ -102,7 +95,7 @@ export function openWriter(file: WrittenFile, isServed?: () => boolean) {
    * just ended.
    */
   function checked<A extends unknown[], T>(work: (...args: A) => T): (...args: A) => T {
-    return guarded((...args) => {
+    return connection.guarded((...args) => {
       if (performance.now() - checkedAt > recentMs) assertUndamaged();
       try {
         return work(...args);
@@ -120,7 +113,7 @@ export function openWriter(file: WrittenFile, isServed?: () => boolean) {
   }
 
   function waiting<T extends object>(wantedMs: number, methods: T): T {
-    return wrapMethods(methods, (method) =>
+    return connection.wrapMethods(methods, (method) =>
       checked((...args) => {
         waitForLock(wantedMs);
         return method(...args);
@@ -141,7 +134,7 @@ export function openWriter(file: WrittenFile, isServed?: () => boolean) {
       try {
         return ledger.commit(units, now, giveUpAt);
       } catch (error) {
-        throw unknownOutcomeOr(error);
+        throw connection.unknownOutcomeOr(error);
       }
     }),
     methods: {
@@ -150,7 +143,7 @@ export function openWriter(file: WrittenFile, isServed?: () => boolean) {
       // These are tried again if they fail, so they never make an update wait.
       ...waiting(0, { pruneIdempotency, ...transactionsOn(database, repeatedWrites) }),
       ...waiting(0, createImportWriter(database, ledger)),
-      inspect: guarded(assertUndamaged),
+      inspect: connection.guarded(assertUndamaged),
       close: () => database.close(),
     },
     findDamage: () => damage.find(),
@@ -183,7 +176,7 @@ function createLockWait(database: Database) {
 }
 
 /** Opens the writing connection on this thread, for a command that has no other work to do. */
-export function openInlineWriter(file: WrittenFile): Writer {
+export function openInlineWriter(file: connection.WrittenFile): Writer {
   const writer = openWriter(file, () => isServed(filesOf(file.path)));
   return {
     commit: async (...args) => writer.commit(...args),
