@@ -42,7 +42,13 @@ export function CreateKey({ close, created, use }: Props) {
     };
   }
   return (
-    <IssueDialog title="New key" action="Create key" close={close} issue={issue}>
+    <IssueDialog
+      title="New key"
+      action="Create key"
+      busyAction="Creating…"
+      close={close}
+      issue={issue}
+    >
       <NameField />
       <ChoiceList
         legend="For"

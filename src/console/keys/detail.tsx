@@ -24,9 +24,14 @@ export function KeyDetail({ id }: { readonly id: string }) {
   );
 }
 
+interface Props {
+  readonly entry: Key;
+  readonly reload: () => void;
+}
+
 type OpenDialog = "edit" | "rotate" | "revoke" | undefined;
 
-function LoadedKey({ entry, reload }: { readonly entry: Key; readonly reload: () => void }) {
+function LoadedKey({ entry, reload }: Props) {
   const open = useSignal<OpenDialog>(undefined);
   const close = () => {
     open.value = undefined;

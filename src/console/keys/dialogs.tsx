@@ -43,7 +43,13 @@ export function EditKey({ entry: latest, close }: Props) {
     close();
   }
   return (
-    <FormDialog title="Change the key" action="Save" close={close} submit={submit}>
+    <FormDialog
+      title="Change the key"
+      action="Save"
+      busyAction="Saving…"
+      close={close}
+      submit={submit}
+    >
       <NameField value={name} />
       {plan === null && !isOwnKey(entry.id) && <RoleField value={entry.role} />}
       {plan && <TermsFields plan={plan} limits={limits} scopes={scopes} />}
@@ -79,7 +85,13 @@ export function RotateKey({ entry, close }: Props) {
     };
   }
   return (
-    <IssueDialog title="Rotate the key" action="Rotate" close={close} issue={issue}>
+    <IssueDialog
+      title="Rotate the key"
+      action="Rotate"
+      busyAction="Rotating…"
+      close={close}
+      issue={issue}
+    >
       <p>
         <Name>{entry.name}</Name> gets a new secret. Its name, plan, scopes and limits stay the
         same.

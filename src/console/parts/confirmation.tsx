@@ -25,7 +25,7 @@ export function Confirmation({ children, typed, run, close, ...dialog }: Props) 
     close();
   }
   return (
-    <FormDialog {...dialog} isDangerous submit={submit} close={close}>
+    <FormDialog {...dialog} busyAction="One moment…" isDangerous submit={submit} close={close}>
       {children}
       {typed !== undefined && (
         <TextField

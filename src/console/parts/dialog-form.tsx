@@ -9,6 +9,8 @@ interface FormProps {
   readonly submit: (form: FormData) => Promise<void>;
   /** The text of the button that submits, for example "Save". */
   readonly action: string;
+  /** The text while the request is under way. */
+  readonly busyAction?: string;
   readonly isDangerous?: boolean;
   readonly close: () => void;
   readonly cancelText?: string;
@@ -19,7 +21,7 @@ interface FormProps {
 
 /** The form in a dialog: its fields, why the last attempt failed, and its buttons. */
 export function DialogForm(props: FormProps) {
-  const { submit, action, children, aside } = props;
+  const { submit, action, busyAction = action, children, aside } = props;
   const { isDangerous = false, close, cancelText = "Cancel" } = props;
   const { isBusy, error, run } = useSubmission();
   return (
@@ -47,7 +49,7 @@ export function DialogForm(props: FormProps) {
           class={`button ${isDangerous ? "danger" : "primary"}`}
           disabled={isBusy.value}
         >
-          {isBusy.value ? "One moment…" : action}
+          {isBusy.value ? busyAction : action}
         </button>
       </div>
     </form>

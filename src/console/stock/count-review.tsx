@@ -41,6 +41,7 @@ export function CountReview({ close }: { readonly close: () => void }) {
       title="Review the count"
       isWide
       action={`Apply ${countOf(total, withMatches.value ? "count" : "difference")}`}
+      busyAction="Applying…"
       close={close}
       submit={submit}
     >

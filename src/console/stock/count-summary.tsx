@@ -6,18 +6,26 @@ import { FieldError } from "../parts/fields.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { colleagues, useColleagues } from "./colleagues.ts";
 import { CountReview } from "./count-review.tsx";
-import * as counting from "./counting.ts";
+import {
+  type CountFilter,
+  countFilter,
+  counts,
+  differences,
+  discardCounts,
+  sending,
+  showCounts,
+} from "./counting.ts";
 import { current } from "./state.ts";
 
 /** How far the count is, what to show below, and the end of the count. */
 export function CountSummary() {
-  const counted = counting.counts.value.size;
+  const counted = counts.value.size;
   const { size } = current.value.entries;
-  const filters: readonly (readonly [counting.CountFilter, string, number])[] = [
+  const filters: readonly (readonly [CountFilter, string, number])[] = [
     ["all", "All", size],
     ["uncounted", "Uncounted", Math.max(0, size - counted)],
     ["counted", "Counted", counted],
-    ["different", "Differences", counting.differences.value.length],
+    ["different", "Differences", differences.value.length],
   ];
   return (
     <div class="stack">
@@ -27,12 +35,12 @@ export function CountSummary() {
         <ButtonGroup
           label="Show"
           choices={filters.map(([filter, title, size]) => [filter, numbered(title, size)])}
-          isChosen={(filter) => filter === counting.countFilter.value}
-          choose={counting.showCounts}
+          isChosen={(filter) => filter === countFilter.value}
+          choose={showCounts}
         />
         {counted > 0 && <Finish />}
       </div>
-      {counting.sending.error.value && <FieldError>{counting.sending.error.value}</FieldError>}
+      {sending.error.value && <FieldError>{sending.error.value}</FieldError>}
     </div>
   );
 }
@@ -40,7 +48,7 @@ export function CountSummary() {
 function Finish() {
   const isReviewing = useSignal(false);
   const isDiscarding = useSignal(false);
-  const isSending = counting.sending.progress.value !== undefined;
+  const isSending = sending.progress.value !== undefined;
   return (
     <>
       <div class="row">
@@ -54,12 +62,12 @@ function Finish() {
         <Confirmation
           title="Discard the count"
           action="Discard"
-          run={async () => counting.discardCounts()}
+          run={async () => discardCounts()}
           close={() => (isDiscarding.value = false)}
         >
           <p>
-            {countOf(counting.counts.value.size, "counted entry", "counted entries")} will be
-            forgotten. The stock stays as it is.
+            {countOf(counts.value.size, "counted entry", "counted entries")} will be forgotten. The
+            stock stays as it is.
           </p>
         </Confirmation>
       )}

@@ -45,7 +45,12 @@ export function GridHeader() {
   );
 }
 
-function Heading({ column, title }: { readonly column: SortColumn; readonly title: string }) {
+interface HeadingProps {
+  readonly column: SortColumn;
+  readonly title: string;
+}
+
+function Heading({ column, title }: HeadingProps) {
   const { column: current, isDescending } = sort.value;
   const isCurrent = column === current;
   const direction = isDescending ? "descending" : "ascending";

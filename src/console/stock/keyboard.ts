@@ -2,7 +2,17 @@ import { navigate } from "../page/router.ts";
 import { headerHeight, rowHeight } from "../parts/layout.ts";
 import { cancelEditing, saveEditing, tryEditing } from "./editing.ts";
 import { focusCell, isInEdit } from "./focus.ts";
-import * as selection from "./selection.ts";
+import {
+  active,
+  type Cell,
+  type Column,
+  clearSelection,
+  columns,
+  selectRange,
+  startRange,
+  toggle,
+  toggleAll,
+} from "./selection.ts";
 import { openPetDialog, table, visible } from "./state.ts";
 
 /** The keys of the grid (WAI-ARIA, the grid pattern). */
@@ -18,7 +28,7 @@ export function handleKey(event: KeyboardEvent, scroller: HTMLElement): void {
   const move = moveOf(event, scroller);
   if (move) {
     event.preventDefault();
-    goTo(move.index, move.column, event.shiftKey && move.column === selection.active.value.column);
+    goTo(move.index, move.column, event.shiftKey && move.column === active.value.column);
     return;
   }
   if (act(event)) event.preventDefault();
@@ -41,61 +51,58 @@ function handleEditKey(event: KeyboardEvent, target: HTMLElement): void {
 const canTellOpen = CSS.supports("selector(:open)");
 
 /** Where a key leads, or undefined if it does not move. */
-function moveOf(event: KeyboardEvent, scroller: HTMLElement): selection.Cell | undefined {
-  const { index, column } = selection.active.value;
+function moveOf(event: KeyboardEvent, scroller: HTMLElement): Cell | undefined {
+  const { index, column } = active.value;
   const isFar = event.ctrlKey || event.metaKey;
   const last = visible.value.length - 1;
   const page = Math.max(
     1,
     Math.floor((scroller.clientHeight - headerHeight) / rowHeight.value) - 1,
   );
-  const at = selection.columns.indexOf(column);
-  const beside = (step: number): selection.Cell => ({
-    index,
-    column: selection.columns[at + step] ?? column,
-  });
-  const moves: Readonly<Record<string, selection.Cell>> = {
+  const at = columns.indexOf(column);
+  const beside = (step: number): Cell => ({ index, column: columns[at + step] ?? column });
+  const moves: Readonly<Record<string, Cell>> = {
     ArrowUp: { index: isFar ? 0 : index - 1, column },
     ArrowDown: { index: isFar ? last : index + 1, column },
     ArrowLeft: beside(-1),
     ArrowRight: beside(1),
     PageUp: { index: index - page, column },
     PageDown: { index: index + page, column },
-    Home: isFar ? { index: 0, column } : { index, column: selection.columns[0] },
-    End: isFar ? { index: last, column } : { index, column: selection.columns.at(-1)! },
+    Home: isFar ? { index: 0, column } : { index, column: columns[0] },
+    End: isFar ? { index: last, column } : { index, column: columns.at(-1)! },
   };
   return moves[event.key];
 }
 
-function goTo(wanted: number, column: selection.Column, isRange: boolean): void {
-  const from = selection.active.value.index;
+function goTo(wanted: number, column: Column, isRange: boolean): void {
+  const from = active.value.index;
   const index = Math.max(0, Math.min(visible.value.length - 1, wanted));
   if (isRange && index !== from) {
-    selection.startRange(from);
-    selection.selectRange(index);
+    startRange(from);
+    selectRange(index);
   }
   focusCell(index, column);
 }
 
 /** Does what a key asks for in the active cell. Returns false if the key means nothing. */
 function act(event: KeyboardEvent): boolean {
-  const { index, column } = selection.active.value;
+  const { index, column } = active.value;
   const row = visible.value[index];
   if (row === undefined || event.altKey) return false;
   const { key } = event;
   if (event.ctrlKey || event.metaKey) {
     if (key.toLowerCase() !== "a") return false;
-    selection.toggleAll();
+    toggleAll();
     return true;
   }
   if (key === " ") {
-    if (event.shiftKey) selection.selectRange(index);
-    else selection.toggle(index);
+    if (event.shiftKey) selectRange(index);
+    else toggle(index);
   } else if (key === "Enter" || key === "F2") {
-    if (column === "select") selection.toggle(index);
+    if (column === "select") toggle(index);
     else if (column === "change") navigate(`/history/${table.value.ids[row]}`);
     else tryEditing(row, column === "status" ? "status" : "quantity");
-  } else if (key === "Escape") selection.clearSelection();
+  } else if (key === "Escape") clearSelection();
   else if (/^[\d+−-]$/.test(key)) tryEditing(row, "quantity", key);
   else if (key.toLowerCase() === "e") openPetDialog(table.value.ids[row]!);
   else return false;

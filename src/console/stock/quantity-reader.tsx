@@ -2,7 +2,14 @@ import { ShownError } from "../client/api.ts";
 import { ask } from "../parts/question.tsx";
 import { wasScanned } from "../parts/scanner.ts";
 import { countOf, formatCount } from "../texts/formats.ts";
-import * as quantities from "./quantities.ts";
+import {
+  deltaRule,
+  isDoubtful,
+  parseAddition,
+  parseDelta,
+  parseQuantity,
+  quantityRule,
+} from "./quantities.ts";
 
 // Every quantity that a person types or chooses comes through here.
 
@@ -21,7 +28,7 @@ const isShortScan = (text: string) => text.length > 2 && wasScanned(text);
 export async function areMeant(typed: readonly (Pet & { readonly text: string })[]) {
   const [first, ...others] = typed.filter(
     ({ text, petId, barcode, quantity }) =>
-      text.trim() === barcode || isShortScan(text) || quantities.isDoubtful(text, petId, quantity),
+      text.trim() === barcode || isShortScan(text) || isDoubtful(text, petId, quantity),
   );
   if (!first) return true;
   const { name, text, quantity } = first;
@@ -43,11 +50,10 @@ export async function areMeant(typed: readonly (Pet & { readonly text: string })
 export async function readChange(
   text: string,
   pets: readonly Pet[],
-  isDelta = quantities.parseAddition(text) !== undefined,
+  isDelta = parseAddition(text) !== undefined,
 ): Promise<{ readonly quantity?: number; readonly delta?: number } | undefined> {
-  const value = isDelta ? quantities.parseDelta(text) : quantities.parseQuantity(text);
-  if (value === undefined)
-    throw new ShownError(isDelta ? quantities.deltaRule : quantities.quantityRule);
+  const value = isDelta ? parseDelta(text) : parseQuantity(text);
+  if (value === undefined) throw new ShownError(isDelta ? deltaRule : quantityRule);
   const typed = pets.map((pet) => ({ ...pet, text, ...(isDelta && { quantity: undefined }) }));
   if (!(await areMeant(typed))) return undefined;
   return isDelta ? { delta: value } : { quantity: value };

@@ -11,7 +11,17 @@ import { Grid } from "./grid.tsx";
 import { NoMatches, NoPets, Outdated } from "./nothing.tsx";
 import { PetDialog } from "./pet-dialog.tsx";
 import { selectScanned } from "./scanned.ts";
-import * as state from "./state.ts";
+import {
+  closePetDialog,
+  current,
+  loadState,
+  loadStock,
+  openPetDialog,
+  outdatedSince,
+  petDialog,
+  stockSource,
+  visible,
+} from "./state.ts";
 import { Actions, Shown, Toolbar } from "./toolbar.tsx";
 import { UnfinishedEdit } from "./unfinished-edit.tsx";
 
@@ -37,27 +47,27 @@ export const shortcuts: readonly Shortcut[] = [
  */
 export default function StockView({ rest }: ViewProps) {
   useEffect(() => {
-    void state.loadStock();
-    return state.closePetDialog;
+    void loadStock();
+    return closePetDialog;
   }, []);
   const isList = !isCounting.value && rest !== "delivery";
   useScans(isList ? selectScanned : undefined);
   useEffect(() => {
-    if (/^-?\d+$/.test(rest)) state.openPetDialog(rest);
+    if (/^-?\d+$/.test(rest)) openPetDialog(rest);
   }, [rest]);
-  if (rest === "delivery" && state.loadState.value.kind === "ready") return <Delivery />;
+  if (rest === "delivery" && loadState.value.kind === "ready") return <Delivery />;
   return (
     <div class="stock">
       <ViewHead title={isCounting.value ? "Count the stock" : "Stock"} badges={<Shown />}>
         <Actions />
       </ViewHead>
       {isCounting.value && <CountPanel />}
-      <WhenLoaded source={state.stockSource} what="the stock">
+      <WhenLoaded source={stockSource} what="the stock">
         {() => <Entries />}
       </WhenLoaded>
       <BulkBar />
       <EditSheet />
-      {state.petDialog.value && <PetDialog {...state.petDialog.value} />}
+      {petDialog.value && <PetDialog {...petDialog.value} />}
     </div>
   );
 }
@@ -69,16 +79,14 @@ function Delivery() {
 }
 
 function Entries() {
-  const outdated = state.outdatedSince.value !== undefined && (
-    <Outdated since={state.outdatedSince.value} />
-  );
-  if (state.current.value.entries.size === 0) return outdated || <NoPets />;
+  const outdated = outdatedSince.value !== undefined && <Outdated since={outdatedSince.value} />;
+  if (current.value.entries.size === 0) return outdated || <NoPets />;
   return (
     <>
       {outdated}
       <Toolbar />
       <UnfinishedEdit />
-      {state.visible.value.length === 0 ? <NoMatches /> : <Grid />}
+      {visible.value.length === 0 ? <NoMatches /> : <Grid />}
     </>
   );
 }

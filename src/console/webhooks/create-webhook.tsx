@@ -28,7 +28,13 @@ export function CreateWebhook({ close, created }: Props) {
     };
   }
   return (
-    <IssueDialog title="New webhook" action="Create webhook" close={close} issue={issue}>
+    <IssueDialog
+      title="New webhook"
+      action="Create webhook"
+      busyAction="Creating…"
+      close={close}
+      issue={issue}
+    >
       <TextField name="url" label="URL" inputMode="url" placeholder="https://example.com/stock" />
       <TextField name="name" label="Name (optional)" hint="The host of the URL, if empty." />
       <details>

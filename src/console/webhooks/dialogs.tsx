@@ -64,7 +64,13 @@ export function RotateSecret({ webhook, close }: Props) {
     };
   }
   return (
-    <IssueDialog title="Rotate the secret" action="Rotate" close={close} issue={issue}>
+    <IssueDialog
+      title="Rotate the secret"
+      action="Rotate"
+      busyAction="Rotating…"
+      close={close}
+      issue={issue}
+    >
       <p>
         <Name>{webhook.name}</Name> gets a new secret for its signatures.
       </p>
