@@ -82,7 +82,7 @@ export function ChangeTable(props: Props) {
         caption={caption}
         rows={rows}
         keyOf={({ seq }) => seq}
-        mark={({ seq }) => ({ "data-seq": seq, class: seq > newAfter ? "is-changed" : "" })}
+        isNew={({ seq }) => seq > newAfter}
         columns={columns}
       />
       {undoing.value && (

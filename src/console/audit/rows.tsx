@@ -29,14 +29,7 @@ export function AuditRows({ rows, names = noNames, hasTarget = true }: Props) {
       cell: (row) => <Details details={row.details} hidden={hiddenFields(row)} />,
     },
   ];
-  return (
-    <Table
-      rows={rows}
-      keyOf={({ seq }) => seq}
-      mark={({ seq }) => ({ "data-seq": seq })}
-      columns={columns}
-    />
-  );
+  return <Table rows={rows} keyOf={({ seq }) => seq} columns={columns} />;
 }
 
 function Who({ row }: { readonly row: AuditRow }) {

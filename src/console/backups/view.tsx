@@ -65,12 +65,7 @@ function Files({ files, folder }: Backups) {
       {files.length === 0 ? (
         <p class="muted">No backup yet. Choose “Make a backup now” to make the first one.</p>
       ) : (
-        <Table
-          rows={files}
-          keyOf={({ name }) => name}
-          mark={({ name }) => ({ "data-file": name })}
-          columns={columns}
-        />
+        <Table rows={files} keyOf={({ name }) => name} columns={columns} />
       )}
     </Card>
   );

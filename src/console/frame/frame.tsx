@@ -6,6 +6,7 @@ import type { OperatorRole, Session } from "../client/types.ts";
 import { showError } from "../page/messages.ts";
 import { place } from "../page/router.ts";
 import { Empty } from "../parts/empty.tsx";
+import { usePageKey } from "../parts/page-key.ts";
 import { OpenQuestion } from "../parts/question.tsx";
 import { startScanner } from "../parts/scanner.ts";
 import { ConnectionNotice } from "./badges.tsx";
@@ -29,22 +30,17 @@ export function Frame({ session }: { readonly session: Session }) {
     document.title = `${title} – Pet Store Inventory`;
   }, [title]);
   const content = useContentFocus(path);
-  useEffect(() => {
-    const openHelp = (event: KeyboardEvent) => {
-      if (event.key !== "?" || isTyping(event.target)) return;
-      event.preventDefault();
-      isHelpOpen.value = true;
-    };
-    document.addEventListener("keydown", openHelp);
-    return () => document.removeEventListener("keydown", openHelp);
-  }, [isHelpOpen]);
+  const openHelp = () => {
+    isHelpOpen.value = true;
+  };
+  usePageKey("?", openHelp);
   return (
     <>
       <a class="skip-link" href="#content">
         Skip to content
       </a>
       <div class="app console">
-        <Topbar session={session} openHelp={() => (isHelpOpen.value = true)} />
+        <Topbar session={session} openHelp={openHelp} />
         <Sidebar current={view} />
         <main class="content" id="content" tabIndex={-1} aria-label={title} ref={content}>
           <ConnectionNotice />
@@ -98,8 +94,4 @@ function NotShown({ role }: { readonly role: OperatorRole | undefined }) {
       </a>
     </Empty>
   );
-}
-
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.matches("input, textarea, select");
 }

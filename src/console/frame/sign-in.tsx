@@ -2,6 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { ApiError, ShownError } from "../client/api.ts";
 import { signIn } from "../client/session.ts";
 import { announce } from "../page/messages.ts";
+import { Button } from "../parts/button.tsx";
 import { FieldError } from "../parts/fields.tsx";
 import { useSubmission } from "../parts/submission.ts";
 import { EnvironmentBadge } from "./badges.tsx";
@@ -63,9 +64,9 @@ export function SignIn({ note }: { readonly note: string | undefined }) {
             The key is sent once and is not stored in this browser. The session ends after 12 hours.
           </p>
         </div>
-        <button type="submit" class="button primary" disabled={isBusy.value}>
+        <Button kind="primary" isDisabled={isBusy.value}>
           {isBusy.value ? "Signing in…" : "Sign in"}
-        </button>
+        </Button>
         <KeyHelp />
       </form>
       <div class="row">

@@ -27,7 +27,7 @@ export function ChoosePet() {
   };
   return (
     <form class="stack" onSubmit={open}>
-      <SearchField label="Search by id, name or barcode" search={(typed) => (text.value = typed)} />
+      <SearchField label="Search by id, name or barcode" text={text} />
       {loadState.value.kind === "loading" && <p class="loading">Loading the pets…</p>}
       <ul class="pet-choices">
         {rows.map((row) => (

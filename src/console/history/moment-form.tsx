@@ -2,7 +2,8 @@ import { useSignal } from "@preact/signals";
 import { hourMs } from "../../domain/values/times.ts";
 import { navigate } from "../page/router.ts";
 import { Button } from "../parts/button.tsx";
-import { choicesOf, SelectField } from "../parts/choices.tsx";
+import { choicesOf, keptIn, SelectField } from "../parts/choices.tsx";
+import { takeForm } from "../parts/submission.ts";
 import { localInputValue, readLocalInput } from "../texts/times.ts";
 
 const shortcutHours = Object.entries({ "An hour ago": 1, "A day ago": 24, "A week ago": 168 });
@@ -17,22 +18,14 @@ export function MomentForm({ at }: { readonly at: string }) {
   const kind = useSignal<"time" | "change">(isNumber ? "change" : "time");
   const isTime = kind.value === "time";
   const open = (moment: string) => navigate(`/history/moment?at=${encodeURIComponent(moment)}`);
-  const submit = (event: Event) => {
-    event.preventDefault();
-    const data = new FormData(event.currentTarget as HTMLFormElement);
-    const text = String(data.get("moment") ?? "").trim();
+  const submit = (form: FormData) => {
+    const text = String(form.get("moment") ?? "").trim();
     const moment = isTime ? readLocalInput(text) : text.replace("#", "");
     if (moment !== "") open(moment);
   };
   return (
-    <form class="row filter-bar moment-form" onSubmit={submit}>
-      <SelectField
-        id="moment-kind"
-        label="Show the inventory"
-        choices={kinds}
-        value={kind.value}
-        choose={(to) => (kind.value = to)}
-      />
+    <form class="row filter-bar moment-form" onSubmit={takeForm(submit)}>
+      <SelectField id="moment-kind" label="Show the inventory" choices={kinds} {...keptIn(kind)} />
       <div class="field" key={kind.value}>
         <label for="moment">{isTime ? "Time" : "Number of the change"}</label>
         {isTime ? (
@@ -53,9 +46,7 @@ export function MomentForm({ at }: { readonly at: string }) {
           />
         )}
       </div>
-      <button type="submit" class="button primary">
-        Show
-      </button>
+      <Button kind="primary">Show</Button>
       <div class="row">
         {shortcutHours.map(([label, hours]) => (
           <Button

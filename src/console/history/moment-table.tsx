@@ -21,7 +21,7 @@ export function MomentTable({ rows }: { readonly rows: readonly MomentRow[] }) {
       <SearchField
         label="Search these pets by id or name"
         placeholder="Search by id or name"
-        search={(typed) => (text.value = typed)}
+        text={text}
       />
       {shown.length === 0 ? <p class="muted">No pet matches.</p> : <Rows rows={shown} />}
     </>

@@ -1,6 +1,6 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { ButtonGroup } from "../parts/choices.tsx";
+import { ButtonGroup, keptIn } from "../parts/choices.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
 import { Outdated } from "../stock/nothing.tsx";
@@ -91,8 +91,7 @@ function Comparison({ title, past }: { readonly title: string; readonly past: Pa
             [true, `Different from now (${formatCount(different.value.length)})`],
             [false, `All pets then (${formatCount(past.entries.length)})`],
           ]}
-          isChosen={(one) => one === onlyDifferent.value}
-          choose={(one) => (onlyDifferent.value = one)}
+          {...keptIn(onlyDifferent)}
         />
       </div>
       {shown.length > 0 ? (

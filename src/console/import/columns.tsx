@@ -1,5 +1,7 @@
 import type { ImportColumn } from "../client/types.ts";
+import { Button } from "../parts/button.tsx";
 import { SelectField } from "../parts/choices.tsx";
+import { takeForm } from "../parts/submission.ts";
 import { checkAgain, rememberHeaders } from "./state.ts";
 import { examples, type Upload } from "./upload.ts";
 
@@ -13,9 +15,7 @@ export function ColumnFields({ upload, columns }: Props) {
   const fields = Object.keys(examples[upload.what]);
   const others = columns.filter(({ header }) => header !== "" && !fields.includes(header));
   if (others.length === 0) return null;
-  const check = (event: SubmitEvent) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
+  const check = (form: FormData) => {
     const chosen = [...form].filter(([, field]) => field !== "") as [string, string][];
     const map = rememberHeaders(upload.what, { ...upload.map, ...Object.fromEntries(chosen) });
     void checkAgain({ ...upload, map });
@@ -23,7 +23,7 @@ export function ColumnFields({ upload, columns }: Props) {
   return (
     <details class="card import-columns" open={others.some(({ field }) => field === null)}>
       <summary>Columns with other names</summary>
-      <form class="stack" onSubmit={check}>
+      <form class="stack" onSubmit={takeForm(check)}>
         <p>Choose what each column contains. It is remembered for the next file.</p>
         {others.map(({ header, field }) => (
           <SelectField
@@ -38,9 +38,7 @@ export function ColumnFields({ upload, columns }: Props) {
             value={field ?? ""}
           />
         ))}
-        <button type="submit" class="button primary">
-          Check with these columns
-        </button>
+        <Button kind="primary">Check with these columns</Button>
       </form>
     </details>
   );

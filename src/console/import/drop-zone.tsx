@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { petChangeFields } from "../client/types.ts";
 import { Button } from "../parts/button.tsx";
-import { ButtonGroup, choicesOf } from "../parts/choices.tsx";
+import { ButtonGroup, choicesOf, keptIn } from "../parts/choices.tsx";
 import { FieldError } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { checkFile, chooseFile, importKind, resetImport } from "./state.ts";
@@ -24,12 +24,7 @@ export function DropZone() {
     <section class="stack" aria-label="Choose a file">
       <div class="row">
         <span class="label">The file contains</span>
-        <ButtonGroup
-          label="The file contains"
-          choices={kinds}
-          isChosen={(kind) => kind === importKind.value}
-          choose={(kind) => (importKind.value = kind)}
-        />
+        <ButtonGroup label="The file contains" choices={kinds} {...keptIn(importKind)} />
       </div>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the button inside does the same. */}
       <div

@@ -1,17 +1,17 @@
 import { useSignal } from "@preact/signals";
-import type { TargetedSubmitEvent } from "preact";
 import { apiErrorCodes } from "../../domain/running/errors.ts";
 import { requestPath } from "../activity/change-filter.ts";
 import { request } from "../client/api.ts";
 import type { RefusedRequest, RequestOutcome } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
+import { Button } from "../parts/button.tsx";
 import { Card } from "../parts/card.tsx";
-import { Select } from "../parts/choices.tsx";
+import { keptIn, Select } from "../parts/choices.tsx";
 import { FieldError, TextField } from "../parts/fields.tsx";
 import { CopyButton } from "../parts/issue-dialog.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
-import { useSubmission } from "../parts/submission.ts";
+import { takeForm, useSubmission } from "../parts/submission.ts";
 import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { capitalized, formatCount } from "../texts/formats.ts";
@@ -26,8 +26,7 @@ export function RequestCards({ keyId }: { readonly keyId: string }) {
     <Select
       label="Error code"
       choices={[["", "All codes"], ...apiErrorCodes.map((one) => [one, one] as const)]}
-      value={code.value}
-      choose={(chosen) => (code.value = chosen)}
+      {...keptIn(code)}
     />
   );
   return (
@@ -103,22 +102,19 @@ const columns: readonly Column<RefusedRequest>[] = [
 function FindRequest() {
   const found = useSignal<RequestOutcome | undefined>(undefined);
   const { error, run } = useSubmission();
-  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const id = String(new FormData(event.currentTarget).get("requestId")).trim();
+  const submit = (form: FormData) => {
+    const id = String(form.get("requestId")).trim();
     found.value = undefined;
-    void run(async () => {
+    return run(async () => {
       found.value = await request<RequestOutcome>(`/requests/${encodeURIComponent(id)}`);
     });
   };
   const { outcome = "", advice, error: got, changes: [first] = [] } = found.value ?? {};
   return (
     <Card title="Find a request" class="wide-section">
-      <form class="row filter-bar" onSubmit={submit}>
+      <form class="row filter-bar" onSubmit={takeForm(submit)}>
         <TextField name="requestId" label="Request id" placeholder="req_…" isRequired />
-        <button type="submit" class="button">
-          What became of it?
-        </button>
+        <Button>What became of it?</Button>
         <FieldError>{error.value}</FieldError>
         <p role="status">
           <strong>{outcome && `${capitalized(outcome)}.`}</strong> {got?.message} {advice}

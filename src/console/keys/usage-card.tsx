@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { UsageChart } from "../charts/usage.tsx";
 import type { UsageStep } from "../client/types.ts";
 import { Card } from "../parts/card.tsx";
-import { ButtonGroup, choicesOf } from "../parts/choices.tsx";
+import { ButtonGroup, choicesOf, keptIn } from "../parts/choices.tsx";
 
 const spans: Readonly<Record<UsageStep, string>> = { minute: "24 hours", day: "13 months" };
 
@@ -14,14 +14,7 @@ export function UsageCard({ id }: { readonly id: string }) {
     <Card
       title="Requests"
       class="wide-section"
-      aside={
-        <ButtonGroup
-          label="Time span"
-          choices={choicesOf(spans)}
-          isChosen={(one) => one === step.value}
-          choose={(one) => (step.value = one)}
-        />
-      }
+      aside={<ButtonGroup label="Time span" choices={choicesOf(spans)} {...keptIn(step)} />}
     >
       <UsageChart
         path={`/keys/${id}/usage?step=${step.value}`}

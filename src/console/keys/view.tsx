@@ -9,12 +9,13 @@ import { Empty } from "../parts/empty.tsx";
 import { WhenLoaded } from "../parts/loaded.tsx";
 import { usePolled } from "../parts/polled.ts";
 import { SearchField } from "../parts/search-field.tsx";
+import { Table } from "../parts/table.tsx";
 import type { ViewProps } from "../parts/view.ts";
 import { ViewHead } from "../parts/view-head.tsx";
 import { countOf } from "../texts/formats.ts";
 import { CreateKey } from "./create-key.tsx";
 import { KeyDetail } from "./detail.tsx";
-import { KeyTable } from "./key-table.tsx";
+import { keyColumns } from "./key-table.tsx";
 import { RequestCards } from "./requests-card.tsx";
 
 /** /keys lists all keys, /keys/ID shows one, and /keys/none what was sent without one. */
@@ -87,11 +88,7 @@ function FilteredKeys(props: { readonly keys: readonly Key[]; readonly query: UR
   return (
     <>
       <div class="row filters">
-        <SearchField
-          label="Search by name or id"
-          value={search.value}
-          search={(text) => (search.value = text)}
-        />
+        <SearchField label="Search by name or id" text={search} />
         <ButtonGroup
           label="State"
           choices={states}
@@ -112,7 +109,7 @@ function FilteredKeys(props: { readonly keys: readonly Key[]; readonly query: UR
         </span>
       </div>
       {shown.length > 0 ? (
-        <KeyTable keys={shown} />
+        <Table rows={shown} keyOf={({ id }) => id} columns={keyColumns} />
       ) : (
         <NoKeys
           showAll={() => {

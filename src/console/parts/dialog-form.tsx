@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { FieldError } from "./fields.tsx";
-import { useSubmission } from "./submission.ts";
+import { takeForm, useSubmission } from "./submission.ts";
 
 interface FormProps {
   /** Reads and sends the form. What it throws is shown, and the form stays. */
@@ -25,15 +25,7 @@ export function DialogForm(props: FormProps) {
   const { isDangerous = false, close, cancelText = "Cancel" } = props;
   const { isBusy, error, run } = useSubmission();
   return (
-    <form
-      class="stack"
-      novalidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        const form = new FormData(event.currentTarget);
-        void run(() => submit(form));
-      }}
-    >
+    <form class="stack" novalidate onSubmit={takeForm((form) => run(() => submit(form)))}>
       {children}
       <FieldError>{error.value}</FieldError>
       <div class="dialog-actions">
@@ -44,13 +36,9 @@ export function DialogForm(props: FormProps) {
           </>
         )}
         <Button onClick={close}>{cancelText}</Button>
-        <button
-          type="submit"
-          class={`button ${isDangerous ? "danger" : "primary"}`}
-          disabled={isBusy.value}
-        >
+        <Button kind={isDangerous ? "danger" : "primary"} isDisabled={isBusy.value}>
           {isBusy.value ? busyAction : action}
-        </button>
+        </Button>
       </div>
     </form>
   );

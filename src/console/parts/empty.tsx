@@ -21,6 +21,23 @@ export function Empty({ title, children, isPage = false, isAlert = false }: Empt
   );
 }
 
+interface OldProps {
+  readonly children: ComponentChildren;
+  readonly retry: () => unknown;
+}
+
+/** Says that the page shows an older state, and tries again. */
+export function OldNotice({ children, retry }: OldProps) {
+  return (
+    <div class="notice warning connection-notice" role="status">
+      <span>{children}</span>
+      <Button isSmall onClick={retry}>
+        Try now
+      </Button>
+    </div>
+  );
+}
+
 interface NotLoadedProps {
   readonly title: string;
   readonly message: string;

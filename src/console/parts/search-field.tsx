@@ -1,3 +1,4 @@
+import type { Signal } from "@preact/signals";
 import type { Ref } from "preact";
 import { Icon } from "./icon.tsx";
 
@@ -5,13 +6,12 @@ interface Props {
   /** For screen readers and, unless there is another placeholder, in the empty field. */
   readonly label: string;
   readonly placeholder?: string;
-  readonly value?: string;
-  readonly search: (text: string) => void;
+  readonly text: Signal<string>;
   readonly field?: Ref<HTMLInputElement>;
 }
 
 /** Finds something while the person types. */
-export function SearchField({ label, placeholder = label, value, search, field = null }: Props) {
+export function SearchField({ label, placeholder = label, text, field = null }: Props) {
   return (
     <div class="search-field">
       <Icon name="search" />
@@ -24,8 +24,8 @@ export function SearchField({ label, placeholder = label, value, search, field =
         aria-label={label}
         autocomplete="off"
         spellcheck={false}
-        value={value}
-        onInput={(event) => search(event.currentTarget.value)}
+        value={text.value}
+        onInput={(event) => (text.value = event.currentTarget.value)}
       />
     </div>
   );

@@ -1,4 +1,5 @@
 import { type Signal, useSignal } from "@preact/signals";
+import type { TargetedSubmitEvent } from "preact";
 import { messageOf } from "../client/api.ts";
 
 export interface Submission {
@@ -26,4 +27,12 @@ export function useSubmission(): Submission {
     }
   };
   return { isBusy, error, run };
+}
+
+/** Hands what a form contains to `submit`. The browser itself sends nothing. */
+export function takeForm(submit: (form: FormData) => unknown) {
+  return (event: TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    void submit(new FormData(event.currentTarget));
+  };
 }

@@ -4,7 +4,7 @@ import { messageOf } from "../client/api.ts";
 import { may } from "../client/session.ts";
 import type { PetStatus } from "../client/types.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
-import { choicesOf, Select } from "../parts/choices.tsx";
+import { choicesOf, keptIn, Select } from "../parts/choices.tsx";
 import { FieldError } from "../parts/fields.tsx";
 import { ReasonInput } from "../parts/reason-field.tsx";
 import { statusChoices } from "../parts/status.tsx";
@@ -83,20 +83,9 @@ function BulkForm() {
   return (
     <form class="row bulk-bar" aria-label="Change the selected rows" novalidate onSubmit={submit}>
       <strong class="bulk-count">{formatCount(size)} selected</strong>
-      <Select
-        label="What to change"
-        choices={kinds}
-        value={kind.value}
-        choose={(to) => (kind.value = to)}
-      />
+      <Select label="What to change" choices={kinds} {...keptIn(kind)} />
       {kind.value === "status" ? (
-        <Select
-          label="Status"
-          class="status-select"
-          choices={statusChoices}
-          value={status.value}
-          choose={(to) => (status.value = to)}
-        />
+        <Select label="Status" class="status-select" choices={statusChoices} {...keptIn(status)} />
       ) : (
         <input
           class="input bulk-amount"
@@ -113,9 +102,9 @@ function BulkForm() {
         value={reason.value}
         change={(text) => (reason.value = text)}
       />
-      <button type="submit" class="button primary" disabled={progress !== undefined}>
+      <Button kind="primary" isDisabled={progress !== undefined}>
         {progress ? `${formatCount(progress.applied)} of ${formatCount(progress.total)}` : "Apply"}
-      </button>
+      </Button>
       {size <= changesMax && (
         <LinkButton to={`/stock/delivery${stockQuery.value}`}>Receive…</LinkButton>
       )}

@@ -102,8 +102,7 @@ function Finder() {
       <SearchField
         label="Scan, search or paste"
         placeholder={last ? `Amount of ${last}, or the next pet` : "Id, name or barcode"}
-        value={text.value}
-        search={(value) => (text.value = value)}
+        text={text}
       />
       {found.map((row) => (
         <Button key={row} icon="plus" onClick={() => add(row)}>

@@ -4,6 +4,7 @@ import { SelectField } from "../parts/choices.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { ReasonField } from "../parts/reason-field.tsx";
 import { statusChoices } from "../parts/status.tsx";
+import { takeForm } from "../parts/submission.ts";
 import { ConflictPanel } from "./conflict-panel.tsx";
 import { QuantityNote } from "./edit-fields.tsx";
 import {
@@ -27,14 +28,7 @@ function Sheet({ edit }: { readonly edit: Editing }) {
   const { base, quantity, status, reason, theirs, isSaving, error } = edit;
   return (
     <Dialog title={base.name} close={cancelEditing}>
-      <form
-        class="stack"
-        novalidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void saveEditing();
-        }}
-      >
+      <form class="stack" novalidate onSubmit={takeForm(saveEditing)}>
         <div class="field">
           <label for="edit-quantity">Quantity</label>
           <input
@@ -60,9 +54,9 @@ function Sheet({ edit }: { readonly edit: Editing }) {
         {theirs && <ConflictPanel edit={edit} theirs={theirs} />}
         <div class="dialog-actions">
           <Button onClick={cancelEditing}>Cancel</Button>
-          <button type="submit" class="button primary" disabled={isSaving || theirs !== undefined}>
+          <Button kind="primary" isDisabled={isSaving || theirs !== undefined}>
             {isSaving ? "Saving…" : "Save"}
-          </button>
+          </Button>
         </div>
       </form>
     </Dialog>

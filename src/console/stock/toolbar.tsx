@@ -1,9 +1,10 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { may } from "../client/session.ts";
 import { petStatusValues } from "../client/types.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { ButtonGroup, choicesOf, numbered, Select } from "../parts/choices.tsx";
+import { usePageKey } from "../parts/page-key.ts";
 import { SearchField } from "../parts/search-field.tsx";
 import { capitalized, countOf, formatCount } from "../texts/formats.ts";
 import { stockQuery } from "./address.ts";
@@ -54,24 +55,14 @@ export function Shown() {
 /** The search and the filters. */
 export function Toolbar() {
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    const focusSearch = (event: KeyboardEvent) => {
-      const target = event.target as HTMLElement;
-      if (event.key !== "/" || target.matches("input, textarea, select")) return;
-      event.preventDefault();
-      field.current?.select();
-    };
-    document.addEventListener("keydown", focusSearch);
-    return () => document.removeEventListener("keydown", focusSearch);
-  }, []);
+  usePageKey("/", () => field.current?.select());
   return (
     <div class="row toolbar">
       <SearchField
         field={field}
         label="Search by id, name, barcode or category"
         placeholder="Id, name, barcode or category"
-        value={state.query.value}
-        search={(text) => (state.query.value = text)}
+        text={state.query}
       />
       <StatusFilter />
       <CategoryFilter />

@@ -34,12 +34,7 @@ function WebhookList() {
       <WhenLoaded source={source}>
         {(webhooks) =>
           webhooks.length > 0 ? (
-            <Table
-              rows={webhooks}
-              keyOf={({ id }) => id}
-              mark={({ id }) => ({ "data-webhook": id })}
-              columns={columns}
-            />
+            <Table rows={webhooks} keyOf={({ id }) => id} columns={columns} />
           ) : (
             <NoWebhooks create={create} />
           )
