@@ -4,9 +4,9 @@ import type { Undone } from "../client/types.ts";
 import { announce, showSuccess } from "../page/messages.ts";
 import { ChoiceList } from "../parts/choices.tsx";
 import { FormDialog } from "../parts/dialog-form.tsx";
+import { ReasonField } from "../parts/fields.tsx";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
 import { PetName } from "../parts/names.tsx";
-import { ReasonField } from "../parts/reason-field.tsx";
 import { countOf } from "../texts/formats.ts";
 import { StockChange } from "./stock-change.tsx";
 

@@ -1,5 +1,7 @@
+import { requestPage } from "../client/api.ts";
 import type { AuditRow } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
+import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { textOf } from "./actions.ts";
@@ -71,4 +73,28 @@ function pathOf(action: string, target: string): string | undefined {
   if (target.startsWith("key_")) return `/keys/${target}`;
   if (target.startsWith("wh_") && action !== "webhook.removed") return `/webhooks/${target}`;
   return action.startsWith("pet.") ? `/stock/${target}` : undefined;
+}
+
+const rowsMax = 10;
+
+/** The last rows of the audit log about one thing. */
+export function AuditOfTarget({ target }: { readonly target: string }) {
+  const source = useLoaded(
+    (signal) => requestPage<AuditRow>(`/audit?target=${target}&limit=${rowsMax}`, signal),
+    [target],
+  );
+  return (
+    <WhenLoaded source={source}>
+      {({ items, next }) => (
+        <>
+          {items.length > 0 ? (
+            <AuditRows rows={items} hasTarget={false} />
+          ) : (
+            <p class="muted">{next ? "Nothing lately." : "Nothing yet."}</p>
+          )}
+          {next && <a href={hrefOf(`/audit?target=${target}`)}>Show all</a>}
+        </>
+      )}
+    </WhenLoaded>
+  );
 }

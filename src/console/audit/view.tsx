@@ -3,7 +3,7 @@ import { navigate } from "../page/router.ts";
 import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Pages } from "../parts/pages.tsx";
-import type { ViewProps } from "../parts/view.ts";
+import type { ViewProps } from "../parts/view.tsx";
 import { AuditFilters, useKnown } from "./filters.tsx";
 import { AuditRows } from "./rows.tsx";
 

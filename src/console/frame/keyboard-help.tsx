@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Dialog } from "../parts/dialog.tsx";
-import type { Shortcut, View } from "../parts/view.ts";
+import type { Shortcut, View } from "../parts/view.tsx";
 
 const everywhere: readonly Shortcut[] = [
   ["?", "Show this help"],

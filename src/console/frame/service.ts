@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { listen } from "../client/live.ts";
 import type { Service } from "../client/types.ts";
-import { usePolled } from "../parts/polled.ts";
+import { usePolled } from "../parts/loaded.tsx";
 import { service } from "../parts/service.ts";
 
 const pollMs = 15_000;

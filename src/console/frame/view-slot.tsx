@@ -3,7 +3,7 @@ import { useErrorBoundary } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { useLoaded } from "../parts/loaded.tsx";
-import type { View, ViewProps } from "../parts/view.ts";
+import type { View, ViewProps } from "../parts/view.tsx";
 
 /** Loads the code of a view and shows it. */
 export function ViewSlot({ view, rest, query }: ViewProps & { readonly view: View }) {

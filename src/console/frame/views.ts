@@ -15,9 +15,10 @@
 // `usePolled` load data and show that it is being loaded, or why that failed; <Pages> loads a long list.
 // A request that fails with 401 leads to the sign-in by itself. `may` (client/session.ts) says whether
 // the role of the person allows something: hide buttons that would only lead to a refusal.
+
 import type { OperatorRole } from "../client/types.ts";
 import type { IconName } from "../parts/icon.tsx";
-import type { View } from "../parts/view.ts";
+import type { View } from "../parts/view.tsx";
 
 const view = (name: IconName, title: string, load: View["load"], role: OperatorRole = "viewer") =>
   ({ path: `/${name}`, title, icon: name, load, role }) satisfies View;

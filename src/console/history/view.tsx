@@ -1,7 +1,7 @@
 import { isPetId } from "../activity/change-filter.ts";
 import { hrefOf } from "../page/router.ts";
 import { useScans } from "../parts/scanner.ts";
-import type { ViewProps } from "../parts/view.ts";
+import type { ViewProps } from "../parts/view.tsx";
 import { openScanned } from "../stock/scanned.ts";
 import { ChoosePet } from "./choose-pet.tsx";
 import { EntryHistory } from "./entry-history.tsx";

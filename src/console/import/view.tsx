@@ -1,11 +1,12 @@
 import { useLayoutEffect } from "preact/hooks";
 import { may } from "../client/session.ts";
-import type { ViewProps } from "../parts/view.ts";
+import { Card } from "../parts/card.tsx";
+import type { ViewProps } from "../parts/view.tsx";
 import { DropZone, FormatChoice } from "./drop-zone.tsx";
-import { Exports } from "./exports.tsx";
 import { Failed, Sending } from "./progress.tsx";
 import { Checked, Imported } from "./results.tsx";
 import { importKind, importState } from "./state.ts";
+import { formatNames, formats, type ImportKind } from "./upload.ts";
 
 /** Imports a file in two steps: a check that changes nothing, and the import. */
 export default function ImportView({ query }: ViewProps) {
@@ -37,4 +38,37 @@ function Step() {
     case "done":
       return state.upload.isDryRun ? <Checked {...state} /> : <Imported {...state} />;
   }
+}
+
+const exportFormats = formats.filter((format) => format !== "xlsx");
+const kinds: readonly ImportKind[] = ["pets", "orders"];
+
+/** Links to files with all pets or all orders. */
+function Exports() {
+  return (
+    <Card title="Export" class="stack exports">
+      <p class="muted">
+        A file with everything that is in the store now. It can be imported again.
+      </p>
+      <dl class="stack export-links">
+        {kinds.map((kind) => (
+          <div class="row" key={kind}>
+            <dt>{kind === "pets" ? "Pets with their stock" : "Orders"}</dt>
+            {exportFormats.map((format) => (
+              <dd key={format}>
+                <a
+                  class="button small"
+                  href={`/admin/${kind}/export?format=${format}`}
+                  download=""
+                  aria-label={`Export ${kind} as ${formatNames[format]}`}
+                >
+                  {formatNames[format]}
+                </a>
+              </dd>
+            ))}
+          </div>
+        ))}
+      </dl>
+    </Card>
+  );
 }

@@ -1,19 +1,24 @@
 import { useSignal } from "@preact/signals";
-import { AuditOfTarget } from "../audit/of-target.tsx";
-import type { Key } from "../client/types.ts";
+import { AuditOfTarget } from "../audit/rows.tsx";
+import { UsageChart } from "../charts/usage.tsx";
+import { request } from "../client/api.ts";
+import type { Key, UsageStep } from "../client/types.ts";
+import { showSuccess } from "../page/messages.ts";
 import { hrefOf } from "../page/router.ts";
 import { Button } from "../parts/button.tsx";
 import { Card, Facts } from "../parts/card.tsx";
+import { ButtonGroup, choicesOf, keptIn } from "../parts/choices.tsx";
 import { Detail } from "../parts/detail.tsx";
-import { Time } from "../parts/time.tsx";
-import { ViewHead } from "../parts/view-head.tsx";
-import { BanNotice } from "./ban-notice.tsx";
+import { FieldError } from "../parts/fields.tsx";
+import { useSubmission } from "../parts/submission.ts";
+import { Time, useNow } from "../parts/time.tsx";
+import { ViewHead } from "../parts/view.tsx";
+import { formatCountdown } from "../texts/formats.ts";
 import { EditKey, RevokeKey, RotateKey } from "./dialogs.tsx";
 import { LimitBar, StateBadge } from "./key-table.tsx";
 import { RequestCards } from "./requests-card.tsx";
 import { SecretTimeline } from "./secret-timeline.tsx";
 import { limitsText, planTitle, roleChoices } from "./terms.ts";
-import { UsageCard } from "./usage-card.tsx";
 
 /** Everything about one key. */
 export function KeyDetail({ id }: { readonly id: string }) {
@@ -134,5 +139,61 @@ function ScopeBadges({ scopes }: { readonly scopes: readonly string[] }) {
         </span>
       ))}
     </span>
+  );
+}
+
+interface BanProps {
+  readonly entry: Key;
+  readonly until: string;
+  readonly lifted: () => void;
+}
+
+/** Says that a key is banned, for how long, and lifts the ban. */
+function BanNotice({ entry, until, lifted }: BanProps) {
+  const now = useNow();
+  const { isBusy, error, run } = useSubmission();
+  const lift = () =>
+    run(async () => {
+      await request(`/keys/${entry.id}/unban`, { method: "POST" });
+      showSuccess(`Lifted the ban of ${entry.name}`);
+      lifted();
+    });
+  return (
+    <section class="notice danger spread" aria-label="Ban">
+      <div>
+        <p>
+          <strong>This key is banned</strong> until <Time at={until} />. It ends in{" "}
+          <strong>{formatCountdown(Date.parse(until) - now.value)}</strong>.
+        </p>
+        <p class="small">
+          It sent many requests after its limit was used up. Every request is refused until then.
+        </p>
+        <FieldError>{error.value}</FieldError>
+      </div>
+      <Button isDisabled={isBusy.value} onClick={() => lift()}>
+        {isBusy.value ? "Lifting…" : "Lift the ban"}
+      </Button>
+    </section>
+  );
+}
+
+const spans: Readonly<Record<UsageStep, string>> = { minute: "24 hours", day: "13 months" };
+
+/** The requests of a key, accepted and over a limit, in the last 24 hours or 13 months. */
+function UsageCard({ id }: { readonly id: string }) {
+  const step = useSignal<UsageStep>("minute");
+  const text = spans[step.value];
+  return (
+    <Card
+      title="Requests"
+      class="wide-section"
+      aside={<ButtonGroup label="Time span" choices={choicesOf(spans)} {...keptIn(step)} />}
+    >
+      <UsageChart
+        path={`/keys/${id}/usage?step=${step.value}`}
+        title={`Requests in the last ${text}`}
+        emptyText={`No requests in the last ${text}`}
+      />
+    </Card>
   );
 }

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { apiErrorCodes } from "../../domain/running/errors.ts";
+import { quoted } from "../../domain/values/shell.ts";
 import { requestPath } from "../activity/change-filter.ts";
 import { request } from "../client/api.ts";
 import type { RefusedRequest, RequestOutcome } from "../client/types.ts";
@@ -9,13 +10,11 @@ import { Card } from "../parts/card.tsx";
 import { keptIn, Select } from "../parts/choices.tsx";
 import { FieldError, TextField } from "../parts/fields.tsx";
 import { CopyButton } from "../parts/issue-dialog.tsx";
-import { WhenLoaded } from "../parts/loaded.tsx";
-import { usePolled } from "../parts/polled.ts";
+import { usePolled, WhenLoaded } from "../parts/loaded.tsx";
 import { takeForm, useSubmission } from "../parts/submission.ts";
 import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { capitalized, formatCount } from "../texts/formats.ts";
-import { curlOf } from "./curl.ts";
 
 /** Why requests of a key got errors, the newest first, and what became of any request. */
 export function RequestCards({ keyId }: { readonly keyId: string }) {
@@ -123,4 +122,15 @@ function FindRequest() {
       </form>
     </Card>
   );
+}
+
+/** A command that sends a request again. The service keeps neither the key nor the body. */
+function curlOf({ method, path }: RefusedRequest, origin: string): string {
+  // With -g, curl takes a path such as /[1-9] as one path, too.
+  const words = ["curl -g", method === "HEAD" ? "--head" : `-X ${quoted(method)}`];
+  words.push(quoted(origin + path), "-H 'Authorization: Bearer <API_KEY>'");
+  if (/^(POST|PATCH|PUT)$/.test(method)) {
+    words.push("-H 'Content-Type: application/json' -d '<BODY>'");
+  }
+  return words.join(" ");
 }

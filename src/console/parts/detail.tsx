@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { hrefOf } from "../page/router.ts";
-import { WhenLoaded } from "./loaded.tsx";
-import { usePolled } from "./polled.ts";
+import { usePolled, WhenLoaded } from "./loaded.tsx";
 
 interface Props<T> {
   readonly of: "keys" | "webhooks";

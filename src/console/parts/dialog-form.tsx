@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
+import { ShownError } from "../client/api.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
-import { FieldError } from "./fields.tsx";
+import { FieldError, TextField } from "./fields.tsx";
 import { takeForm, useSubmission } from "./submission.ts";
 
 interface FormProps {
@@ -55,5 +56,43 @@ export function FormDialog({ title, isWide = false, ...form }: DialogProps) {
     <Dialog title={title} close={form.close} isWide={isWide}>
       <DialogForm {...form} />
     </Dialog>
+  );
+}
+
+interface ConfirmationProps {
+  readonly title: string;
+  /** What will happen, with the name of the thing. */
+  readonly children: ComponentChildren;
+  /** The text of the button, for example "Revoke". */
+  readonly action: string;
+  /** A text that the person types first, for what is easily done by mistake. */
+  readonly typed?: string | undefined;
+  readonly run: () => Promise<void>;
+  readonly close: () => void;
+}
+
+/** Asks before something is done that cannot be undone. It closes when the work is done. */
+export function Confirmation({ children, typed, run, close, ...dialog }: ConfirmationProps) {
+  async function submit(form: FormData): Promise<void> {
+    if (typed !== undefined && String(form.get("typed")).trim() !== typed.trim()) {
+      throw new ShownError("This is not the name. Type it exactly as it is shown.");
+    }
+    await run();
+    close();
+  }
+  return (
+    <FormDialog {...dialog} busyAction="One moment…" isDangerous submit={submit} close={close}>
+      {children}
+      {typed !== undefined && (
+        <TextField
+          name="typed"
+          label={
+            <>
+              Type <bdi class="mono">{typed}</bdi> to confirm
+            </>
+          }
+        />
+      )}
+    </FormDialog>
   );
 }

@@ -7,12 +7,19 @@ import { Button } from "../parts/button.tsx";
 import { Facts as FactList } from "../parts/card.tsx";
 import { SelectField } from "../parts/choices.tsx";
 import { DialogForm } from "../parts/dialog-form.tsx";
-import { TextField } from "../parts/fields.tsx";
-import { ReasonField } from "../parts/reason-field.tsx";
+import { ReasonField, TextField } from "../parts/fields.tsx";
+import { Name } from "../parts/names.tsx";
 import { StatusBadge, statusChoices } from "../parts/status.tsx";
 import { formatCount } from "../texts/formats.ts";
-import { addPet, changePet, hintOf, isOneLine, petFields, textOf } from "./pet-fields.ts";
-import { RemovePet } from "./remove-pet.tsx";
+import {
+  addPet,
+  changePet,
+  hintOf,
+  isOneLine,
+  petFields,
+  removePet,
+  textOf,
+} from "./pet-fields.ts";
 
 interface Props {
   /** Undefined for a new pet. */
@@ -101,5 +108,29 @@ function Facts({ pet }: { readonly pet: PetDetails }) {
       </span>
       <a href={hrefOf(`/history/${pet.petId}`)}>History</a>
     </p>
+  );
+}
+
+interface RemovalProps {
+  readonly pet: PetDetails;
+  readonly close: () => void;
+  readonly back: () => void;
+}
+
+/** Asks before a pet is removed with its entry. */
+function RemovePet({ pet, close, back }: RemovalProps) {
+  async function submit(form: FormData): Promise<void> {
+    await removePet(pet, String(form.get("reason")).trim());
+    showSuccess(`Removed ${pet.name}`);
+    close();
+  }
+  return (
+    <DialogForm submit={submit} action="Remove" isDangerous close={back} cancelText="Back">
+      <p>
+        Remove <Name>{pet.name}</Name> with its stock of {formatCount(pet.quantity)}? Its history
+        stays in the ledger.
+      </p>
+      <ReasonField />
+    </DialogForm>
   );
 }

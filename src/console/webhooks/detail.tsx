@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { AuditOfTarget } from "../audit/of-target.tsx";
+import { AuditOfTarget } from "../audit/rows.tsx";
 import { request } from "../client/api.ts";
 import type {
   Webhook,
@@ -15,7 +15,7 @@ import { FieldError } from "../parts/fields.tsx";
 import { causeName } from "../parts/origins.ts";
 import { useSubmission } from "../parts/submission.ts";
 import { Time } from "../parts/time.tsx";
-import { ViewHead } from "../parts/view-head.tsx";
+import { ViewHead } from "../parts/view.tsx";
 import { capitalized, changeNumber, formatCount } from "../texts/formats.ts";
 import { Attempts, showResult } from "./attempts.tsx";
 import { RemoveWebhook, ReplayWebhook, RotateSecret } from "./dialogs.tsx";

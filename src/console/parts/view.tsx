@@ -1,4 +1,4 @@
-import type { ComponentType } from "preact";
+import type { ComponentChildren, ComponentType } from "preact";
 import type { OperatorRole } from "../client/types.ts";
 import type { IconName } from "./icon.tsx";
 
@@ -28,4 +28,27 @@ export interface View {
   readonly role: OperatorRole;
   /** Called when the view is first opened, so that the first view loads only its own code. */
   readonly load: () => Promise<ViewModule>;
+}
+
+interface Props {
+  readonly title: string;
+  /** Beside the title, for example a badge. */
+  readonly badges?: ComponentChildren;
+  /** At the other end of the line, for example buttons. */
+  readonly children?: ComponentChildren;
+}
+
+/** The top of a view. */
+export function ViewHead({ title, badges, children }: Props) {
+  return (
+    <div class="spread view-head">
+      <div class="row">
+        <h1 class="view-title">
+          <bdi>{title}</bdi>
+        </h1>
+        {badges}
+      </div>
+      {children}
+    </div>
+  );
 }
