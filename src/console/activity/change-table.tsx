@@ -10,7 +10,7 @@ import { Time } from "../parts/time.tsx";
 import { changeNumber } from "../texts/formats.ts";
 import { type ChangeFilter, noFilter, requestPath, sessionOf } from "./change-filter.ts";
 import { StockChange } from "./stock-change.tsx";
-import { UndoDialog } from "./undo-dialog.tsx";
+import { UndoDialog } from "./undo-dialogs.tsx";
 
 interface Props {
   /** What the rows are, for screen readers. */

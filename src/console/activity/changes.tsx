@@ -1,8 +1,6 @@
 import { Button, LinkButton } from "../parts/button.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { FieldError } from "../parts/fields.tsx";
-import { WhenLoaded } from "../parts/loaded.tsx";
-import { useSubmission } from "../parts/submission.ts";
+import { FieldError, useSubmission } from "../parts/fields.tsx";
+import { Empty, WhenLoaded } from "../parts/loaded.tsx";
 import { changeNumber } from "../texts/formats.ts";
 import { isFiltered } from "./change-filter.ts";
 import type { ChangeList } from "./change-list.ts";

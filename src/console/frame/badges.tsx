@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { type Connection, connection, reconnectNow } from "../client/live.ts";
-import { OldNotice } from "../parts/empty.tsx";
+import { OldNotice } from "../parts/loaded.tsx";
 import { dayAndTime } from "../texts/times.ts";
 
 const connectionBadges: Readonly<

@@ -3,8 +3,7 @@ import { ApiError, ShownError } from "../client/api.ts";
 import { signIn } from "../client/session.ts";
 import { announce } from "../page/messages.ts";
 import { Button } from "../parts/button.tsx";
-import { FieldError } from "../parts/fields.tsx";
-import { useSubmission } from "../parts/submission.ts";
+import { FieldError, useSubmission } from "../parts/fields.tsx";
 import { EnvironmentBadge } from "./badges.tsx";
 import { ThemeButton } from "./topbar.tsx";
 

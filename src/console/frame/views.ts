@@ -1,7 +1,7 @@
 // The views of the console. To add one:
 //
 // 1. Write `src/console/NAME/view.tsx` with a default export, a component that takes ViewProps
-//    (parts/view.ts). Give it one <h1 class="view-title"> and what it shows. Optionally export `shortcuts`,
+//    (parts/view.tsx). Give it one <h1 class="view-title"> and what it shows. Optionally export `shortcuts`,
 //    which the keyboard help lists.
 // 2. Add a line to `views` below, with the least role that can use it, and an icon with its name to `icons`
 //    in parts/icon.tsx.

@@ -1,15 +1,16 @@
 import type { ComponentChildren } from "preact";
-import type { Import } from "../client/types.ts";
+import type { Import, ImportColumn } from "../client/types.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
+import { SelectField } from "../parts/choices.tsx";
+import { takeForm } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { areMeant } from "../stock/quantity-reader.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { clockTime } from "../texts/times.ts";
-import { ColumnFields } from "./columns.tsx";
 import { FileName } from "./progress.tsx";
-import { applyImport, checkAgain, type Done, resetImport } from "./state.ts";
+import { applyImport, checkAgain, type Done, rememberHeaders, resetImport } from "./state.ts";
 import { DifferenceTable, ProblemTable } from "./tables.tsx";
-import type { Upload } from "./upload.ts";
+import { examples, type Upload } from "./upload.ts";
 
 /** What the check found: problems, or what the import would change. */
 export function Checked({ upload, result, at }: Done) {
@@ -132,5 +133,44 @@ function Actions({ upload, children }: ActionsProps) {
         Choose another file
       </Button>
     </div>
+  );
+}
+
+interface ColumnProps {
+  readonly upload: Upload;
+  readonly columns: readonly ImportColumn[];
+}
+
+/** A field to choose for each column that is not named like one. */
+function ColumnFields({ upload, columns }: ColumnProps) {
+  const fields = Object.keys(examples[upload.what]);
+  const others = columns.filter(({ header }) => header !== "" && !fields.includes(header));
+  if (others.length === 0) return null;
+  const check = (form: FormData) => {
+    const chosen = [...form].filter(([, field]) => field !== "") as [string, string][];
+    const map = rememberHeaders(upload.what, { ...upload.map, ...Object.fromEntries(chosen) });
+    void checkAgain({ ...upload, map });
+  };
+  return (
+    <details class="card import-columns" open={others.some(({ field }) => field === null)}>
+      <summary>Columns with other names</summary>
+      <form class="stack" onSubmit={takeForm(check)}>
+        <p>Choose what each column contains. It is remembered for the next file.</p>
+        {others.map(({ header, field }) => (
+          <SelectField
+            key={header}
+            label={header}
+            name={header}
+            choices={[
+              ["", "Choose…"],
+              ...fields.map((name) => [name, name] as const),
+              ["ignore", "Leave out"],
+            ]}
+            value={field ?? ""}
+          />
+        ))}
+        <Button kind="primary">Check with these columns</Button>
+      </form>
+    </details>
   );
 }

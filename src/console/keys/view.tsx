@@ -1,20 +1,22 @@
 import { useSignal } from "@preact/signals";
 import { isUsable } from "../../domain/operations/attention.ts";
-import type { Key } from "../client/types.ts";
+import { request } from "../client/api.ts";
+import type { IssuedKey, Key } from "../client/types.ts";
 import { navigate } from "../page/router.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
-import { ButtonGroup, choicesOf } from "../parts/choices.tsx";
+import { ButtonGroup, ChoiceList, choicesOf } from "../parts/choices.tsx";
 import { BackLink } from "../parts/detail.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { usePolled, WhenLoaded } from "../parts/loaded.tsx";
+import { IssueDialog, type Issued } from "../parts/issue-dialog.tsx";
+import { Empty, usePolled, WhenLoaded } from "../parts/loaded.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
 import { ViewHead, type ViewProps } from "../parts/view.tsx";
 import { countOf } from "../texts/formats.ts";
-import { CreateKey } from "./create-key.tsx";
 import { KeyDetail } from "./detail.tsx";
+import { ExpiryField, NameField, RoleField, readKeyForm, TermsFields } from "./key-form.tsx";
 import { keyColumns } from "./key-table.tsx";
 import { RequestCards } from "./requests-card.tsx";
+import { type Choice, keyUses, usualTerms } from "./terms.ts";
 
 /** /keys lists all keys, /keys/ID shows one, and /keys/none what was sent without one. */
 export default function KeysView({ rest, query }: ViewProps) {
@@ -126,5 +128,68 @@ function NoKeys({ showAll }: { readonly showAll: () => void }) {
       <p>Clients need an API key. Choose “New key” to create one, or show all keys.</p>
       <Button onClick={showAll}>Show all keys</Button>
     </Empty>
+  );
+}
+
+interface CreateProps {
+  readonly close: () => void;
+  readonly created: () => void;
+  /** What is chosen at first: the name of a use, or `colleague`. */
+  readonly use?: string | null;
+}
+
+const colleague = "colleague";
+const uses: readonly Choice[] = [
+  ...keyUses,
+  [colleague, "A colleague", "signs in to this console"],
+];
+
+/** Issues a key and shows it once. */
+function CreateKey({ close, created, use }: CreateProps) {
+  const initial = uses.find(([name]) => name === use)?.[0] ?? "web-shop";
+  const chosen = useSignal(initial);
+  const isOperator = chosen.value === colleague;
+  async function issue(form: FormData): Promise<Issued> {
+    const body = { ...readKeyForm(form, isOperator), kind: isOperator ? "operator" : "api" };
+    const { key, name } = await request<IssuedKey>("/keys", { method: "POST", body });
+    created();
+    return {
+      ...{ title: "Your new key", what: "key", secret: key },
+      children: (
+        <>
+          <p>
+            {isOperator ? "The operator" : "The client"} <bdi>“{name}”</bdi>{" "}
+            {isOperator ? "signs in to this console with it." : "sends it with every request:"}
+          </p>
+          {!isOperator && <code class="small">Authorization: Bearer {"<key>"}</code>}
+        </>
+      ),
+    };
+  }
+  return (
+    <IssueDialog
+      title="New key"
+      action="Create key"
+      busyAction="Creating…"
+      close={close}
+      issue={issue}
+    >
+      <NameField />
+      <ChoiceList
+        legend="For"
+        type="radio"
+        name="use"
+        choices={uses}
+        isChosen={(one) => one === initial}
+        choose={(one) => (chosen.value = one)}
+      />
+      {isOperator ? (
+        <RoleField value="clerk" />
+      ) : (
+        // Another use fills in the fields again.
+        <TermsFields key={chosen.value} {...usualTerms[chosen.value]} />
+      )}
+      <ExpiryField />
+    </IssueDialog>
   );
 }

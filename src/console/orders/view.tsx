@@ -1,7 +1,7 @@
 import { may } from "../client/session.ts";
 import type { Order, OrderStatus } from "../client/types.ts";
 import { LinkButton } from "../parts/button.tsx";
-import { Empty } from "../parts/empty.tsx";
+import { Empty } from "../parts/loaded.tsx";
 import { PetName } from "../parts/names.tsx";
 import { Pages } from "../parts/pages.tsx";
 import { type Column, Table } from "../parts/table.tsx";

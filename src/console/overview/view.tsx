@@ -1,18 +1,22 @@
+import { useSignal } from "@preact/signals";
+import { isUsable } from "../../domain/operations/attention.ts";
 import { noFilter } from "../activity/change-filter.ts";
 import { useChangeList } from "../activity/change-list.ts";
 import { ChangeTable } from "../activity/change-table.tsx";
 import { UsageChart } from "../charts/usage.tsx";
-import { may } from "../client/session.ts";
-import type { Attention } from "../client/types.ts";
+import { request } from "../client/api.ts";
+import { isOwnKey, may } from "../client/session.ts";
+import type { Attention, Key, Service } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
-import { Card } from "../parts/card.tsx";
+import { readStored, store } from "../page/storage.ts";
+import { Button } from "../parts/button.tsx";
+import { Card, Facts } from "../parts/card.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { WhenLoaded } from "../parts/loaded.tsx";
+import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
 import { service } from "../parts/service.ts";
-import { capitalized } from "../texts/formats.ts";
+import { Time } from "../parts/time.tsx";
+import { capitalized, countOf } from "../texts/formats.ts";
 import { withLocalTimes } from "../texts/times.ts";
-import { FirstSteps } from "./first-steps.tsx";
-import { Health } from "./health.tsx";
 import { StockTiles } from "./stock-tiles.tsx";
 
 const requestsTitle = "Requests in the last 24 hours";
@@ -110,4 +114,100 @@ function LatestChanges() {
       </WhenLoaded>
     </Card>
   );
+}
+
+/** Facts about the service and what it does by itself. */
+function Health({ facts }: { readonly facts: Service }) {
+  const { isReady, version, engine, schema, startedAt, ledger, webhooks, backup } = facts;
+  return (
+    <section class="card" aria-labelledby="health-title">
+      <h2 class="card-title spread" id="health-title">
+        Service
+        <span class={`badge ${isReady ? "success" : "danger"}`}>
+          <span class="dot" />
+          {isReady ? "Ready" : "Not ready"}
+        </span>
+      </h2>
+      <Facts
+        facts={[
+          ["Version", version],
+          ["Store", `${engine}, schema ${schema}`],
+          ["Started", <Time at={startedAt} isRelative />],
+          ["Ledger", <Ledger {...ledger} />],
+          [<a href={hrefOf("/webhooks")}>Webhooks</a>, webhookText(webhooks)],
+          [
+            <a href={hrefOf("/backups")}>Backup</a>,
+            backup ? <Time at={backup.lastAt} isRelative /> : "None yet",
+          ],
+        ]}
+      />
+    </section>
+  );
+}
+
+function Ledger({ seq, at }: Service["ledger"]) {
+  return (
+    <>
+      {countOf(seq, "change")}
+      {at !== null && (
+        <>
+          , last <Time at={at} isRelative />
+        </>
+      )}
+    </>
+  );
+}
+
+function webhookText({ active, paused, disabled, failing }: Service["webhooks"]): string {
+  // Webhooks that fail are active, too. Each one is counted once.
+  const parts = Object.entries({ active: active - failing, failing, paused, disabled })
+    .filter(([, count]) => count > 0)
+    .map(([state, count]) => `${count} ${state}`);
+  return parts.join(", ") || "None";
+}
+
+const storageName = "petstore-first-steps";
+
+/** What the owner of a new store does first, until all of it is done or the person hides it. */
+function FirstSteps({ facts }: { readonly facts: Service }) {
+  const isHidden = useSignal(readStored(storageName) !== undefined);
+  const source = useLoaded(async (signal) =>
+    isHidden.value ? undefined : request<readonly Key[]>("/keys", { signal }),
+  );
+  const state = source.state.value;
+  if (isHidden.value || state.kind !== "ready" || !state.value) return null;
+  const steps = stepsOf(facts, state.value);
+  const done = steps.filter(([isDone]) => isDone).length;
+  if (done === steps.length) return null;
+  const hide = () => {
+    isHidden.value = true;
+    store(storageName, "hidden");
+  };
+  return (
+    <Card title={`First steps: ${done} of ${steps.length} done`} class="stack">
+      {steps.map(([isDone, to, title, text]) => (
+        <p key={to} class="row">
+          <Icon name={isDone ? "check" : "plus"} />
+          {isDone ? <s>{title}</s> : <a href={hrefOf(to)}>{title}</a>}
+          <span class="small muted">{isDone ? "Done" : text}</span>
+        </p>
+      ))}
+      <Button onClick={hide}>Hide</Button>
+    </Card>
+  );
+}
+
+type Step = readonly [isDone: boolean, to: string, title: string, text: string];
+
+function stepsOf({ stock, backup }: Service, all: readonly Key[]): readonly Step[] {
+  const keys = all.filter(isUsable);
+  const hasPets = Object.values(stock).some(({ entries }) => entries > 0);
+  const hasClient = keys.some(({ kind }) => kind === "api");
+  const hasColleague = keys.some(({ id, kind }) => kind === "operator" && !isOwnKey(id));
+  return [
+    [hasPets, "/import", "Import your pets", "From a file, or add them one by one in Stock."],
+    [hasClient, "/keys?new=web-shop", "Create a key for the web shop", "It reads and books stock."],
+    [backup !== null, "/backups", "Make a backup", "A copy of the whole store."],
+    [hasColleague, "/keys?new=colleague", "Invite a colleague", "Every change then has a name."],
+  ];
 }

@@ -2,8 +2,7 @@ import type { ComponentChildren } from "preact";
 import { ShownError } from "../client/api.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
-import { FieldError, TextField } from "./fields.tsx";
-import { takeForm, useSubmission } from "./submission.ts";
+import { FieldError, TextField, takeForm, useSubmission } from "./fields.tsx";
 
 interface FormProps {
   /** Reads and sends the form. What it throws is shown, and the form stays. */

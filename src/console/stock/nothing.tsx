@@ -1,6 +1,6 @@
 import { may } from "../client/session.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
-import { Empty, OldNotice } from "../parts/empty.tsx";
+import { Empty, OldNotice } from "../parts/loaded.tsx";
 import { clockTime } from "../texts/times.ts";
 import { showAll, stockQuery } from "./address.ts";
 import { type CountFilter, countFilter, isCounting, showCounts } from "./counting.ts";
