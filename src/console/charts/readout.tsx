@@ -63,7 +63,7 @@ export function Readout(props: Props) {
       {isShown && (
         <>
           <span class="chart-line" style={lineStyle(plot, x)} />
-          <div class="chart-readout" style={boxStyle(plot, x, isRight)}>
+          <div class="popup chart-readout" style={boxStyle(plot, x, isRight)}>
             {lines.map((line, position) => (
               <div key={position} class={position === 0 ? "muted" : ""}>
                 {line}

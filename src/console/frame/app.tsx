@@ -36,7 +36,7 @@ export function App() {
 
 function Failed({ message }: { readonly message: string }) {
   return (
-    <main class="gate">
+    <main class="stack gate">
       <div class="card stack">
         <h1 class="dialog-title">The console cannot start</h1>
         <p>{message}</p>

@@ -33,7 +33,7 @@ export function SignIn({ note }: { readonly note: string | undefined }) {
   }
 
   return (
-    <main class="gate">
+    <main class="stack gate">
       <form class="card stack" onSubmit={submit} novalidate aria-busy={isBusy.value}>
         <div class="spread">
           <span class="brand">
@@ -42,7 +42,7 @@ export function SignIn({ note }: { readonly note: string | undefined }) {
           </span>
           <EnvironmentBadge />
         </div>
-        <h1 class="gate-title">Sign in to the console</h1>
+        <h1 class="view-title">Sign in to the console</h1>
         {note && <p class="notice">{note}</p>}
         <div class="field">
           <label for="operator-key">Operator key</label>

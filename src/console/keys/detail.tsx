@@ -64,7 +64,7 @@ function LoadedKey({ entry, reload }: Props) {
         )}
       </ViewHead>
       {entry.bannedUntil && <BanNotice entry={entry} until={entry.bannedUntil} lifted={reload} />}
-      <div class="sections">
+      <div class="grid sections">
         <Card title="Details">
           <KeyFacts entry={entry} />
         </Card>

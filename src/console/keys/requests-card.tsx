@@ -28,7 +28,7 @@ export function RequestCards({ keyId }: { readonly keyId: string }) {
     />
   );
   return (
-    <div class="sections wide-section">
+    <div class="grid sections wide-section">
       <FindRequest />
       <Card title="Refused and failed requests" class="wide-section" aside={filter}>
         <WhenLoaded source={source}>
