@@ -8,7 +8,6 @@ import { hrefOf } from "../page/router.ts";
 import { Button } from "../parts/button.tsx";
 import { Card, Facts } from "../parts/card.tsx";
 import { ButtonGroup, choicesOf, keptIn } from "../parts/choices.tsx";
-import { Detail } from "../parts/detail.tsx";
 import { FieldError, useSubmission } from "../parts/fields.tsx";
 import { Time, useNow } from "../parts/time.tsx";
 import { ViewHead } from "../parts/view.tsx";
@@ -19,15 +18,6 @@ import { RequestCards } from "./requests-card.tsx";
 import { SecretTimeline } from "./secret-timeline.tsx";
 import { limitsText, planTitle, roleChoices } from "./terms.ts";
 
-/** Everything about one key. */
-export function KeyDetail({ id }: { readonly id: string }) {
-  return (
-    <Detail<Key> of="keys" id={id}>
-      {(key, reload) => <LoadedKey entry={key} reload={reload} />}
-    </Detail>
-  );
-}
-
 interface Props {
   readonly entry: Key;
   readonly reload: () => void;
@@ -35,7 +25,8 @@ interface Props {
 
 type OpenDialog = "edit" | "rotate" | "revoke" | undefined;
 
-function LoadedKey({ entry, reload }: Props) {
+/** Everything about one key. */
+export function KeyDetail({ entry, reload }: Props) {
   const open = useSignal<OpenDialog>(undefined);
   const close = () => {
     open.value = undefined;

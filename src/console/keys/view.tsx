@@ -5,12 +5,11 @@ import type { IssuedKey, Key } from "../client/types.ts";
 import { navigate } from "../page/router.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { ButtonGroup, ChoiceList, choicesOf } from "../parts/choices.tsx";
-import { BackLink } from "../parts/detail.tsx";
 import { IssueDialog, type Issued } from "../parts/issue-dialog.tsx";
 import { Empty, usePolled, WhenLoaded } from "../parts/loaded.tsx";
 import { SearchField } from "../parts/search-field.tsx";
 import { Table } from "../parts/table.tsx";
-import { ViewHead, type ViewProps } from "../parts/view.tsx";
+import { BackLink, Detail, ViewHead, type ViewProps } from "../parts/view.tsx";
 import { countOf } from "../texts/formats.ts";
 import { KeyDetail } from "./detail.tsx";
 import { ExpiryField, NameField, RoleField, readKeyForm, TermsFields } from "./key-form.tsx";
@@ -22,7 +21,11 @@ import { type Choice, keyUses, usualTerms } from "./terms.ts";
 export default function KeysView({ rest, query }: ViewProps) {
   if (rest === "") return <KeyList query={query} />;
   if (rest === "none") return <WithoutKey />;
-  return <KeyDetail key={rest} id={rest} />;
+  return (
+    <Detail<Key> key={rest} of="keys" id={rest}>
+      {(key, reload) => <KeyDetail entry={key} reload={reload} />}
+    </Detail>
+  );
 }
 
 /** A client with a wrong key is found here by its time, its path and its name. */
@@ -85,6 +88,10 @@ function FilteredKeys(props: { readonly keys: readonly Key[]; readonly query: UR
     next.set(name, value);
     navigate(`/keys?${next}`, { replace: true });
   };
+  const showAll = () => {
+    search.value = "";
+    navigate("/keys?show=all", { replace: true });
+  };
   return (
     <>
       <div class="row filters">
@@ -111,23 +118,12 @@ function FilteredKeys(props: { readonly keys: readonly Key[]; readonly query: UR
       {shown.length > 0 ? (
         <Table rows={shown} keyOf={({ id }) => id} columns={keyColumns} />
       ) : (
-        <NoKeys
-          showAll={() => {
-            search.value = "";
-            navigate("/keys?show=all", { replace: true });
-          }}
-        />
+        <Empty title="No key matches">
+          <p>Clients need an API key. Choose “New key” to create one, or show all keys.</p>
+          <Button onClick={showAll}>Show all keys</Button>
+        </Empty>
       )}
     </>
-  );
-}
-
-function NoKeys({ showAll }: { readonly showAll: () => void }) {
-  return (
-    <Empty title="No key matches">
-      <p>Clients need an API key. Choose “New key” to create one, or show all keys.</p>
-      <Button onClick={showAll}>Show all keys</Button>
-    </Empty>
   );
 }
 

@@ -2,11 +2,12 @@ import { useSignal } from "@preact/signals";
 import { isUsable } from "../../domain/operations/attention.ts";
 import { noFilter } from "../activity/change-filter.ts";
 import { useChangeList } from "../activity/change-list.ts";
-import { ChangeTable } from "../activity/change-table.tsx";
+import { ChangeTable } from "../activity/changes.tsx";
+import { Sparkline } from "../charts/sparkline.tsx";
 import { UsageChart } from "../charts/usage.tsx";
 import { request } from "../client/api.ts";
 import { isOwnKey, may } from "../client/session.ts";
-import type { Attention, Key, Service } from "../client/types.ts";
+import { type Attention, type Key, petStatusValues, type Service } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { readStored, store } from "../page/storage.ts";
 import { Button } from "../parts/button.tsx";
@@ -14,10 +15,10 @@ import { Card, Facts } from "../parts/card.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
 import { service } from "../parts/service.ts";
+import { StatusBadge } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
-import { capitalized, countOf } from "../texts/formats.ts";
+import { capitalized, countOf, formatCount } from "../texts/formats.ts";
 import { withLocalTimes } from "../texts/times.ts";
-import { StockTiles } from "./stock-tiles.tsx";
 
 const requestsTitle = "Requests in the last 24 hours";
 
@@ -210,4 +211,51 @@ function stepsOf({ stock, backup }: Service, all: readonly Key[]): readonly Step
     [backup !== null, "/backups", "Make a backup", "A copy of the whole store."],
     [hasColleague, "/keys?new=colleague", "Invite a colleague", "Every change then has a name."],
   ];
+}
+
+/** The stock by status, and how much has changed lately. */
+function StockTiles({ facts }: { readonly facts: Service }) {
+  const { stock, lowEntries, changesPerMinute } = facts;
+  const changes = changesPerMinute.reduce((sum, count) => sum + count, 0);
+  const lastMinute = changesPerMinute.at(-1) ?? 0;
+  const total = petStatusValues.reduce((sum, status) => sum + stock[status].quantity, 0);
+  return (
+    <section class="grid" aria-label="Stock">
+      {petStatusValues.map((status) => {
+        const { entries, quantity } = stock[status];
+        return (
+          <div class="card tile" key={status}>
+            <h2 class="card-title">
+              <StatusBadge status={status} />
+            </h2>
+            <p class="stat">{formatCount(quantity)}</p>
+            <p class="small muted">in {countOf(entries, "entry", "entries")}</p>
+            <progress
+              class="meter"
+              aria-label={`${capitalized(status)}: part of the whole stock`}
+              max={Math.max(1, total)}
+              value={quantity}
+            />
+          </div>
+        );
+      })}
+      <div class="card tile">
+        <h2 class="card-title">Low stock</h2>
+        <p class="stat">{formatCount(lowEntries)}</p>
+        <p class="small muted">at or below threshold</p>
+        <a class="small" href={hrefOf("/stock?low")}>
+          Show in Stock
+        </a>
+      </div>
+      <div class="card tile">
+        <h2 class="card-title">Changes in the last hour</h2>
+        <p class="stat">{formatCount(changes)}</p>
+        <p class="small muted">{formatCount(lastMinute)} this minute</p>
+        <Sparkline
+          title={`Changes per minute in the last hour, at most ${Math.max(0, ...changesPerMinute)}`}
+          values={changesPerMinute}
+        />
+      </div>
+    </section>
+  );
 }

@@ -1,6 +1,8 @@
 import type { ComponentChildren, ComponentType } from "preact";
 import type { OperatorRole } from "../client/types.ts";
+import { hrefOf } from "../page/router.ts";
 import type { IconName } from "./icon.tsx";
+import { usePolled, WhenLoaded } from "./loaded.tsx";
 
 /** What the component of a view gets. */
 export interface ViewProps {
@@ -50,5 +52,32 @@ export function ViewHead({ title, badges, children }: Props) {
       </div>
       {children}
     </div>
+  );
+}
+
+interface DetailProps<T> {
+  readonly of: "keys" | "webhooks";
+  readonly id: string;
+  readonly children: (loaded: T, reload: () => void) => ComponentChildren;
+}
+
+/** One key or webhook, read again every few seconds, under a link to all of them. */
+export function Detail<T>({ of, id, children }: DetailProps<T>) {
+  const source = usePolled<T>(`/${of}/${encodeURIComponent(id)}`);
+  return (
+    <>
+      <BackLink to={of} />
+      <WhenLoaded source={source}>
+        {(loaded) => children(loaded, () => void source.reload())}
+      </WhenLoaded>
+    </>
+  );
+}
+
+export function BackLink({ to }: { readonly to: "keys" | "webhooks" }) {
+  return (
+    <a class="back-link" href={hrefOf(`/${to}`)}>
+      ← All {to}
+    </a>
   );
 }

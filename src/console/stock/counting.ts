@@ -1,7 +1,7 @@
 import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import { request } from "../client/api.ts";
 import { connection, lastHeard, listen } from "../client/live.ts";
-import { session } from "../client/session.ts";
+import { operator } from "../client/session.ts";
 import type { LedgerRow } from "../client/types.ts";
 import { announce, showError, showSuccess } from "../page/messages.ts";
 import { navigate, place } from "../page/router.ts";
@@ -238,8 +238,7 @@ export async function applyCounts(reason: string, withMatches: boolean): Promise
 
 // A reload, or a browser that is closed by mistake, loses no count.
 effect(() => {
-  const { value } = session;
-  const keyId = value.kind === "in" ? value.session.operator.id : undefined;
+  const keyId = operator.value?.id;
   if (keyId === counter.peek()) return;
   batch(() => {
     counter.value = keyId;

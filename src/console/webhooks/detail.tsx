@@ -10,7 +10,6 @@ import type {
 import { showError, showSuccess } from "../page/messages.ts";
 import { Button } from "../parts/button.tsx";
 import { Card, Facts } from "../parts/card.tsx";
-import { Detail } from "../parts/detail.tsx";
 import { FieldError, useSubmission } from "../parts/fields.tsx";
 import { causeName } from "../parts/origins.ts";
 import { type Column, Table } from "../parts/table.tsx";
@@ -20,15 +19,6 @@ import { capitalized, changeNumber, countOf, formatCount } from "../texts/format
 import { RemoveWebhook, ReplayWebhook, RotateSecret } from "./dialogs.tsx";
 import { HealthBadge, HealthText } from "./health.tsx";
 
-/** One webhook with its last attempts. */
-export function WebhookDetail({ id }: { readonly id: string }) {
-  return (
-    <Detail<WebhookWithAttempts> of="webhooks" id={id}>
-      {(webhook, reload) => <LoadedWebhook webhook={webhook} reload={reload} />}
-    </Detail>
-  );
-}
-
 interface Props {
   readonly webhook: WebhookWithAttempts;
   readonly reload: () => void;
@@ -36,7 +26,8 @@ interface Props {
 
 type OpenDialog = "replay" | "rotate" | "remove" | undefined;
 
-function LoadedWebhook({ webhook, reload }: Props) {
+/** One webhook with its last attempts. */
+export function WebhookDetail({ webhook, reload }: Props) {
   const open = useSignal<OpenDialog>(undefined);
   /** Counts what was done here, so that the audit log below is loaded again. */
   const actions = useSignal(0);

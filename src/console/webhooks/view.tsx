@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals";
-import type { Webhook } from "../client/types.ts";
+import type { Webhook, WebhookWithAttempts } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
 import { Button } from "../parts/button.tsx";
 import { Empty, usePolled, WhenLoaded } from "../parts/loaded.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { ViewHead, type ViewProps } from "../parts/view.tsx";
+import { Detail, ViewHead, type ViewProps } from "../parts/view.tsx";
 import { formatCount } from "../texts/formats.ts";
 import { CreateWebhook } from "./create-webhook.tsx";
 import { WebhookDetail } from "./detail.tsx";
@@ -12,7 +12,12 @@ import { HealthBadge, HealthText } from "./health.tsx";
 
 /** /webhooks lists all webhooks, /webhooks/ID shows one. */
 export default function WebhooksView({ rest }: ViewProps) {
-  return rest === "" ? <WebhookList /> : <WebhookDetail key={rest} id={rest} />;
+  if (rest === "") return <WebhookList />;
+  return (
+    <Detail<WebhookWithAttempts> key={rest} of="webhooks" id={rest}>
+      {(webhook, reload) => <WebhookDetail webhook={webhook} reload={reload} />}
+    </Detail>
+  );
 }
 
 function WebhookList() {
@@ -33,7 +38,10 @@ function WebhookList() {
           webhooks.length > 0 ? (
             <Table rows={webhooks} keyOf={({ id }) => id} columns={columns} />
           ) : (
-            <NoWebhooks create={create} />
+            <Empty title="There are no webhooks yet">
+              <p>A webhook sends every change to stock to your own server, in order and signed.</p>
+              <Button onClick={create}>Create a webhook</Button>
+            </Empty>
           )
         }
       </WhenLoaded>
@@ -79,12 +87,3 @@ const columns: readonly Column<Webhook>[] = [
   },
   { title: "Behind", isNumber: true, cell: ({ behind }) => formatCount(behind) },
 ];
-
-function NoWebhooks({ create }: { readonly create: () => void }) {
-  return (
-    <Empty title="There are no webhooks yet">
-      <p>A webhook sends every change to stock to your own server, in order and signed.</p>
-      <Button onClick={create}>Create a webhook</Button>
-    </Empty>
-  );
-}
