@@ -129,11 +129,7 @@ export function ChangeTable(props: TableProps) {
     ...(isOnePet ? [] : [petColumn]),
     { title: "Change", class: "change-what", cell: (row) => <StockChange {...row} /> },
     { title: "Who", class: "change-who", cell: (row) => <Who row={row} /> },
-    {
-      title: "Reason",
-      class: "change-why",
-      cell: (row) => <Why row={row} />,
-    },
+    { title: "Reason", class: "change-why", cell: (row) => <Why row={row} /> },
     {
       title: "Actions",
       isTitleHidden: true,

@@ -1,8 +1,9 @@
 import { useSignal } from "@preact/signals";
+import { minuteMs } from "../../domain/values/times.ts";
 import { AuditOfTarget } from "../audit/rows.tsx";
 import { UsageChart } from "../charts/usage.tsx";
 import { request } from "../client/api.ts";
-import type { Key, UsageStep } from "../client/types.ts";
+import type { Key, KeySecret, UsageStep } from "../client/types.ts";
 import { showSuccess } from "../page/messages.ts";
 import { hrefOf } from "../page/router.ts";
 import { Button } from "../parts/button.tsx";
@@ -15,7 +16,6 @@ import { formatCountdown } from "../texts/formats.ts";
 import { EditKey, RevokeKey, RotateKey } from "./dialogs.tsx";
 import { LimitBar, StateBadge } from "./key-table.tsx";
 import { RequestCards } from "./requests-card.tsx";
-import { SecretTimeline } from "./secret-timeline.tsx";
 import { limitsText, planTitle, roleChoices } from "./terms.ts";
 
 interface Props {
@@ -185,5 +185,84 @@ function UsageCard({ id }: { readonly id: string }) {
         emptyText={`No requests in the last ${text}`}
       />
     </Card>
+  );
+}
+
+const width = 100;
+const barHeight = 6;
+const rowHeight = 10;
+
+/** The secrets of a key on a time axis: during a rotation, the old and the new one overlap. */
+function SecretTimeline({ secrets }: { readonly secrets: readonly KeySecret[] }) {
+  const now = useNow(minuteMs).value;
+  const ordered = [...secrets].sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt));
+  const hasEnd = ordered.some(({ expiresAt }) => expiresAt !== null);
+  if (ordered.length === 0) return <p class="muted">No secret works any more.</p>;
+  return (
+    <div class="stack">
+      {hasEnd && <Bars secrets={ordered} now={now} />}
+      <ul class="stack secret-list">
+        {ordered.map(({ createdAt, expiresAt }, index) => (
+          <li key={createdAt} data-place={index + 1}>
+            <span class="dot" />
+            <span>
+              {ordered.length === 1 ? "Secret" : index === 0 ? "New secret" : "Old secret"}{" "}
+              <span class="muted">
+                from <Time at={createdAt} />
+                {expiresAt ? (
+                  <>
+                    {" "}
+                    until <Time at={expiresAt} /> (<Time at={expiresAt} isRelative />)
+                  </>
+                ) : (
+                  ", with no end"
+                )}
+              </span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/**
+ * From some time ago until after the first end. Bars that go on are cut at the edges. The current time
+ * is always at a quarter, where the style sheet puts its label.
+ */
+function Bars({ secrets, now }: { readonly secrets: readonly KeySecret[]; readonly now: number }) {
+  const ends = secrets.flatMap(({ expiresAt }) => (expiresAt ? [Date.parse(expiresAt)] : []));
+  const ahead = Math.max(minuteMs, Math.min(...ends) - now);
+  const from = now - ahead / 2;
+  const until = now + ahead * 1.5;
+  const x = (at: number) => Math.min(1, Math.max(0, (at - from) / (until - from))) * width;
+  return (
+    <div>
+      <svg
+        class="secret-bars"
+        viewBox={`0 0 ${width} ${secrets.length * rowHeight}`}
+        preserveAspectRatio="none"
+        aria-hidden="true"
+      >
+        {secrets.map(({ createdAt, expiresAt }, row) => {
+          const start = x(Date.parse(createdAt));
+          const end = expiresAt ? x(Date.parse(expiresAt)) : width;
+          return (
+            <rect
+              key={createdAt}
+              data-place={row + 1}
+              x={start}
+              y={row * rowHeight + (rowHeight - barHeight) / 2}
+              width={Math.max(0.5, end - start)}
+              height={barHeight}
+            />
+          );
+        })}
+        <line class="secret-now" x1={x(now)} x2={x(now)} y1="0" y2={secrets.length * rowHeight} />
+      </svg>
+      <p class="secret-axis" aria-hidden="true">
+        now
+      </p>
+    </div>
   );
 }

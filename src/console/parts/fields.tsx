@@ -1,8 +1,9 @@
 import { type Signal, useSignal } from "@preact/signals";
-import type { ComponentChildren, TargetedSubmitEvent } from "preact";
+import type { ComponentChildren, Ref, TargetedSubmitEvent } from "preact";
 import { useId } from "preact/hooks";
 import { reasonCharactersMax } from "../../domain/values/texts.ts";
 import { messageOf } from "../client/api.ts";
+import { Icon } from "./icon.tsx";
 import { barcodeField } from "./scanner.ts";
 
 interface Props {
@@ -142,4 +143,33 @@ export function takeForm(submit: (form: FormData) => unknown) {
     event.preventDefault();
     void submit(new FormData(event.currentTarget));
   };
+}
+
+interface SearchProps {
+  /** For screen readers and, unless there is another placeholder, in the empty field. */
+  readonly label: string;
+  readonly placeholder?: string;
+  readonly text: Signal<string>;
+  readonly field?: Ref<HTMLInputElement>;
+}
+
+/** Finds something while the person types. */
+export function SearchField({ label, placeholder = label, text, field = null }: SearchProps) {
+  return (
+    <div class="search-field">
+      <Icon name="search" />
+      <input
+        ref={field}
+        class="input"
+        type="search"
+        placeholder={placeholder}
+        maxLength={500}
+        aria-label={label}
+        autocomplete="off"
+        spellcheck={false}
+        value={text.value}
+        onInput={(event) => (text.value = event.currentTarget.value)}
+      />
+    </div>
+  );
 }

@@ -8,9 +8,9 @@ import { FieldError, TextField } from "../parts/fields.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { countOf, formatCount, signed } from "../texts/formats.ts";
 import { colleagues, countedBy, exchange, useColleagues } from "./colleagues.ts";
-import type { Count } from "./count-storage.ts";
 import {
   applyCounts,
+  type Count,
   type CountFilter,
   countFilter,
   counts,

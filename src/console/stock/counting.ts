@@ -5,9 +5,9 @@ import { operator } from "../client/session.ts";
 import type { LedgerRow } from "../client/types.ts";
 import { announce, showError, showSuccess } from "../page/messages.ts";
 import { navigate, place } from "../page/router.ts";
+import { readStoredJson, store } from "../page/storage.ts";
 import { countOf } from "../texts/formats.ts";
 import { Sending, toBatches } from "./batches.ts";
-import { type Count, nameOf, readCounts, writeCounts } from "./count-storage.ts";
 import { askLedgerEnd, clockDifferenceMs } from "./ledger-end.ts";
 import { loadState, petNameOf, rowFilter, table, updateOrder } from "./state.ts";
 
@@ -39,7 +39,7 @@ export const known = computed(() =>
 /** Those that differ from what was expected. */
 export const differences = computed(() => known.value.filter(([, count]) => isDifferent(count)));
 
-export function isDifferent({ counted, expected }: Count): boolean {
+function isDifferent({ counted, expected }: Count): boolean {
   return counted !== expected;
 }
 
@@ -272,4 +272,34 @@ effect(() => {
 export function showCounts(filter: CountFilter): void {
   countFilter.value = filter;
   updateOrder();
+}
+
+/** What somebody counted, and what the store expected at that moment. */
+export interface Count {
+  readonly counted: number;
+  readonly expected: number;
+  /** When it was typed, by the clock of this device, in milliseconds since 1970. */
+  readonly typedAt: number;
+  /** The same by the clock of the ledger, if that was known. Null if the ledger cannot place it by its time. */
+  readonly at?: number | null | undefined;
+  /** The last position in the ledger that the page had heard of: a cursor, or the number of a row. */
+  readonly countedAt: string | number;
+  /** True if the ledger ended there, as the service said at once. Then the count needs no time. */
+  readonly isPlaced?: boolean;
+  /** False if `expected` may lack changes before the count: then the service has to be asked. */
+  readonly isChecked: boolean;
+}
+
+/** Every operator key has its own counts. Production and staging can have the same host, but never the same key. */
+function nameOf(keyId: string | undefined): string {
+  return `petstore-counts-${keyId}`;
+}
+
+function readCounts(keyId: string | undefined): ReadonlyMap<string, Count> {
+  return new Map(readStoredJson<[string, Count][]>(nameOf(keyId)));
+}
+
+/** Returns false if the browser cannot store them. */
+function writeCounts(keyId: string, counts: ReadonlyMap<string, Count>): boolean {
+  return store(nameOf(keyId), JSON.stringify([...counts])) || counts.size === 0;
 }
