@@ -34,9 +34,7 @@ export function Readout(props: Props) {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     chosen.value = Math.max(0, Math.min(last, indexAt(event.clientX - box.left)));
   };
-  const hide = () => {
-    chosen.value = undefined;
-  };
+  const hide = () => (chosen.value = undefined);
   const isShown = chosen.value !== undefined;
   const x = isShown ? xOf(index) : 0;
   const isRight = x > (plot.left + plot.right) / 2;

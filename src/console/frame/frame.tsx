@@ -32,9 +32,7 @@ export function Frame({ session }: { readonly session: Session }) {
     document.title = `${title} – Pet Store Inventory`;
   }, [title]);
   const content = useContentFocus(path);
-  const openHelp = () => {
-    isHelpOpen.value = true;
-  };
+  const openHelp = () => (isHelpOpen.value = true);
   usePageKey("?", openHelp);
   return (
     <>
@@ -179,9 +177,7 @@ interface HelpProps {
 function KeyboardHelp({ view, close }: HelpProps) {
   const here = useSignal<readonly Shortcut[]>([]);
   useEffect(() => {
-    void view?.load().then(({ shortcuts = [] }) => {
-      here.value = shortcuts;
-    });
+    void view?.load().then(({ shortcuts = [] }) => (here.value = shortcuts));
   }, [view, here]);
   return (
     <Dialog title="Keyboard" close={close}>

@@ -54,7 +54,7 @@ export function KeyDetail({ entry, reload }: Props) {
           </div>
         )}
       </ViewHead>
-      {entry.bannedUntil && <BanNotice entry={entry} until={entry.bannedUntil} lifted={reload} />}
+      {entry.bannedUntil && <BanNotice entry={entry} reload={reload} />}
       <div class="grid sections">
         <Card title="Details">
           <KeyFacts entry={entry} />
@@ -132,21 +132,16 @@ function ScopeBadges({ scopes }: { readonly scopes: readonly string[] }) {
   );
 }
 
-interface BanProps {
-  readonly entry: Key;
-  readonly until: string;
-  readonly lifted: () => void;
-}
-
 /** Says that a key is banned, for how long, and lifts the ban. */
-function BanNotice({ entry, until, lifted }: BanProps) {
+function BanNotice({ entry, reload }: Props) {
+  const until = entry.bannedUntil!;
   const now = useNow();
   const { isBusy, error, run } = useSubmission();
   const lift = () =>
     run(async () => {
       await request(`/keys/${entry.id}/unban`, { method: "POST" });
       showSuccess(`Lifted the ban of ${entry.name}`);
-      lifted();
+      reload();
     });
   return (
     <section class="notice danger spread" aria-label="Ban">

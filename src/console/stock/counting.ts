@@ -59,10 +59,8 @@ export function countNow(row: number): Count {
   const expected = quantities[row]!;
   const count = { counted: expected, expected, typedAt, at, countedAt, isChecked: false };
   const asked = askLedgerEnd({}, AbortSignal.timeout(placeMsMax)).then(({ cursor }) => cursor);
-  places.set(
-    count,
-    asked.catch(() => undefined),
-  );
+  const place = asked.catch(() => undefined);
+  places.set(count, place);
   return count;
 }
 
@@ -87,10 +85,8 @@ export function recordCount(row: number, made: Count, counted: number): void {
   const { ids, names } = table.value;
   const { expected, typedAt } = made;
   const petId = ids[row]!;
-  placing.set(
-    typedAt,
-    places.get(made)!.then((end) => settle(petId, typedAt, end)),
-  );
+  const settled = places.get(made)!.then((end) => settle(petId, typedAt, end));
+  placing.set(typedAt, settled);
   change((next) => next.set(petId, { ...made, counted }));
   const difference = counted - expected;
   announce(`${names[row]}: ${counted}${difference === 0 ? "" : `, difference ${difference}`}`);

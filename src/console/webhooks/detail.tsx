@@ -49,6 +49,7 @@ export function WebhookDetail({ webhook, reload }: Props) {
     post(`messages/${messageId}/resend`, showResult);
   const isActive = webhook.state === "active";
   const [action, isDone] = isActive ? ["Pause", "Paused"] : ["Resume", "Resumed"];
+  const sayDone = () => showSuccess(`${isDone} ${webhook.name}`);
   return (
     <>
       <ViewHead title={webhook.name} badges={<HealthBadge {...webhook} />}>
@@ -57,9 +58,7 @@ export function WebhookDetail({ webhook, reload }: Props) {
           <Button
             kind={isActive ? undefined : "primary"}
             isDisabled={isBusy.value}
-            onClick={() =>
-              post(action.toLowerCase(), () => showSuccess(`${isDone} ${webhook.name}`))
-            }
+            onClick={() => post(action.toLowerCase(), sayDone)}
           >
             {action}
           </Button>

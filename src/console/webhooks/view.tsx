@@ -35,9 +35,7 @@ export default function WebhooksView({ rest }: ViewProps) {
 function WebhookList() {
   const source = usePolled<readonly Webhook[]>("/webhooks");
   const isCreating = useSignal(false);
-  const create = () => {
-    isCreating.value = true;
-  };
+  const create = () => (isCreating.value = true);
   return (
     <>
       <ViewHead title="Webhooks">

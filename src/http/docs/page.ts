@@ -78,11 +78,9 @@ function chapterSection({ id, title, text }: Chapter): Html {
 /** All operations, those of one tag together, in the order of the tags. */
 function endpointsOf({ paths, tags }: ApiDocument): Endpoint[] {
   const endpoints = Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, operation]) => ({
-      path,
-      method: method.toUpperCase(),
-      operation,
-    })),
+    Object.entries(operations).map(([name, operation]) => {
+      return { path, method: name.toUpperCase(), operation };
+    }),
   );
   return tags.flatMap(({ name }) =>
     endpoints.filter(({ operation }) => operation.tags.some((tag) => tag === name)),
