@@ -83,7 +83,7 @@ export async function readChart(page: Page): Promise<void> {
 
 /** Starts to undo a change that has changed since then. */
 export async function undoOld(page: Page): Promise<void> {
-  await page.locator("[data-seq]", { hasText: "order 3" }).getByText("Undo").click();
+  await page.locator("[data-row]", { hasText: "order 3" }).getByText("Undo").click();
   await page.locator("dialog button[type=submit]").click();
   await page.getByText("has changed since then").waitFor();
 }

@@ -154,7 +154,7 @@ describe.each([surfaceEngine])("the keys of a store on %s", (engine) => {
     const { id, text } = await service.issueKey({ name: "Busy" });
     await page.clock.install();
     await page.goto(consoleUrl(service, "/keys"));
-    const used = page.locator(`[data-key=${id}] [data-label="This minute"]`);
+    const used = page.locator(`[data-row=${id}] [data-label="This minute"]`);
     await used.getByText("0 of 1,000").waitFor();
     expect(await use(text)).toBe(200);
     await page.clock.fastForward(5_000);

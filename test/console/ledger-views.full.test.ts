@@ -61,16 +61,16 @@ async function change(key: string, ...changes: readonly Change[]): Promise<numbe
 }
 
 const open = (path: string) => showView(page, path);
-const rowOf = (seq: number) => page.locator(`[data-seq='${seq}']`);
+const rowOf = (seq: number) => page.locator(`[data-row='${seq}']`);
 /** The numbers of the changes on the page. */
 const shownSeqs = () =>
   page
-    .locator("[data-seq]")
+    .locator("[data-row]")
     .evaluateAll((rows) => rows.map((row) => Number((row as HTMLElement).dataset.seq)));
 /** Waits until the page shows these changes, in this order, and no others. */
 async function expectSeqs(...expected: readonly number[]): Promise<void> {
   const isShown = (wanted: string) => {
-    const rows = [...document.querySelectorAll<HTMLElement>("[data-seq]")];
+    const rows = [...document.querySelectorAll<HTMLElement>("[data-row]")];
     return rows.map((row) => row.dataset.seq).join() === wanted;
   };
   await page.waitForFunction(isShown, expected.join()).catch(() => undefined);
@@ -95,7 +95,7 @@ describe("the Overview", () => {
     const warning = page.getByRole("region", { name: "Needs attention" });
     await warning.getByText("There is no backup of the store yet.").waitFor();
     expect(await warning.getByText("Open Backups").getAttribute("href")).toBe("/console/backups");
-    await page.locator("[data-seq]", { hasText: "Luna" }).waitFor();
+    await page.locator("[data-row]", { hasText: "Luna" }).waitFor();
     await page.locator(".chart svg").waitFor();
     expect(await seriousFindings(page)).toEqual([]);
   });

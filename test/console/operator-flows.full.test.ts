@@ -96,7 +96,7 @@ test("a backup is made and listed, and a failure is explained", async () => {
   await button("Make a backup now").click();
   await page.locator(".toast.success", { hasText: "Made a backup of" }).waitFor();
   const [name] = readdirSync(folder);
-  await page.locator(`[data-file="${name}"]`).waitFor();
+  await page.locator(`[data-row="${name}"]`).waitFor();
   await expectAccessible();
   const [entry] = await service.store.audit.listEntries({ action: "backup.made" }, 1);
   expect(entry).toMatchObject({ target: name!, keyName: "Ada" });
@@ -114,7 +114,7 @@ test("the audit log shows the newest rows first, older ones on demand, and finds
     await service.store.audit.addEntry(entry);
   }
   await open("/audit");
-  const rows = page.locator("tr[data-seq]");
+  const rows = page.locator("tr[data-row]");
   await rows.first().waitFor();
   expect(await rows.count()).toBe(100);
   const details = rows.first().locator(".audit-details li");
@@ -198,6 +198,6 @@ test("a good file shows every difference, and is imported only after the decisio
     { petId: 5, before: null, after: { quantity: 4 }, reason: "import of delivery.csv" },
   ]);
   await page.getByText("See the changes").click();
-  await page.locator("[data-seq]", { hasText: "New here" }).waitFor();
+  await page.locator("[data-row]", { hasText: "New here" }).waitFor();
   expect(await page.title()).not.toContain("stolen");
 });

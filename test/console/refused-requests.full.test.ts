@@ -70,8 +70,8 @@ test.each([surfaceEngine])(
     expect(await link.count()).toBe(0);
     await find(accepted);
     await link.click();
-    await page.locator("[data-seq='2']").waitFor();
-    expect(await page.locator("[data-seq]").count()).toBe(1);
+    await page.locator("[data-row='2']").waitFor();
+    expect(await page.locator("[data-row]").count()).toBe(1);
 
     await page.getByRole("link", { name: "Keys", exact: true }).click();
     await page.getByRole("link", { name: "Without a key…" }).click();

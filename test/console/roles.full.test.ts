@@ -147,7 +147,7 @@ test("a viewer reads everything but keys, webhooks and backups, and finds nothin
   await showView(page, "/stock/count");
   await page.getByText("Ask an owner for the role clerk.").waitFor();
   await showView(page, "/activity");
-  await page.locator("[data-seq]").first().waitFor();
+  await page.locator("[data-row]").first().waitFor();
   expect(await button("Undo").count()).toBe(0);
   await showView(page, "/import");
   await title("Export").waitFor();

@@ -90,7 +90,7 @@ describe.each([surfaceEngine])("Activity on %s", (engine) => {
     await showView(page, "/activity");
     await page.getByText("Session of an assistant").first().click();
     await page.getByText(`Only session ${session}`).waitFor();
-    const shown = page.locator("tr[data-seq]");
+    const shown = page.locator("tr[data-row]");
     await shown.nth(5).waitFor();
     expect(await shown.count()).toBe(6);
     expect(await seriousFindings(page)).toEqual([]);

@@ -37,7 +37,7 @@ export const shown: Record<string, string> = {
   "/overview": ".chart svg",
   "/stock": "[data-pet='1']",
   "/stock/count": "#count-id:enabled",
-  "/activity": "[data-seq]",
+  "/activity": "[data-row]",
   "/history": ".pet-choices",
   "/history/1": ".step-line",
   "/history/moment?at=1": "[role=table] >> text=Rex",

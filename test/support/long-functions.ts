@@ -47,7 +47,6 @@ export const longFunctions: Readonly<Record<string, readonly string[]>> = {
     "survive/overload/offering.ts run",
   ],
   "the markup of one element, with what its parts do": [
-    "src/console/stock/bulk-bar.tsx BulkForm",
     "src/console/stock/count-panel.tsx CountPanel",
     "src/console/stock/grid-row.tsx GridRow",
   ],

@@ -16,7 +16,7 @@ import { findRows } from "../stock/find-rows.ts";
 import { loadState, loadStock, table } from "../stock/state.ts";
 import { commonPeriods, localInputValue, readLocalInput } from "../texts/times.ts";
 import { type ChangeFilter, filterQuery, isFiltered, isPetId } from "./change-filter.ts";
-import { UndoTogether } from "./undo-together.tsx";
+import { UndoTogether } from "./undo-dialogs.tsx";
 
 /**
  * The filters of the list. They are part of the address, so that a link shows the same. On a phone

@@ -1,13 +1,15 @@
+import { signal } from "@preact/signals";
 import { formatBytes } from "../../domain/values/sizes.ts";
-import type { BackupFile, Backups } from "../client/types.ts";
+import { request } from "../client/api.ts";
+import type { BackupFile, Backups, MadeBackup } from "../client/types.ts";
+import { showError, showSuccess } from "../page/messages.ts";
+import { Button } from "../parts/button.tsx";
 import { Card } from "../parts/card.tsx";
-import { WhenLoaded } from "../parts/loaded.tsx";
-import { usePolled } from "../parts/polled.ts";
+import { usePolled, WhenLoaded } from "../parts/loaded.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { Time } from "../parts/time.tsx";
-import { ViewHead } from "../parts/view-head.tsx";
-import { countOf } from "../texts/formats.ts";
-import { MakeBackup } from "./make-backup.tsx";
+import { Time, useNow } from "../parts/time.tsx";
+import { ViewHead } from "../parts/view.tsx";
+import { countOf, formatSeconds } from "../texts/formats.ts";
 import { DrillCard, LastCard, ReplicaCard, ScheduleCard } from "./state-cards.tsx";
 
 const pollMs = 30_000;
@@ -65,12 +67,7 @@ function Files({ files, folder }: Backups) {
       {files.length === 0 ? (
         <p class="muted">No backup yet. Choose “Make a backup now” to make the first one.</p>
       ) : (
-        <Table
-          rows={files}
-          keyOf={({ name }) => name}
-          mark={({ name }) => ({ "data-file": name })}
-          columns={columns}
-        />
+        <Table rows={files} keyOf={({ name }) => name} columns={columns} />
       )}
     </Card>
   );
@@ -91,3 +88,45 @@ const columns: readonly Column<BackupFile>[] = [
   },
   { title: "Size", isNumber: true, cell: ({ bytes }) => formatBytes(bytes) },
 ];
+
+/** When the backup that is being made was started here. It goes on while another page is open. */
+const startedAt = signal<number | undefined>(undefined);
+
+async function makeBackup(): Promise<void> {
+  startedAt.value = Date.now();
+  try {
+    const { bytes } = await request<MadeBackup>("/backups", { method: "POST" });
+    showSuccess(`Made a backup of ${formatBytes(bytes)}`);
+  } catch (error) {
+    showError(error);
+  } finally {
+    startedAt.value = undefined;
+  }
+}
+
+function MakeBackup({ made }: { readonly made: () => void }) {
+  const since = startedAt.value;
+  return (
+    <div class="row">
+      {since !== undefined && <Elapsed since={since} />}
+      <Button
+        kind="primary"
+        isDisabled={since !== undefined}
+        onClick={() => makeBackup().then(made)}
+      >
+        {since === undefined ? "Make a backup now" : "Making a backup…"}
+      </Button>
+    </div>
+  );
+}
+
+function Elapsed({ since }: { readonly since: number }) {
+  const now = useNow();
+  const seconds = Math.floor((now.value - since) / 1_000);
+  return (
+    <span class="row small muted">
+      <span class="spinner" />
+      {seconds > 0 && formatSeconds(seconds)}
+    </span>
+  );
+}

@@ -34,9 +34,7 @@ export function Readout(props: Props) {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
     chosen.value = Math.max(0, Math.min(last, indexAt(event.clientX - box.left)));
   };
-  const hide = () => {
-    chosen.value = undefined;
-  };
+  const hide = () => (chosen.value = undefined);
   const isShown = chosen.value !== undefined;
   const x = isShown ? xOf(index) : 0;
   const isRight = x > (plot.left + plot.right) / 2;
@@ -63,7 +61,7 @@ export function Readout(props: Props) {
       {isShown && (
         <>
           <span class="chart-line" style={lineStyle(plot, x)} />
-          <div class="chart-readout" style={boxStyle(plot, x, isRight)}>
+          <div class="popup chart-readout" style={boxStyle(plot, x, isRight)}>
             {lines.map((line, position) => (
               <div key={position} class={position === 0 ? "muted" : ""}>
                 {line}

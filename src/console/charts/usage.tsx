@@ -1,7 +1,6 @@
 import { minuteMs } from "../../domain/values/times.ts";
 import type { TotalUsage, Usage } from "../client/types.ts";
-import { WhenLoaded } from "../parts/loaded.tsx";
-import { usePolled } from "../parts/polled.ts";
+import { usePolled, WhenLoaded } from "../parts/loaded.tsx";
 import { BarChart } from "./bars.tsx";
 
 const stepMsOf = { minute: minuteMs, day: 1_440 * minuteMs };

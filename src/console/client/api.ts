@@ -113,9 +113,7 @@ const attemptsMax = 3;
 /** The error that a response reports. */
 export async function toError(response: Response): Promise<ApiError> {
   const parsing = response.text().then(parseExactly);
-  const body = (await parsing.catch(() => ({}))) as Partial<
-    Pick<ApiError, "code" | "message" | "details">
-  >;
+  const body: Partial<ApiError> = (await parsing.catch(() => ({}))) as object;
   const { code = "unknown", message = "", details = [] } = body;
   if (response.status === 401) sessionEnded();
   const text = message || `The service answered with status ${response.status}.`;

@@ -1,4 +1,4 @@
-import { effect, signal, untracked } from "@preact/signals";
+import { computed, effect, signal, untracked } from "@preact/signals";
 import { ApiError, messageOf, onSessionEnd, request } from "./api.ts";
 import type { OperatorRole, Session } from "./types.ts";
 
@@ -46,18 +46,18 @@ onSessionEnd(() => {
 /** The roles. Each can do everything that those before it can. */
 const roles: readonly OperatorRole[] = ["viewer", "clerk", "owner"];
 
+/** The operator who is signed in. */
+export const operator = computed(() =>
+  session.value.kind === "in" ? session.value.session.operator : undefined,
+);
+
 /** Whether the person who is signed in has this role or one that can do more. */
 export function may(least: OperatorRole): boolean {
-  const { value } = session;
-  if (value.kind !== "in") return false;
-  return roles.indexOf(value.session.operator.role) >= roles.indexOf(least);
+  return operator.value !== undefined && roles.indexOf(operator.value.role) >= roles.indexOf(least);
 }
 
 /** True for the key with which this person signed in. */
-export function isOwnKey(id: string): boolean {
-  const { value } = session;
-  return value.kind === "in" && value.session.operator.id === id;
-}
+export const isOwnKey = (id: string) => operator.value?.id === id;
 
 /** Calls the handler when the session has ended, so that nothing is left for the next person. */
 export function onSignOut(handler: () => void): void {

@@ -3,11 +3,11 @@ import { startLive } from "../client/live.ts";
 import { startPetNames } from "../client/pet-names.ts";
 import { startRenames } from "../client/renames.ts";
 import { restoreSession, session } from "../client/session.ts";
-import { announcement } from "../page/messages.ts";
+import { announcement, dismissToast, type Toast, toasts } from "../page/messages.ts";
 import { Button } from "../parts/button.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { Frame } from "./frame.tsx";
 import { SignIn } from "./sign-in.tsx";
-import { ToastList } from "./toast-list.tsx";
 
 /** The whole page: the sign-in, or the frame with a view. */
 export function App() {
@@ -36,7 +36,7 @@ export function App() {
 
 function Failed({ message }: { readonly message: string }) {
   return (
-    <main class="gate">
+    <main class="stack gate">
       <div class="card stack">
         <h1 class="dialog-title">The console cannot start</h1>
         <p>{message}</p>
@@ -45,5 +45,37 @@ function Failed({ message }: { readonly message: string }) {
         </Button>
       </div>
     </main>
+  );
+}
+
+function ToastList() {
+  return (
+    <div class="toasts" aria-live="polite">
+      {toasts.value.map((toast) => (
+        <ToastCard key={toast.id} toast={toast} />
+      ))}
+    </div>
+  );
+}
+
+function ToastCard({ toast }: { readonly toast: Toast }) {
+  const { id, kind, text, action } = toast;
+  return (
+    <div class={`toast ${kind}`} role={kind === "danger" ? "alert" : undefined}>
+      <Icon name={kind === "danger" ? "warning" : "check"} />
+      <span>{text}</span>
+      {action && (
+        <Button
+          isSmall
+          onClick={() => {
+            dismissToast(id);
+            action.run();
+          }}
+        >
+          {action.label}
+        </Button>
+      )}
+      <Button kind="quiet" isSmall icon="close" label="Close" onClick={() => dismissToast(id)} />
+    </div>
   );
 }

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { type Connection, connection, reconnectNow } from "../client/live.ts";
-import { Button } from "../parts/button.tsx";
+import { OldNotice } from "../parts/loaded.tsx";
 import { dayAndTime } from "../texts/times.ts";
 
 const connectionBadges: Readonly<
@@ -43,15 +43,10 @@ export function ConnectionNotice() {
   }, [isLost, isLong]);
   if (!isLost || !isLong.value) return null;
   return (
-    <div class="notice warning connection-notice" role="status">
-      <span>
-        The connection is lost. This page shows the state at {dayAndTime(state.since)}. It
-        reconnects by itself and then shows what has changed.
-      </span>
-      <Button isSmall onClick={reconnectNow}>
-        Try now
-      </Button>
-    </div>
+    <OldNotice retry={reconnectNow}>
+      The connection is lost. This page shows the state at {dayAndTime(state.since)}. It reconnects
+      by itself and then shows what has changed.
+    </OldNotice>
   );
 }
 

@@ -1,19 +1,22 @@
 import { useSignal } from "@preact/signals";
-import type { RefObject } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import type { ComponentChildren, RefObject } from "preact";
+import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from "preact/hooks";
+import { listen } from "../client/live.ts";
 import { may } from "../client/session.ts";
-import type { OperatorRole, Session } from "../client/types.ts";
+import type { OperatorRole, Service, Session } from "../client/types.ts";
 import { showError } from "../page/messages.ts";
 import { place } from "../page/router.ts";
-import { Empty } from "../parts/empty.tsx";
+import { Button } from "../parts/button.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { Empty, useLoaded, usePolled } from "../parts/loaded.tsx";
+import { usePageKey } from "../parts/page-key.ts";
 import { OpenQuestion } from "../parts/question.tsx";
 import { startScanner } from "../parts/scanner.ts";
+import { service } from "../parts/service.ts";
+import type { Shortcut, View, ViewProps } from "../parts/view.tsx";
 import { ConnectionNotice } from "./badges.tsx";
-import { KeyboardHelp } from "./keyboard-help.tsx";
-import { useService } from "./service.ts";
 import { Sidebar } from "./sidebar.tsx";
 import { Topbar } from "./topbar.tsx";
-import { ViewSlot } from "./view-slot.tsx";
 import { findView, rolesOfPages } from "./views.ts";
 
 /** The bar, the navigation and the current view. */
@@ -29,22 +32,15 @@ export function Frame({ session }: { readonly session: Session }) {
     document.title = `${title} – Pet Store Inventory`;
   }, [title]);
   const content = useContentFocus(path);
-  useEffect(() => {
-    const openHelp = (event: KeyboardEvent) => {
-      if (event.key !== "?" || isTyping(event.target)) return;
-      event.preventDefault();
-      isHelpOpen.value = true;
-    };
-    document.addEventListener("keydown", openHelp);
-    return () => document.removeEventListener("keydown", openHelp);
-  }, [isHelpOpen]);
+  const openHelp = () => (isHelpOpen.value = true);
+  usePageKey("?", openHelp);
   return (
     <>
       <a class="skip-link" href="#content">
         Skip to content
       </a>
       <div class="app console">
-        <Topbar session={session} openHelp={() => (isHelpOpen.value = true)} />
+        <Topbar session={session} openHelp={openHelp} />
         <Sidebar current={view} />
         <main class="content" id="content" tabIndex={-1} aria-label={title} ref={content}>
           <ConnectionNotice />
@@ -100,6 +96,115 @@ function NotShown({ role }: { readonly role: OperatorRole | undefined }) {
   );
 }
 
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.matches("input, textarea, select");
+const pollMs = 15_000;
+/** After a change, the state is loaded again, but not more often than this. */
+const reloadMsMin = 2_000;
+
+/** Keeps the state of the service up to date while the component is there. */
+function useService(): void {
+  const source = usePolled<Service>("/service", pollMs);
+  useEffect(() => {
+    service.value = source;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const reloadSoon = () => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        void source.reload();
+      }, reloadMsMin);
+    };
+    const stop = listen({ rows: reloadSoon, reset: reloadSoon });
+    return () => {
+      stop();
+      clearTimeout(timer);
+      service.value = undefined;
+    };
+  }, []);
+}
+
+/** Loads the code of a view and shows it. */
+function ViewSlot({ view, rest, query }: ViewProps & { readonly view: View }) {
+  const state = useLoaded(view.load).state.value;
+  if (state.kind === "failed") return <NotLoaded />;
+  if (state.kind === "loading") return <p class="loading">Loading…</p>;
+  const Shown = state.value.default;
+  return (
+    <ErrorBoundary>
+      <Shown rest={rest} query={query} />
+    </ErrorBoundary>
+  );
+}
+
+/**
+ * After an upgrade of the service, the files of the earlier version are gone. Browsers remember that a
+ * module could not be loaded, so only a reload helps.
+ */
+function NotLoaded() {
+  return (
+    <Empty title="This page could not be loaded" isPage isAlert>
+      <p>The connection failed, or the service was updated since you opened the console.</p>
+      <Button kind="primary" onClick={() => window.location.reload()}>
+        Reload the console
+      </Button>
+    </Empty>
+  );
+}
+
+/** Keeps the frame usable if a view has a bug. */
+function ErrorBoundary({ children }: { readonly children: ComponentChildren }) {
+  const [error, showAgain] = useErrorBoundary((thrown) => console.error(thrown));
+  if (error === undefined) return <>{children}</>;
+  return (
+    <Empty title="This page has a problem" isPage isAlert>
+      <p>What you saved is safe. Show the page again, or open another one.</p>
+      <Button kind="primary" onClick={showAgain}>
+        Show the page again
+      </Button>
+    </Empty>
+  );
+}
+
+const everywhere: readonly Shortcut[] = [
+  ["?", "Show this help"],
+  ["Tab", "Go to the next control"],
+  ["Esc", "Close a dialog or the menu"],
+];
+
+interface HelpProps {
+  readonly view: View | undefined;
+  readonly close: () => void;
+}
+
+function KeyboardHelp({ view, close }: HelpProps) {
+  const here = useSignal<readonly Shortcut[]>([]);
+  useEffect(() => {
+    void view?.load().then(({ shortcuts = [] }) => (here.value = shortcuts));
+  }, [view, here]);
+  return (
+    <Dialog title="Keyboard" close={close}>
+      <ShortcutList title="Everywhere" shortcuts={everywhere} />
+      {here.value.length > 0 && <ShortcutList title={view!.title} shortcuts={here.value} />}
+    </Dialog>
+  );
+}
+
+function ShortcutList(props: { readonly title: string; readonly shortcuts: readonly Shortcut[] }) {
+  return (
+    <section class="shortcuts">
+      <h3>{props.title}</h3>
+      <dl>
+        {props.shortcuts.map(([keys, meaning]) => (
+          <div key={keys + meaning}>
+            <dt>
+              {keys.split(" ").map((key) => (
+                <kbd class="kbd" key={key}>
+                  {key}
+                </kbd>
+              ))}
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
 }

@@ -3,7 +3,7 @@ import { may } from "../client/session.ts";
 import { hrefOf } from "../page/router.ts";
 import { Icon } from "../parts/icon.tsx";
 import { facts } from "../parts/service.ts";
-import type { View } from "../parts/view.ts";
+import type { View } from "../parts/view.tsx";
 import { formatCount } from "../texts/formats.ts";
 import { views } from "./views.ts";
 

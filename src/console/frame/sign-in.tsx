@@ -2,8 +2,8 @@ import { useEffect, useRef } from "preact/hooks";
 import { ApiError, ShownError } from "../client/api.ts";
 import { signIn } from "../client/session.ts";
 import { announce } from "../page/messages.ts";
-import { FieldError } from "../parts/fields.tsx";
-import { useSubmission } from "../parts/submission.ts";
+import { Button } from "../parts/button.tsx";
+import { FieldError, useSubmission } from "../parts/fields.tsx";
 import { EnvironmentBadge } from "./badges.tsx";
 import { ThemeButton } from "./topbar.tsx";
 
@@ -33,7 +33,7 @@ export function SignIn({ note }: { readonly note: string | undefined }) {
   }
 
   return (
-    <main class="gate">
+    <main class="stack gate">
       <form class="card stack" onSubmit={submit} novalidate aria-busy={isBusy.value}>
         <div class="spread">
           <span class="brand">
@@ -42,7 +42,7 @@ export function SignIn({ note }: { readonly note: string | undefined }) {
           </span>
           <EnvironmentBadge />
         </div>
-        <h1 class="gate-title">Sign in to the console</h1>
+        <h1 class="view-title">Sign in to the console</h1>
         {note && <p class="notice">{note}</p>}
         <div class="field">
           <label for="operator-key">Operator key</label>
@@ -63,9 +63,9 @@ export function SignIn({ note }: { readonly note: string | undefined }) {
             The key is sent once and is not stored in this browser. The session ends after 12 hours.
           </p>
         </div>
-        <button type="submit" class="button primary" disabled={isBusy.value}>
+        <Button kind="primary" isDisabled={isBusy.value}>
           {isBusy.value ? "Signing in…" : "Sign in"}
-        </button>
+        </Button>
         <KeyHelp />
       </form>
       <div class="row">

@@ -1,7 +1,7 @@
 // The views of the console. To add one:
 //
 // 1. Write `src/console/NAME/view.tsx` with a default export, a component that takes ViewProps
-//    (parts/view.ts). Give it one <h1 class="view-title"> and what it shows. Optionally export `shortcuts`,
+//    (parts/view.tsx). Give it one <h1 class="view-title"> and what it shows. Optionally export `shortcuts`,
 //    which the keyboard help lists.
 // 2. Add a line to `views` below, with the least role that can use it, and an icon with its name to `icons`
 //    in parts/icon.tsx.
@@ -15,9 +15,10 @@
 // `usePolled` load data and show that it is being loaded, or why that failed; <Pages> loads a long list.
 // A request that fails with 401 leads to the sign-in by itself. `may` (client/session.ts) says whether
 // the role of the person allows something: hide buttons that would only lead to a refusal.
+
 import type { OperatorRole } from "../client/types.ts";
 import type { IconName } from "../parts/icon.tsx";
-import type { View } from "../parts/view.ts";
+import type { View } from "../parts/view.tsx";
 
 const view = (name: IconName, title: string, load: View["load"], role: OperatorRole = "viewer") =>
   ({ path: `/${name}`, title, icon: name, load, role }) satisfies View;

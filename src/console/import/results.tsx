@@ -1,15 +1,18 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import type { Import } from "../client/types.ts";
+import { useEffect } from "preact/hooks";
+import type { Import, ImportColumn, ImportDifference, ImportProblem } from "../client/types.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
+import { SelectField } from "../parts/choices.tsx";
+import { takeForm } from "../parts/fields.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { type Column, Table } from "../parts/table.tsx";
 import { areMeant } from "../stock/quantity-reader.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { clockTime } from "../texts/times.ts";
-import { ColumnFields } from "./columns.tsx";
 import { FileName } from "./progress.tsx";
-import { applyImport, checkAgain, type Done, resetImport } from "./state.ts";
-import { DifferenceTable, ProblemTable } from "./tables.tsx";
-import type { Upload } from "./upload.ts";
+import { applyImport, checkAgain, type Done, rememberHeaders, resetImport } from "./state.ts";
+import { examples, type Upload } from "./upload.ts";
 
 /** What the check found: problems, or what the import would change. */
 export function Checked({ upload, result, at }: Done) {
@@ -133,4 +136,126 @@ function Actions({ upload, children }: ActionsProps) {
       </Button>
     </div>
   );
+}
+
+interface ColumnProps {
+  readonly upload: Upload;
+  readonly columns: readonly ImportColumn[];
+}
+
+/** A field to choose for each column that is not named like one. */
+function ColumnFields({ upload, columns }: ColumnProps) {
+  const fields = Object.keys(examples[upload.what]);
+  const others = columns.filter(({ header }) => header !== "" && !fields.includes(header));
+  if (others.length === 0) return null;
+  const check = (form: FormData) => {
+    const chosen = [...form].filter(([, field]) => field !== "") as [string, string][];
+    const map = rememberHeaders(upload.what, { ...upload.map, ...Object.fromEntries(chosen) });
+    void checkAgain({ ...upload, map });
+  };
+  return (
+    <details class="card import-columns" open={others.some(({ field }) => field === null)}>
+      <summary>Columns with other names</summary>
+      <form class="stack" onSubmit={takeForm(check)}>
+        <p>Choose what each column contains. It is remembered for the next file.</p>
+        {others.map(({ header, field }) => (
+          <SelectField
+            key={header}
+            label={header}
+            name={header}
+            choices={[
+              ["", "Choose…"],
+              ...fields.map((name) => [name, name] as const),
+              ["ignore", "Leave out"],
+            ]}
+            value={field ?? ""}
+          />
+        ))}
+        <Button kind="primary">Check with these columns</Button>
+      </form>
+    </details>
+  );
+}
+
+/** Every bad row with what is wrong in it. */
+function ProblemTable({ rows, total }: Import["problems"]) {
+  return (
+    <>
+      <Table
+        scrollLabel="Problems"
+        rows={rows}
+        keyOf={({ line, column, rule }) => `${line} ${column} ${rule}`}
+        columns={problemColumns}
+      />
+      {total > rows.length && (
+        <p class="small muted">
+          The first {formatCount(rows.length)} of {formatCount(total)} problems. Correct these and
+          check the file again.
+        </p>
+      )}
+    </>
+  );
+}
+
+const problemColumns: readonly Column<ImportProblem>[] = [
+  { title: "Line", cell: ({ line }) => formatCount(line) },
+  { title: "Column", cell: ({ column }) => column ?? <span class="muted">Whole row</span> },
+  {
+    title: "Value",
+    class: "import-value",
+    cell: ({ value }) => value !== null && <bdi class="mono">{value}</bdi>,
+  },
+  { title: "What is wrong", class: "import-rule", cell: ({ rule }) => rule },
+];
+
+interface DifferenceProps {
+  readonly differences: Import["differences"];
+  /** What a row of the file is. */
+  readonly one: "pet" | "order";
+}
+
+/** Drawing a thousand rows at once would freeze the page. */
+const rowsPerFrame = 50;
+
+/** Every field that an import would change. */
+function DifferenceTable({ differences: { rows, total }, one }: DifferenceProps) {
+  const shown = useSignal(rowsPerFrame);
+  useEffect(() => {
+    if (shown.value >= rows.length) return undefined;
+    const frame = requestAnimationFrame(() => (shown.value += rowsPerFrame));
+    return () => cancelAnimationFrame(frame);
+  });
+  const columns: readonly Column<ImportDifference>[] = [
+    { title: one === "pet" ? "Pet" : "Order", class: "mono", cell: ({ id }) => id },
+    { title: "Field", cell: ({ field }) => field },
+    { title: "Now", class: "import-value", cell: ({ from }) => <Value value={from} none="" /> },
+    {
+      title: "In the file",
+      class: "import-value",
+      cell: ({ to }) => <Value value={to} none="None" />,
+    },
+  ];
+  return (
+    <>
+      <Table
+        class=""
+        scrollLabel="Differences"
+        rows={rows.slice(0, shown.value)}
+        keyOf={({ id, field }) => `${id} ${field}`}
+        columns={columns}
+      />
+      {total > rows.length && (
+        <p class="small muted">
+          The first {formatCount(rows.length)} of {formatCount(total)} differences.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** A value as text. Values come from files, so they can be anything. */
+function Value({ value, none }: { readonly value: unknown; readonly none: string }) {
+  if (value === null || value === undefined) return <span class="muted">{none}</span>;
+  const text = Array.isArray(value) ? value.join(", ") : String(value);
+  return text === "" ? <span class="muted">Empty</span> : <bdi>{text}</bdi>;
 }

@@ -94,13 +94,8 @@ async function send(upload: Upload): Promise<void> {
     announce(upload.isDryRun ? "The file has been checked." : "The file has been imported.");
   } catch (error) {
     if (current.aborted) return;
-    const message = messageOf(error);
-    importState.value = {
-      kind: "failed",
-      upload,
-      message,
-      isUncertain: mayBeStored(upload, error),
-    };
+    const isUncertain = mayBeStored(upload, error);
+    importState.value = { kind: "failed", upload, message: messageOf(error), isUncertain };
   }
 }
 

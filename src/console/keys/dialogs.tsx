@@ -3,8 +3,7 @@ import { ApiError, type RequestOptions, request, ShownError } from "../client/ap
 import { isOwnKey } from "../client/session.ts";
 import type { Key, KeyChange, NewKey, RotatedKey } from "../client/types.ts";
 import { showSuccess } from "../page/messages.ts";
-import { Confirmation } from "../parts/confirmation.tsx";
-import { FormDialog } from "../parts/dialog-form.tsx";
+import { Confirmation, FormDialog } from "../parts/dialog-form.tsx";
 import { IssueDialog, type Issued, OverlapField, readOverlap } from "../parts/issue-dialog.tsx";
 import { Name } from "../parts/names.tsx";
 import { Time } from "../parts/time.tsx";

@@ -4,7 +4,7 @@ import { nameCharactersMax } from "../../domain/values/texts.ts";
 import { dayMs } from "../../domain/values/times.ts";
 import { ShownError } from "../client/api.ts";
 import type { Key, KeyChange, NewKey, NewKeyScopes, OperatorRole } from "../client/types.ts";
-import { ChoiceList, Select } from "../parts/choices.tsx";
+import { ChoiceList, keptIn, Select } from "../parts/choices.tsx";
 import { TextField } from "../parts/fields.tsx";
 import { dayAndTime } from "../texts/times.ts";
 import { hasOwnLimits, limitsText, planTitle, roleChoices, scopeMeanings } from "./terms.ts";
@@ -106,8 +106,7 @@ export function ExpiryField({ current }: { readonly current?: string | null | un
             ...(current ? [["keep", dayAndTime(Date.parse(current))] as const] : []),
             ...periods,
           ]}
-          value={choice.value}
-          choose={(to) => (choice.value = to)}
+          {...keptIn(choice)}
         />
         {choice.value === "date" && (
           <input

@@ -1,23 +1,12 @@
 import { endsSoon, isNearLimit, isUsable } from "../../domain/operations/attention.ts";
 import type { Key, KeyUse } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
-import { type Column, Table } from "../parts/table.tsx";
+import type { Column } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { capitalized, formatCount } from "../texts/formats.ts";
 import { planTitle, scopeMeanings } from "./terms.ts";
 
-export function KeyTable({ keys }: { readonly keys: readonly Key[] }) {
-  return (
-    <Table
-      rows={keys}
-      keyOf={({ id }) => id}
-      mark={({ id }) => ({ "data-key": id })}
-      columns={columns}
-    />
-  );
-}
-
-const columns: readonly Column<Key>[] = [
+export const keyColumns: readonly Column<Key>[] = [
   {
     title: "Name",
     class: "row-name key-name",

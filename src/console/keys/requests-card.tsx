@@ -1,21 +1,19 @@
 import { useSignal } from "@preact/signals";
-import type { TargetedSubmitEvent } from "preact";
 import { apiErrorCodes } from "../../domain/running/errors.ts";
+import { quoted } from "../../domain/values/shell.ts";
 import { requestPath } from "../activity/change-filter.ts";
 import { request } from "../client/api.ts";
 import type { RefusedRequest, RequestOutcome } from "../client/types.ts";
 import { hrefOf } from "../page/router.ts";
+import { Button } from "../parts/button.tsx";
 import { Card } from "../parts/card.tsx";
-import { Select } from "../parts/choices.tsx";
-import { FieldError, TextField } from "../parts/fields.tsx";
+import { keptIn, Select } from "../parts/choices.tsx";
+import { FieldError, TextField, takeForm, useSubmission } from "../parts/fields.tsx";
 import { CopyButton } from "../parts/issue-dialog.tsx";
-import { WhenLoaded } from "../parts/loaded.tsx";
-import { usePolled } from "../parts/polled.ts";
-import { useSubmission } from "../parts/submission.ts";
+import { usePolled, WhenLoaded } from "../parts/loaded.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { capitalized, formatCount } from "../texts/formats.ts";
-import { curlOf } from "./curl.ts";
 
 /** Why requests of a key got errors, the newest first, and what became of any request. */
 export function RequestCards({ keyId }: { readonly keyId: string }) {
@@ -26,12 +24,11 @@ export function RequestCards({ keyId }: { readonly keyId: string }) {
     <Select
       label="Error code"
       choices={[["", "All codes"], ...apiErrorCodes.map((one) => [one, one] as const)]}
-      value={code.value}
-      choose={(chosen) => (code.value = chosen)}
+      {...keptIn(code)}
     />
   );
   return (
-    <div class="sections wide-section">
+    <div class="grid sections wide-section">
       <FindRequest />
       <Card title="Refused and failed requests" class="wide-section" aside={filter}>
         <WhenLoaded source={source}>
@@ -103,22 +100,19 @@ const columns: readonly Column<RefusedRequest>[] = [
 function FindRequest() {
   const found = useSignal<RequestOutcome | undefined>(undefined);
   const { error, run } = useSubmission();
-  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const id = String(new FormData(event.currentTarget).get("requestId")).trim();
+  const submit = (form: FormData) => {
+    const id = String(form.get("requestId")).trim();
     found.value = undefined;
-    void run(async () => {
+    return run(async () => {
       found.value = await request<RequestOutcome>(`/requests/${encodeURIComponent(id)}`);
     });
   };
   const { outcome = "", advice, error: got, changes: [first] = [] } = found.value ?? {};
   return (
     <Card title="Find a request" class="wide-section">
-      <form class="row filter-bar" onSubmit={submit}>
+      <form class="row filter-bar" onSubmit={takeForm(submit)}>
         <TextField name="requestId" label="Request id" placeholder="req_…" isRequired />
-        <button type="submit" class="button">
-          What became of it?
-        </button>
+        <Button>What became of it?</Button>
         <FieldError>{error.value}</FieldError>
         <p role="status">
           <strong>{outcome && `${capitalized(outcome)}.`}</strong> {got?.message} {advice}
@@ -127,4 +121,15 @@ function FindRequest() {
       </form>
     </Card>
   );
+}
+
+/** A command that sends a request again. The service keeps neither the key nor the body. */
+function curlOf({ method, path }: RefusedRequest, origin: string): string {
+  // With -g, curl takes a path such as /[1-9] as one path, too.
+  const words = ["curl -g", method === "HEAD" ? "--head" : `-X ${quoted(method)}`];
+  words.push(quoted(origin + path), "-H 'Authorization: Bearer <API_KEY>'");
+  if (/^(POST|PATCH|PUT)$/.test(method)) {
+    words.push("-H 'Content-Type: application/json' -d '<BODY>'");
+  }
+  return words.join(" ");
 }

@@ -1,27 +1,31 @@
 import { useSignal } from "@preact/signals";
 import { isUsable } from "../../domain/operations/attention.ts";
-import type { Key } from "../client/types.ts";
+import { request } from "../client/api.ts";
+import type { IssuedKey, Key } from "../client/types.ts";
 import { navigate } from "../page/router.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
-import { ButtonGroup, choicesOf } from "../parts/choices.tsx";
-import { BackLink } from "../parts/detail.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { WhenLoaded } from "../parts/loaded.tsx";
-import { usePolled } from "../parts/polled.ts";
-import { SearchField } from "../parts/search-field.tsx";
-import type { ViewProps } from "../parts/view.ts";
-import { ViewHead } from "../parts/view-head.tsx";
+import { ButtonGroup, ChoiceList, choicesOf } from "../parts/choices.tsx";
+import { SearchField } from "../parts/fields.tsx";
+import { IssueDialog, type Issued } from "../parts/issue-dialog.tsx";
+import { Empty, usePolled, WhenLoaded } from "../parts/loaded.tsx";
+import { Table } from "../parts/table.tsx";
+import { BackLink, Detail, ViewHead, type ViewProps } from "../parts/view.tsx";
 import { countOf } from "../texts/formats.ts";
-import { CreateKey } from "./create-key.tsx";
 import { KeyDetail } from "./detail.tsx";
-import { KeyTable } from "./key-table.tsx";
+import { ExpiryField, NameField, RoleField, readKeyForm, TermsFields } from "./key-form.tsx";
+import { keyColumns } from "./key-table.tsx";
 import { RequestCards } from "./requests-card.tsx";
+import { type Choice, keyUses, usualTerms } from "./terms.ts";
 
 /** /keys lists all keys, /keys/ID shows one, and /keys/none what was sent without one. */
 export default function KeysView({ rest, query }: ViewProps) {
   if (rest === "") return <KeyList query={query} />;
   if (rest === "none") return <WithoutKey />;
-  return <KeyDetail key={rest} id={rest} />;
+  return (
+    <Detail<Key> key={rest} of="keys" id={rest}>
+      {(key, reload) => <KeyDetail entry={key} reload={reload} />}
+    </Detail>
+  );
 }
 
 /** A client with a wrong key is found here by its time, its path and its name. */
@@ -84,14 +88,14 @@ function FilteredKeys(props: { readonly keys: readonly Key[]; readonly query: UR
     next.set(name, value);
     navigate(`/keys?${next}`, { replace: true });
   };
+  const showAll = () => {
+    search.value = "";
+    navigate("/keys?show=all", { replace: true });
+  };
   return (
     <>
       <div class="row filters">
-        <SearchField
-          label="Search by name or id"
-          value={search.value}
-          search={(text) => (search.value = text)}
-        />
+        <SearchField label="Search by name or id" text={search} />
         <ButtonGroup
           label="State"
           choices={states}
@@ -112,24 +116,76 @@ function FilteredKeys(props: { readonly keys: readonly Key[]; readonly query: UR
         </span>
       </div>
       {shown.length > 0 ? (
-        <KeyTable keys={shown} />
+        <Table rows={shown} keyOf={({ id }) => id} columns={keyColumns} />
       ) : (
-        <NoKeys
-          showAll={() => {
-            search.value = "";
-            navigate("/keys?show=all", { replace: true });
-          }}
-        />
+        <Empty title="No key matches">
+          <p>Clients need an API key. Choose “New key” to create one, or show all keys.</p>
+          <Button onClick={showAll}>Show all keys</Button>
+        </Empty>
       )}
     </>
   );
 }
 
-function NoKeys({ showAll }: { readonly showAll: () => void }) {
+interface CreateProps {
+  readonly close: () => void;
+  readonly created: () => void;
+  /** What is chosen at first: the name of a use, or `colleague`. */
+  readonly use?: string | null;
+}
+
+const colleague = "colleague";
+const uses: readonly Choice[] = [
+  ...keyUses,
+  [colleague, "A colleague", "signs in to this console"],
+];
+
+/** Issues a key and shows it once. */
+function CreateKey({ close, created, use }: CreateProps) {
+  const initial = uses.find(([name]) => name === use)?.[0] ?? "web-shop";
+  const chosen = useSignal(initial);
+  const isOperator = chosen.value === colleague;
+  async function issue(form: FormData): Promise<Issued> {
+    const body = { ...readKeyForm(form, isOperator), kind: isOperator ? "operator" : "api" };
+    const { key, name } = await request<IssuedKey>("/keys", { method: "POST", body });
+    created();
+    return {
+      ...{ title: "Your new key", what: "key", secret: key },
+      children: (
+        <>
+          <p>
+            {isOperator ? "The operator" : "The client"} <bdi>“{name}”</bdi>{" "}
+            {isOperator ? "signs in to this console with it." : "sends it with every request:"}
+          </p>
+          {!isOperator && <code class="small">Authorization: Bearer {"<key>"}</code>}
+        </>
+      ),
+    };
+  }
   return (
-    <Empty title="No key matches">
-      <p>Clients need an API key. Choose “New key” to create one, or show all keys.</p>
-      <Button onClick={showAll}>Show all keys</Button>
-    </Empty>
+    <IssueDialog
+      title="New key"
+      action="Create key"
+      busyAction="Creating…"
+      close={close}
+      issue={issue}
+    >
+      <NameField />
+      <ChoiceList
+        legend="For"
+        type="radio"
+        name="use"
+        choices={uses}
+        isChosen={(one) => one === initial}
+        choose={(one) => (chosen.value = one)}
+      />
+      {isOperator ? (
+        <RoleField value="clerk" />
+      ) : (
+        // Another use fills in the fields again.
+        <TermsFields key={chosen.value} {...usualTerms[chosen.value]} />
+      )}
+      <ExpiryField />
+    </IssueDialog>
   );
 }

@@ -1,7 +1,7 @@
 import { may } from "../client/session.ts";
 import type { Order, OrderStatus } from "../client/types.ts";
 import { LinkButton } from "../parts/button.tsx";
-import { Empty } from "../parts/empty.tsx";
+import { Empty } from "../parts/loaded.tsx";
 import { PetName } from "../parts/names.tsx";
 import { Pages } from "../parts/pages.tsx";
 import { type Column, Table } from "../parts/table.tsx";
@@ -20,7 +20,16 @@ export default function OrdersView() {
         path="/orders?limit=50"
         failedTitle="The orders could not be loaded"
         moreText="Show older orders"
-        empty={<NoOrders />}
+        empty={
+          <Empty title="There are no orders yet">
+            <p>Orders come from files. Import one to see them here.</p>
+            {may("clerk") && (
+              <LinkButton kind="primary" to="/import?what=orders">
+                Import orders
+              </LinkButton>
+            )}
+          </Empty>
+        }
       >
         {(orders) => (
           <Table
@@ -32,19 +41,6 @@ export default function OrdersView() {
         )}
       </Pages>
     </div>
-  );
-}
-
-function NoOrders() {
-  return (
-    <Empty title="There are no orders yet">
-      <p>Orders come from files. Import one to see them here.</p>
-      {may("clerk") && (
-        <LinkButton kind="primary" to="/import?what=orders">
-          Import orders
-        </LinkButton>
-      )}
-    </Empty>
   );
 }
 

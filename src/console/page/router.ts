@@ -31,9 +31,7 @@ export function hrefOf(path: string): string {
 }
 
 export function startRouter(): void {
-  window.addEventListener("popstate", () => {
-    place.value = read();
-  });
+  window.addEventListener("popstate", () => (place.value = read()));
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

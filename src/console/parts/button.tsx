@@ -11,7 +11,8 @@ interface Look {
 }
 
 interface ButtonProps extends Look {
-  readonly onClick: () => unknown;
+  /** Without it, the button submits its form. */
+  readonly onClick?: (() => unknown) | undefined;
   readonly isDisabled?: boolean;
   /** What it does, if its content does not say it. */
   readonly label?: string;
@@ -19,18 +20,18 @@ interface ButtonProps extends Look {
   readonly tabIndex?: number;
 }
 
-/** A button that does not submit a form. Without content, it shows only its icon. */
+/** A button. Without content, it shows only its icon. */
 export function Button(props: ButtonProps) {
   const { onClick, isDisabled = false, label, title, tabIndex, icon, children } = props;
   return (
     <button
-      type="button"
+      type={onClick ? "button" : "submit"}
       class={classOf(props)}
       aria-label={label}
       title={title ?? (children === undefined ? label : undefined)}
       tabIndex={tabIndex}
       disabled={isDisabled}
-      onClick={() => void onClick()}
+      onClick={() => void onClick?.()}
     >
       {icon && <Icon name={icon} />}
       {children}

@@ -1,3 +1,4 @@
+import type { Signal } from "@preact/signals";
 import type { ComponentChildren, Ref } from "preact";
 import { useId } from "preact/hooks";
 import { formatCount } from "../texts/formats.ts";
@@ -15,6 +16,13 @@ export const numbered = (text: string, number: number) => (
     {text} <span class="muted">{formatCount(number)}</span>
   </>
 );
+
+/** For one choice that a signal keeps. */
+export const keptIn = <Value,>(chosen: Signal<Value>) => ({
+  value: chosen.value,
+  isChosen: (one: Value) => one === chosen.value,
+  choose: (one: Value) => (chosen.value = one),
+});
 
 interface SelectProps<Value extends string> {
   readonly choices: Choices<Value>;

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
+import { ShownError } from "../client/api.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
-import { FieldError } from "./fields.tsx";
-import { useSubmission } from "./submission.ts";
+import { FieldError, TextField, takeForm, useSubmission } from "./fields.tsx";
 
 interface FormProps {
   /** Reads and sends the form. What it throws is shown, and the form stays. */
@@ -25,15 +25,7 @@ export function DialogForm(props: FormProps) {
   const { isDangerous = false, close, cancelText = "Cancel" } = props;
   const { isBusy, error, run } = useSubmission();
   return (
-    <form
-      class="stack"
-      novalidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        const form = new FormData(event.currentTarget);
-        void run(() => submit(form));
-      }}
-    >
+    <form class="stack" novalidate onSubmit={takeForm((form) => run(() => submit(form)))}>
       {children}
       <FieldError>{error.value}</FieldError>
       <div class="dialog-actions">
@@ -44,13 +36,9 @@ export function DialogForm(props: FormProps) {
           </>
         )}
         <Button onClick={close}>{cancelText}</Button>
-        <button
-          type="submit"
-          class={`button ${isDangerous ? "danger" : "primary"}`}
-          disabled={isBusy.value}
-        >
+        <Button kind={isDangerous ? "danger" : "primary"} isDisabled={isBusy.value}>
           {isBusy.value ? busyAction : action}
-        </button>
+        </Button>
       </div>
     </form>
   );
@@ -67,5 +55,43 @@ export function FormDialog({ title, isWide = false, ...form }: DialogProps) {
     <Dialog title={title} close={form.close} isWide={isWide}>
       <DialogForm {...form} />
     </Dialog>
+  );
+}
+
+interface ConfirmationProps {
+  readonly title: string;
+  /** What will happen, with the name of the thing. */
+  readonly children: ComponentChildren;
+  /** The text of the button, for example "Revoke". */
+  readonly action: string;
+  /** A text that the person types first, for what is easily done by mistake. */
+  readonly typed?: string | undefined;
+  readonly run: () => Promise<void>;
+  readonly close: () => void;
+}
+
+/** Asks before something is done that cannot be undone. It closes when the work is done. */
+export function Confirmation({ children, typed, run, close, ...dialog }: ConfirmationProps) {
+  async function submit(form: FormData): Promise<void> {
+    if (typed !== undefined && String(form.get("typed")).trim() !== typed.trim()) {
+      throw new ShownError("This is not the name. Type it exactly as it is shown.");
+    }
+    await run();
+    close();
+  }
+  return (
+    <FormDialog {...dialog} busyAction="One moment…" isDangerous submit={submit} close={close}>
+      {children}
+      {typed !== undefined && (
+        <TextField
+          name="typed"
+          label={
+            <>
+              Type <bdi class="mono">{typed}</bdi> to confirm
+            </>
+          }
+        />
+      )}
+    </FormDialog>
   );
 }

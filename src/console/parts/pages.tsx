@@ -3,9 +3,8 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import { type PageOf, requestPage } from "../client/api.ts";
 import { Button } from "./button.tsx";
-import { NotLoaded } from "./empty.tsx";
-import { FieldError } from "./fields.tsx";
-import { useSubmission } from "./submission.ts";
+import { FieldError, useSubmission } from "./fields.tsx";
+import { NotLoaded } from "./loaded.tsx";
 
 interface Props<Row> {
   /** The path of the first page. To show another list, also change the component's `key`. */

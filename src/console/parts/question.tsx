@@ -3,7 +3,6 @@ import type { ComponentChildren } from "preact";
 import { onSignOut } from "../client/session.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
-import { playStopSound } from "./stop-sound.ts";
 
 interface Question {
   readonly message: ComponentChildren;
@@ -62,4 +61,25 @@ export function OpenQuestion() {
       </div>
     </Dialog>
   );
+}
+
+let audio: AudioContext | undefined;
+
+/** Two low tones, for people who look at the shelf and not at the screen. */
+export function playStopSound(): void {
+  try {
+    audio ??= new AudioContext();
+    for (const startsAt of [0, 0.25]) {
+      const tone = audio.createOscillator();
+      tone.type = "square";
+      tone.frequency.value = 220;
+      const volume = audio.createGain();
+      volume.gain.value = 0.2;
+      tone.connect(volume).connect(audio.destination);
+      tone.start(audio.currentTime + startsAt);
+      tone.stop(audio.currentTime + startsAt + 0.15);
+    }
+  } catch {
+    // A browser without sound still shows the message.
+  }
 }

@@ -1,8 +1,7 @@
 import type { Signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
-import { isAsking, stop } from "./question.tsx";
+import { isAsking, playStopSound, stop } from "./question.tsx";
 import { listClosed, Scans } from "./scans.ts";
-import { playStopSound } from "./stop-sound.ts";
 
 // Takes what a scanner types from whatever has the focus, and gives it to the view that is shown. The keys do
 // at first what they do for a person, because only the last one tells a scan. Then all that is taken back.

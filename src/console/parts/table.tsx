@@ -17,8 +17,8 @@ interface Props<Row> {
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string | number;
   readonly columns: readonly Column<Row>[];
-  /** Attributes of a row. */
-  readonly mark?: (row: Row) => object;
+  /** True for a row that is marked for a moment. */
+  readonly isNew?: (row: Row) => boolean;
   readonly class?: string;
   /** What the rows are, for screen readers. */
   readonly caption?: string;
@@ -28,7 +28,7 @@ interface Props<Row> {
 
 /** A table. With the class `card-table`, its rows become cards on a phone. */
 export function Table<Row>(props: Props<Row>) {
-  const { rows, keyOf, columns, mark, class: kind = "card-table", caption, scrollLabel } = props;
+  const { rows, keyOf, columns, isNew, class: kind = "card-table", caption, scrollLabel } = props;
   const table = (
     <table class={`table ${kind}`}>
       {caption && <caption class="visually-hidden">{caption}</caption>}
@@ -43,7 +43,7 @@ export function Table<Row>(props: Props<Row>) {
       </thead>
       <tbody>
         {rows.map((row) => (
-          <tr key={keyOf(row)} {...mark?.(row)}>
+          <tr key={keyOf(row)} data-row={keyOf(row)} class={isNew?.(row) ? "is-changed" : ""}>
             {columns.map((column) => (
               <td
                 key={column.title}

@@ -26,9 +26,7 @@ export function Time({ at, isRelative = false, isShort = false }: Props) {
 export function useNow(everyMs = 1_000): Signal<number> {
   const now = useSignal(Date.now());
   useEffect(() => {
-    const timer = setInterval(() => {
-      now.value = Date.now();
-    }, everyMs);
+    const timer = setInterval(() => (now.value = Date.now()), everyMs);
     return () => clearInterval(timer);
   }, [now, everyMs]);
   return now;

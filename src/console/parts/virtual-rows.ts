@@ -24,9 +24,7 @@ export function useRowWindow(
   const height = useSignal(600);
   useEffect(() => {
     const element = scroller.current!;
-    const scrolled = () => {
-      top.value = element.scrollTop;
-    };
+    const scrolled = () => (top.value = element.scrollTop);
     const observer = new ResizeObserver(([entry]) => {
       height.value = entry!.contentRect.height;
     });

@@ -1,17 +1,16 @@
-import { useSignal } from "@preact/signals";
+import { effect, useSignal } from "@preact/signals";
 import { changesMax } from "../../domain/values/bounds.ts";
 import { messageOf } from "../client/api.ts";
-import { may } from "../client/session.ts";
-import type { PetStatus } from "../client/types.ts";
+import { may, onSignOut } from "../client/session.ts";
+import type { PetStatus, StockChange } from "../client/types.ts";
+import { showError, showSuccess } from "../page/messages.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
-import { choicesOf, Select } from "../parts/choices.tsx";
-import { FieldError } from "../parts/fields.tsx";
-import { ReasonInput } from "../parts/reason-field.tsx";
+import { choicesOf, keptIn, Select } from "../parts/choices.tsx";
+import { FieldError, ReasonInput } from "../parts/fields.tsx";
 import { statusChoices } from "../parts/status.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { stockQuery } from "./address.ts";
-import { countChanges } from "./batches.ts";
-import { applyToSelected, bulk, sendBulk } from "./bulk.ts";
+import { type Batch, countChanges, Sending, toBatches } from "./batches.ts";
 import { readChange } from "./quantity-reader.tsx";
 import { clearSelection, selected } from "./selection.ts";
 import { table } from "./state.ts";
@@ -83,20 +82,9 @@ function BulkForm() {
   return (
     <form class="row bulk-bar" aria-label="Change the selected rows" novalidate onSubmit={submit}>
       <strong class="bulk-count">{formatCount(size)} selected</strong>
-      <Select
-        label="What to change"
-        choices={kinds}
-        value={kind.value}
-        choose={(to) => (kind.value = to)}
-      />
+      <Select label="What to change" choices={kinds} {...keptIn(kind)} />
       {kind.value === "status" ? (
-        <Select
-          label="Status"
-          class="status-select"
-          choices={statusChoices}
-          value={status.value}
-          choose={(to) => (status.value = to)}
-        />
+        <Select label="Status" class="status-select" choices={statusChoices} {...keptIn(status)} />
       ) : (
         <input
           class="input bulk-amount"
@@ -113,9 +101,9 @@ function BulkForm() {
         value={reason.value}
         change={(text) => (reason.value = text)}
       />
-      <button type="submit" class="button primary" disabled={progress !== undefined}>
+      <Button kind="primary" isDisabled={progress !== undefined}>
         {progress ? `${formatCount(progress.applied)} of ${formatCount(progress.total)}` : "Apply"}
-      </button>
+      </Button>
       {size <= changesMax && (
         <LinkButton to={`/stock/delivery${stockQuery.value}`}>Receive…</LinkButton>
       )}
@@ -134,3 +122,46 @@ function BulkForm() {
     </form>
   );
 }
+
+const bulk = new Sending();
+
+/** Does the same with every selected row. */
+async function applyToSelected(change: Omit<StockChange, "petId">): Promise<void> {
+  const { ids, versions } = table.value;
+  const changes = [...selected.value].map((row) => ({
+    petId: ids[row]!,
+    // A new number replaces only what the person saw. A difference fits any number.
+    ...(change.quantity === undefined ? {} : { expectedVersion: versions[row]! }),
+    ...change,
+  }));
+  await sendBulk(toBatches(changes));
+}
+
+/** Sends changes, or what is left of them after the connection was lost. Nothing is applied twice. */
+async function sendBulk(batches: readonly Batch[]): Promise<void> {
+  let applied = 0;
+  const isSent = await bulk.send(batches, ({ changes }) => {
+    applied += changes.length;
+  });
+  if (isSent) {
+    clearSelection();
+    showSuccess(`Changed ${countOf(countChanges(batches), "entry", "entries")}`);
+    return;
+  }
+  const { error, rest } = bulk;
+  if (error.value === "") return;
+  if (applied > 0) error.value = `${formatCount(applied)} entries were changed. ${error.value}`;
+  // If no row is selected any more, the bar does not show the error.
+  if (selected.value.size > 0 || rest.value.length > 0) return;
+  showError(error.value);
+  error.value = "";
+}
+
+// An error is about the rows that were selected when it occurred.
+effect(() => {
+  if (selected.value.size > 0) return;
+  if (!bulk.progress.peek() && bulk.rest.peek().length === 0) bulk.error.value = "";
+});
+
+// The service knows a repeated batch only by the same key, so the next person must not send the rest.
+onSignOut(() => bulk.clear());

@@ -2,13 +2,13 @@ import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { messageOf } from "../client/api.ts";
-import { FieldError } from "../parts/fields.tsx";
+import { Button } from "../parts/button.tsx";
+import { FieldError, takeForm } from "../parts/fields.tsx";
 import { stop } from "../parts/question.tsx";
 import { useScans } from "../parts/scanner.ts";
 import { formatCount } from "../texts/formats.ts";
-import type { Count } from "./count-storage.ts";
 import { CountSummary } from "./count-summary.tsx";
-import { countNow, counts, recordCount } from "./counting.ts";
+import { type Count, countNow, counts, recordCount } from "./counting.ts";
 import { findOrStop } from "./find-rows.ts";
 import { quantityRule } from "./quantities.ts";
 import { readQuantity } from "./quantity-reader.tsx";
@@ -50,8 +50,7 @@ export function CountPanel() {
     else void stop(`Press Enter after the count ${field.value} of ${pet?.name}. Then scan again.`);
   });
 
-  async function record(event: Event): Promise<void> {
-    event.preventDefault();
+  async function record(): Promise<void> {
     const { value: text } = countField.current!;
     // Some scanners end with two Enters, and the second one is here.
     error.value = text.trim() === "" ? quantityRule : "";
@@ -80,10 +79,7 @@ export function CountPanel() {
       <div class="count-fields">
         <form
           class="field"
-          onSubmit={(event) => {
-            event.preventDefault();
-            find(idField.current!.value.trim());
-          }}
+          onSubmit={takeForm(() => find(idField.current!.value.trim()))}
           novalidate
         >
           <label for="count-id">Id or barcode</label>
@@ -121,7 +117,7 @@ interface CountFormProps {
   readonly entry: Entry;
   readonly field: RefObject<HTMLInputElement | null>;
   readonly isDisabled: boolean;
-  readonly record: (event: Event) => void;
+  readonly record: () => Promise<void>;
 }
 
 /** Its field has the focus when it appears, before the next key is pressed. */
@@ -129,7 +125,7 @@ function CountForm({ entry, field, isDisabled, record }: CountFormProps) {
   useLayoutEffect(() => field.current?.select(), [field]);
   const counted = counts.value.get(entry.petId)?.counted;
   return (
-    <form class="field" onSubmit={record} novalidate>
+    <form class="field" onSubmit={takeForm(record)} novalidate>
       <label for="count-quantity">
         <bdi>{entry.name}</bdi>: how many are there?
       </label>
@@ -145,9 +141,9 @@ function CountForm({ entry, field, isDisabled, record }: CountFormProps) {
           aria-describedby="count-error"
           onFocus={selectAll}
         />
-        <button type="submit" class="button primary" disabled={isDisabled}>
+        <Button kind="primary" isDisabled={isDisabled}>
           Next
-        </button>
+        </Button>
         <span class="muted small">Expected: {formatCount(entry.quantity)}</span>
       </div>
     </form>

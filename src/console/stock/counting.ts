@@ -1,13 +1,13 @@
 import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import { request } from "../client/api.ts";
 import { connection, lastHeard, listen } from "../client/live.ts";
-import { session } from "../client/session.ts";
+import { operator } from "../client/session.ts";
 import type { LedgerRow } from "../client/types.ts";
 import { announce, showError, showSuccess } from "../page/messages.ts";
 import { navigate, place } from "../page/router.ts";
+import { readStoredJson, store } from "../page/storage.ts";
 import { countOf } from "../texts/formats.ts";
 import { Sending, toBatches } from "./batches.ts";
-import { type Count, nameOf, readCounts, writeCounts } from "./count-storage.ts";
 import { askLedgerEnd, clockDifferenceMs } from "./ledger-end.ts";
 import { loadState, petNameOf, rowFilter, table, updateOrder } from "./state.ts";
 
@@ -39,7 +39,7 @@ export const known = computed(() =>
 /** Those that differ from what was expected. */
 export const differences = computed(() => known.value.filter(([, count]) => isDifferent(count)));
 
-export function isDifferent({ counted, expected }: Count): boolean {
+function isDifferent({ counted, expected }: Count): boolean {
   return counted !== expected;
 }
 
@@ -59,10 +59,8 @@ export function countNow(row: number): Count {
   const expected = quantities[row]!;
   const count = { counted: expected, expected, typedAt, at, countedAt, isChecked: false };
   const asked = askLedgerEnd({}, AbortSignal.timeout(placeMsMax)).then(({ cursor }) => cursor);
-  places.set(
-    count,
-    asked.catch(() => undefined),
-  );
+  const place = asked.catch(() => undefined);
+  places.set(count, place);
   return count;
 }
 
@@ -87,10 +85,8 @@ export function recordCount(row: number, made: Count, counted: number): void {
   const { ids, names } = table.value;
   const { expected, typedAt } = made;
   const petId = ids[row]!;
-  placing.set(
-    typedAt,
-    places.get(made)!.then((end) => settle(petId, typedAt, end)),
-  );
+  const settled = places.get(made)!.then((end) => settle(petId, typedAt, end));
+  placing.set(typedAt, settled);
   change((next) => next.set(petId, { ...made, counted }));
   const difference = counted - expected;
   announce(`${names[row]}: ${counted}${difference === 0 ? "" : `, difference ${difference}`}`);
@@ -238,8 +234,7 @@ export async function applyCounts(reason: string, withMatches: boolean): Promise
 
 // A reload, or a browser that is closed by mistake, loses no count.
 effect(() => {
-  const { value } = session;
-  const keyId = value.kind === "in" ? value.session.operator.id : undefined;
+  const keyId = operator.value?.id;
   if (keyId === counter.peek()) return;
   batch(() => {
     counter.value = keyId;
@@ -273,4 +268,34 @@ effect(() => {
 export function showCounts(filter: CountFilter): void {
   countFilter.value = filter;
   updateOrder();
+}
+
+/** What somebody counted, and what the store expected at that moment. */
+export interface Count {
+  readonly counted: number;
+  readonly expected: number;
+  /** When it was typed, by the clock of this device, in milliseconds since 1970. */
+  readonly typedAt: number;
+  /** The same by the clock of the ledger, if that was known. Null if the ledger cannot place it by its time. */
+  readonly at?: number | null | undefined;
+  /** The last position in the ledger that the page had heard of: a cursor, or the number of a row. */
+  readonly countedAt: string | number;
+  /** True if the ledger ended there, as the service said at once. Then the count needs no time. */
+  readonly isPlaced?: boolean;
+  /** False if `expected` may lack changes before the count: then the service has to be asked. */
+  readonly isChecked: boolean;
+}
+
+/** Every operator key has its own counts. Production and staging can have the same host, but never the same key. */
+function nameOf(keyId: string | undefined): string {
+  return `petstore-counts-${keyId}`;
+}
+
+function readCounts(keyId: string | undefined): ReadonlyMap<string, Count> {
+  return new Map(readStoredJson<[string, Count][]>(nameOf(keyId)));
+}
+
+/** Returns false if the browser cannot store them. */
+function writeCounts(keyId: string, counts: ReadonlyMap<string, Count>): boolean {
+  return store(nameOf(keyId), JSON.stringify([...counts])) || counts.size === 0;
 }

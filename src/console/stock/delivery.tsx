@@ -4,13 +4,11 @@ import { changesMax } from "../../domain/values/bounds.ts";
 import { reasonCharactersMax } from "../../domain/values/texts.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
 import { ButtonGroup } from "../parts/choices.tsx";
-import { FieldError } from "../parts/fields.tsx";
+import { FieldError, ReasonInput, SearchField } from "../parts/fields.tsx";
 import { PetName } from "../parts/names.tsx";
 import { stop } from "../parts/question.tsx";
-import { ReasonInput } from "../parts/reason-field.tsx";
 import { useScans, wasScanned } from "../parts/scanner.ts";
-import { SearchField } from "../parts/search-field.tsx";
-import { ViewHead } from "../parts/view-head.tsx";
+import { ViewHead } from "../parts/view.tsx";
 import { countOf, formatCount } from "../texts/formats.ts";
 import { stockQuery } from "./address.ts";
 import * as deliveries from "./deliveries.ts";
@@ -102,8 +100,7 @@ function Finder() {
       <SearchField
         label="Scan, search or paste"
         placeholder={last ? `Amount of ${last}, or the next pet` : "Id, name or barcode"}
-        value={text.value}
-        search={(value) => (text.value = value)}
+        text={text}
       />
       {found.map((row) => (
         <Button key={row} icon="plus" onClick={() => add(row)}>

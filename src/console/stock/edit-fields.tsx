@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
 import { Select } from "../parts/choices.tsx";
-import { ReasonInput } from "../parts/reason-field.tsx";
+import { ReasonInput } from "../parts/fields.tsx";
 import { statusChoices } from "../parts/status.tsx";
 import { formatCount, signed } from "../texts/formats.ts";
 import { countedBy } from "./colleagues.ts";

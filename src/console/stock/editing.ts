@@ -183,10 +183,9 @@ function isEdited(base: Entry): boolean {
 }
 
 async function lastChangeOf(petId: string): Promise<LedgerRow | undefined> {
-  const rows = await request<readonly LedgerRow[]>(`/stock/${petId}/history?limit=1`).catch(
-    () => [],
-  );
-  return rows[0];
+  const path = `/stock/${petId}/history?limit=1`;
+  const [last] = await request<readonly LedgerRow[]>(path).catch(() => []);
+  return last;
 }
 
 /** Keeps what the person typed and lets it replace the other change. */

@@ -55,10 +55,8 @@ function moveOf(event: KeyboardEvent, scroller: HTMLElement): Cell | undefined {
   const { index, column } = active.value;
   const isFar = event.ctrlKey || event.metaKey;
   const last = visible.value.length - 1;
-  const page = Math.max(
-    1,
-    Math.floor((scroller.clientHeight - headerHeight) / rowHeight.value) - 1,
-  );
+  const shown = Math.floor((scroller.clientHeight - headerHeight) / rowHeight.value);
+  const page = Math.max(1, shown - 1);
   const at = columns.indexOf(column);
   const beside = (step: number): Cell => ({ index, column: columns[at + step] ?? column });
   const moves: Readonly<Record<string, Cell>> = {

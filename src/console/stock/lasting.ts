@@ -16,9 +16,7 @@ export async function loadSales(): Promise<void> {
   sales.value = { days, sold: new Map(pets.map(({ petId, sold }) => [petId, sold])) };
 }
 
-onSignOut(() => {
-  sales.value = undefined;
-});
+onSignOut(() => (sales.value = undefined));
 
 const daysShownMax = 3_650;
 

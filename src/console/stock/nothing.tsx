@@ -1,6 +1,6 @@
 import { may } from "../client/session.ts";
 import { Button, LinkButton } from "../parts/button.tsx";
-import { Empty } from "../parts/empty.tsx";
+import { Empty, OldNotice } from "../parts/loaded.tsx";
 import { clockTime } from "../texts/times.ts";
 import { showAll, stockQuery } from "./address.ts";
 import { type CountFilter, countFilter, isCounting, showCounts } from "./counting.ts";
@@ -11,15 +11,10 @@ import { openPetDialog, reload } from "./state.ts";
 /** The rows stay in view, because an old number is better than none if it is marked as old. */
 export function Outdated({ since }: { readonly since: number }) {
   return (
-    <div class="notice warning connection-notice" role="status">
-      <span>
-        Changes may be missing here: the stock could not be loaded again at {clockTime(since)}. The
-        console tries again by itself.
-      </span>
-      <Button isSmall onClick={() => reload()}>
-        Try now
-      </Button>
-    </div>
+    <OldNotice retry={reload}>
+      Changes may be missing here: the stock could not be loaded again at {clockTime(since)}. The
+      console tries again by itself.
+    </OldNotice>
   );
 }
 

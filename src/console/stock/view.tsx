@@ -1,12 +1,11 @@
 import { useEffect } from "preact/hooks";
 import { useLoaded, WhenLoaded } from "../parts/loaded.tsx";
 import { useScans } from "../parts/scanner.ts";
-import type { Shortcut, ViewProps } from "../parts/view.ts";
-import { ViewHead } from "../parts/view-head.tsx";
+import { type Shortcut, ViewHead, type ViewProps } from "../parts/view.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
 import { CountPanel } from "./count-panel.tsx";
 import { isCounting } from "./counting.ts";
-import { EditSheet } from "./edit-sheet.tsx";
+import { EditSheet, UnfinishedEdit } from "./edit-elsewhere.tsx";
 import { Grid } from "./grid.tsx";
 import { NoMatches, NoPets, Outdated } from "./nothing.tsx";
 import { PetDialog } from "./pet-dialog.tsx";
@@ -23,7 +22,6 @@ import {
   visible,
 } from "./state.ts";
 import { Actions, Shown, Toolbar } from "./toolbar.tsx";
-import { UnfinishedEdit } from "./unfinished-edit.tsx";
 
 export const shortcuts: readonly Shortcut[] = [
   ["/", "Search"],

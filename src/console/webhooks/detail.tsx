@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { AuditOfTarget } from "../audit/of-target.tsx";
+import { AuditOfTarget } from "../audit/rows.tsx";
 import { request } from "../client/api.ts";
 import type {
   Webhook,
@@ -7,28 +7,17 @@ import type {
   WebhookFilter,
   WebhookWithAttempts,
 } from "../client/types.ts";
-import { showSuccess } from "../page/messages.ts";
+import { showError, showSuccess } from "../page/messages.ts";
 import { Button } from "../parts/button.tsx";
 import { Card, Facts } from "../parts/card.tsx";
-import { Detail } from "../parts/detail.tsx";
-import { FieldError } from "../parts/fields.tsx";
+import { FieldError, useSubmission } from "../parts/fields.tsx";
 import { causeName } from "../parts/origins.ts";
-import { useSubmission } from "../parts/submission.ts";
+import { type Column, Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
-import { ViewHead } from "../parts/view-head.tsx";
-import { capitalized, changeNumber, formatCount } from "../texts/formats.ts";
-import { Attempts, showResult } from "./attempts.tsx";
+import { ViewHead } from "../parts/view.tsx";
+import { capitalized, changeNumber, countOf, formatCount } from "../texts/formats.ts";
 import { RemoveWebhook, ReplayWebhook, RotateSecret } from "./dialogs.tsx";
 import { HealthBadge, HealthText } from "./health.tsx";
-
-/** One webhook with its last attempts. */
-export function WebhookDetail({ id }: { readonly id: string }) {
-  return (
-    <Detail<WebhookWithAttempts> of="webhooks" id={id}>
-      {(webhook, reload) => <LoadedWebhook webhook={webhook} reload={reload} />}
-    </Detail>
-  );
-}
 
 interface Props {
   readonly webhook: WebhookWithAttempts;
@@ -37,7 +26,8 @@ interface Props {
 
 type OpenDialog = "replay" | "rotate" | "remove" | undefined;
 
-function LoadedWebhook({ webhook, reload }: Props) {
+/** One webhook with its last attempts. */
+export function WebhookDetail({ webhook, reload }: Props) {
   const open = useSignal<OpenDialog>(undefined);
   /** Counts what was done here, so that the audit log below is loaded again. */
   const actions = useSignal(0);
@@ -59,6 +49,7 @@ function LoadedWebhook({ webhook, reload }: Props) {
     post(`messages/${messageId}/resend`, showResult);
   const isActive = webhook.state === "active";
   const [action, isDone] = isActive ? ["Pause", "Paused"] : ["Resume", "Resumed"];
+  const sayDone = () => showSuccess(`${isDone} ${webhook.name}`);
   return (
     <>
       <ViewHead title={webhook.name} badges={<HealthBadge {...webhook} />}>
@@ -67,9 +58,7 @@ function LoadedWebhook({ webhook, reload }: Props) {
           <Button
             kind={isActive ? undefined : "primary"}
             isDisabled={isBusy.value}
-            onClick={() =>
-              post(action.toLowerCase(), () => showSuccess(`${isDone} ${webhook.name}`))
-            }
+            onClick={() => post(action.toLowerCase(), sayDone)}
           >
             {action}
           </Button>
@@ -142,4 +131,80 @@ function describeFilter({ pets, statuses, causes, below, becomesLow }: WebhookFi
   if (below !== null) parts.push(`in which the quantity falls below ${formatCount(below)}`);
   if (becomesLow) parts.push("by which stock becomes low");
   return parts.length === 0 ? "All changes" : `Only changes ${parts.join(", ")}`;
+}
+
+interface AttemptProps {
+  readonly attempts: readonly WebhookAttempt[];
+  readonly isBusy: boolean;
+  readonly resend: (attempt: WebhookAttempt) => void;
+}
+
+function Attempts({ attempts, isBusy, resend }: AttemptProps) {
+  if (attempts.length === 0) {
+    return (
+      <p class="muted">Nothing has been sent yet. The next matching change is sent at once.</p>
+    );
+  }
+  const keyOf = ({ at, messageId }: WebhookAttempt) => at + messageId;
+  const again: Column<WebhookAttempt> = {
+    ...{ title: "Again", isTitleHidden: true },
+    cell: (attempt) =>
+      attempt.changes > 0 && (
+        <Button isSmall isDisabled={isBusy} onClick={() => resend(attempt)}>
+          Send again
+        </Button>
+      ),
+  };
+  return <Table rows={attempts} keyOf={keyOf} columns={[...columns, again]} />;
+}
+
+/** Says how a message went that was sent from here. Its attempt is in the list. */
+function showResult({ status, error, durationMs }: WebhookAttempt): void {
+  const result = status === null ? `did not respond: ${error}` : `responded with ${status}`;
+  const show = isDelivered(status) ? showSuccess : showError;
+  show(`The receiver ${result} (${formatCount(durationMs)} ms)`);
+}
+
+const isDelivered = (status: number | null) => status !== null && status >= 200 && status < 300;
+
+const columns: readonly Column<WebhookAttempt>[] = [
+  { title: "When", class: "nowrap", cell: ({ at }) => <Time at={at} /> },
+  {
+    title: "Changes",
+    cell: (attempt) => <span title={attempt.messageId}>{rangeOf(attempt)}</span>,
+  },
+  { title: "Result", cell: (attempt) => <Result {...attempt} /> },
+  { title: "Duration", isNumber: true, cell: ({ durationMs }) => `${formatCount(durationMs)} ms` },
+  { title: "Response", class: "attempt-answer", cell: ({ answer }) => <Answer text={answer} /> },
+];
+
+/** For example "#17 to #20", which may be two changes if the filter left out the others. */
+function rangeOf({ firstSeq, lastSeq, changes }: WebhookAttempt): string {
+  if (changes === 0) return "Test";
+  if (firstSeq === lastSeq) return changeNumber(firstSeq);
+  return `${changeNumber(firstSeq)} to ${changeNumber(lastSeq)} (${countOf(changes, "change")})`;
+}
+
+function Result({ status, error }: Pick<WebhookAttempt, "status" | "error">) {
+  const [tone, text] = isDelivered(status) ? ["success", "Delivered"] : ["danger", "Failed"];
+  return (
+    <span class="row">
+      <span class={`badge ${tone}`}>{text}</span>
+      {status !== null && <span class="mono">{status}</span>}
+      {error !== null && <bdi class="small">{error}</bdi>}
+    </span>
+  );
+}
+
+function Answer({ text }: { readonly text: string }) {
+  if (text === "") return <span class="muted">Empty</span>;
+  if (text.length <= 40 && !text.includes("\n")) return <bdi class="mono small">{text}</bdi>;
+  return (
+    <details>
+      <summary class="mono small">
+        <bdi>{text.slice(0, 36)}…</bdi>
+      </summary>
+      <pre class="answer">{text}</pre>
+    </details>
+  );
 }

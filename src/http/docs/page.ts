@@ -3,7 +3,6 @@ import { type Html, html, htmlPage } from "../pages/html.ts";
 import { operationSection } from "./operation-section.ts";
 import { type Chapter, chaptersOf, headingLink, prose } from "./prose.ts";
 import { referenceSections } from "./reference.ts";
-import { sidebar } from "./sidebar.ts";
 import { searchDialog, topbar } from "./topbar.ts";
 import type { Endpoint } from "./trial-form.ts";
 
@@ -17,7 +16,6 @@ export const scriptNames = [
   "request.ts",
   "response.ts",
   "samples.ts",
-  "search-index.ts",
   "search.ts",
   "sections.ts",
   "trial.ts",
@@ -80,13 +78,38 @@ function chapterSection({ id, title, text }: Chapter): Html {
 /** All operations, those of one tag together, in the order of the tags. */
 function endpointsOf({ paths, tags }: ApiDocument): Endpoint[] {
   const endpoints = Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, operation]) => ({
-      path,
-      method: method.toUpperCase(),
-      operation,
-    })),
+    Object.entries(operations).map(([name, operation]) => {
+      return { path, method: name.toUpperCase(), operation };
+    }),
   );
   return tags.flatMap(({ name }) =>
     endpoints.filter(({ operation }) => operation.tags.some((tag) => tag === name)),
   );
+}
+
+/** Renders the table of contents. On a phone, the menu button opens it. */
+function sidebar(document: ApiDocument, endpoints: readonly Endpoint[]): Html {
+  const [, ...chapters] = chaptersOf(document.info.description);
+  return html`<nav class="sidebar" id="contents" popover aria-label="Contents">
+      <button type="button" class="button quiet small menu-close" popovertarget="contents" popovertargetaction="hide">Close</button>
+      <p class="nav-title">Overview</p>
+      <ul class="nav-list">${chapters.map(({ id, title }) => link(id, title))}</ul>
+      ${document.tags.map(
+        ({ name }) => html`<p class="nav-title">${name}</p>
+      <ul class="nav-list">${endpoints.filter(({ operation }) => operation.tags.some((tag) => tag === name)).map(operationLink)}</ul>`,
+      )}
+      <p class="nav-title">Reference</p>
+      <ul class="nav-list">
+        ${link("webhooks", "Webhooks")}${link("schemas", "Schemas")}${link("headers", "Response headers")}${link("error-codes", "Error codes")}
+      </ul>
+    </nav>`;
+}
+
+function link(id: string, title: string): Html {
+  return html`<li><a href="#${id}">${title}</a></li>`;
+}
+
+function operationLink({ method, operation }: Endpoint): Html {
+  return html`<li><a href="#${operation.operationId}"><span class="method ${method.toLowerCase()}">${method}</span>
+        <span class="${operation.deprecated ? "deprecated" : "name"}">${operation.summary}</span></a></li>`;
 }

@@ -1,4 +1,5 @@
 /** Starts what the page does in the browser. Without it, the page is complete but sends no requests. */
+
 import { prepareKeyPanel } from "./api-key.ts";
 import { get } from "./element.ts";
 import { prepareSearch } from "./search.ts";

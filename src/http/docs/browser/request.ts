@@ -29,23 +29,15 @@ export interface Trial {
 }
 
 /** Builds the request of a form. Empty query and header fields are omitted. */
-export function buildRequest({
-  base,
-  method,
-  path,
-  fields,
-  body,
-  isStream,
-}: Trial): ExampleRequest {
+export function buildRequest(trial: Trial): ExampleRequest {
+  const { base, method, path, fields, body, isStream } = trial;
   const query = new URLSearchParams();
   const headers: Record<string, string> = {};
   let filledPath = path;
   for (const field of fields) {
     if (field.in === "path") {
-      filledPath = filledPath.replace(
-        `{${field.name}}`,
-        encodeURIComponent(field.value).replaceAll("%3A", ":"),
-      );
+      const value = encodeURIComponent(field.value).replaceAll("%3A", ":");
+      filledPath = filledPath.replace(`{${field.name}}`, value);
     } else if (field.value !== "") {
       if (field.in === "query") query.set(field.name, field.value);
       else headers[field.name] = headerText(field.value);

@@ -40,19 +40,16 @@ export function prepareForm(form: HTMLFormElement): void {
 
 /** The language that is chosen for one sample applies to all of them. */
 export function prepareLanguages(): void {
-  const choices = [
-    ...document.querySelectorAll<HTMLInputElement>("[data-sample] input[type=radio]"),
-  ];
+  const radios = "[data-sample] input[type=radio]";
+  const choices = [...document.querySelectorAll<HTMLInputElement>(radios)];
   document.addEventListener("change", ({ target }) => {
     const chosen = choices.find((choice) => choice === target)?.value;
     if (chosen === undefined) return;
     // The chosen sample stays where it is on the screen, though those above it change their height.
     const top = (target as Element).getBoundingClientRect().top;
     for (const choice of choices) choice.checked = choice.value === chosen;
-    window.scrollBy({
-      top: (target as Element).getBoundingClientRect().top - top,
-      behavior: "instant",
-    });
+    const moved = (target as Element).getBoundingClientRect().top - top;
+    window.scrollBy({ top: moved, behavior: "instant" });
   });
 }
 

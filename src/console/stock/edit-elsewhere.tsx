@@ -1,9 +1,11 @@
 import { useEffect } from "preact/hooks";
+import { announce } from "../page/messages.ts";
 import { Button } from "../parts/button.tsx";
 import { SelectField } from "../parts/choices.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { ReasonField } from "../parts/reason-field.tsx";
+import { FieldError, ReasonField, takeForm } from "../parts/fields.tsx";
 import { statusChoices } from "../parts/status.tsx";
+import { capitalized } from "../texts/formats.ts";
 import { ConflictPanel } from "./conflict-panel.tsx";
 import { QuantityNote } from "./edit-fields.tsx";
 import {
@@ -12,6 +14,7 @@ import {
   type Editing,
   editing,
   editPlace,
+  isDirty,
   saveEditing,
 } from "./editing.ts";
 
@@ -27,14 +30,7 @@ function Sheet({ edit }: { readonly edit: Editing }) {
   const { base, quantity, status, reason, theirs, isSaving, error } = edit;
   return (
     <Dialog title={base.name} close={cancelEditing}>
-      <form
-        class="stack"
-        novalidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void saveEditing();
-        }}
-      >
+      <form class="stack" novalidate onSubmit={takeForm(saveEditing)}>
         <div class="field">
           <label for="edit-quantity">Quantity</label>
           <input
@@ -60,11 +56,50 @@ function Sheet({ edit }: { readonly edit: Editing }) {
         {theirs && <ConflictPanel edit={edit} theirs={theirs} />}
         <div class="dialog-actions">
           <Button onClick={cancelEditing}>Cancel</Button>
-          <button type="submit" class="button primary" disabled={isSaving || theirs !== undefined}>
+          <Button kind="primary" isDisabled={isSaving || theirs !== undefined}>
             {isSaving ? "Saving…" : "Save"}
-          </button>
+          </Button>
         </div>
       </form>
     </Dialog>
+  );
+}
+
+/** Stands for an edit whose row is not in the list. It leaves the focus and the keys where they are. */
+export function UnfinishedEdit() {
+  const edit = editing.value;
+  if (!edit || editPlace.value !== "hidden" || !isDirty(edit)) return null;
+  return <Notice edit={edit} />;
+}
+
+function Notice({ edit }: { readonly edit: Editing }) {
+  const { base, quantity, status, theirs, isSaving, error } = edit;
+  const typed = status === base.status ? quantity : `${quantity}, ${capitalized(status)}`;
+  useEffect(() => announce(`The edit of ${base.name} is not finished: ${typed} is not saved.`), []);
+  if (theirs) {
+    return (
+      <div class="stack unfinished-edit">
+        <p>
+          The edit of <bdi>{base.name}</bdi> is not saved.
+        </p>
+        <ConflictPanel edit={edit} theirs={theirs} />
+      </div>
+    );
+  }
+  return (
+    <section class="notice warning spread unfinished-edit" aria-label="Unfinished edit">
+      <span>
+        <bdi>{base.name}</bdi>: <strong>{typed}</strong> is not saved.
+      </span>
+      <div class="row">
+        <Button kind="primary" isSmall isDisabled={isSaving} onClick={saveEditing}>
+          {isSaving ? "Saving…" : "Save"}
+        </Button>
+        <Button isSmall onClick={cancelEditing}>
+          Discard
+        </Button>
+      </div>
+      <FieldError>{error}</FieldError>
+    </section>
   );
 }
