@@ -1,11 +1,11 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { SQL } from "bun";
 import { checkStore } from "../../src/cli/doctor/doctor.ts";
 import { readConfig } from "../../src/config.ts";
 import { inspectStore } from "../../src/opening/stores.ts";
 import { examineStore, findingsOf, makeHealthy, patientBounds } from "../support/doctor.ts";
 import { type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { until } from "../support/until.ts";
-import { SQL } from "bun";
-import { afterAll, beforeAll, expect, test } from "bun:test";
 
 /** A server with the settings of a production server, apart from the number of connections. */
 let server: PostgresServer;
