@@ -24,7 +24,7 @@ export function* checkConstraints(schema: string): Script<readonly Fault[]> {
 
 /** The tables of a schema: their names, and their definitions without comments. */
 export function tablesIn(schema: string): readonly (readonly [name: string, body: string])[] {
-  return [...schema.replaceAll(/--.*/g, "").matchAll(/CREATE TABLE (\w+) \(([\s\S]*?);$/gm)].map(
+  return [...schema.replaceAll(/--.*/g, "").matchAll(/CREATE TABLE (\w+) \(([\s\S]*?);\n/g)].map(
     ([, name, body]) => [name!, body!],
   );
 }
