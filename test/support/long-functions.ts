@@ -48,6 +48,6 @@ export const longFunctions: Readonly<Record<string, readonly string[]>> = {
   ],
   "the markup of one element, with what its parts do": [
     "src/console/stock/count-panel.tsx CountPanel",
-    "src/console/stock/grid-row.tsx GridRow",
+    "src/console/stock/grid.tsx GridRow",
   ],
 };

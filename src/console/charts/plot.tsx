@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren, RefObject } from "preact";
+import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { shortNumber, timeTicks, valueTicks } from "./scales.ts";
 
@@ -57,13 +57,8 @@ export function useWidth(): { element: RefObject<HTMLDivElement | null>; width: 
 
 const labelWidth = 84;
 
-interface AxesProps {
-  readonly plot: Plot;
-  readonly isUtc: boolean;
-}
-
 /** The lines behind the values, and what they stand for. */
-export function Axes({ plot, isUtc }: AxesProps): ComponentChildren {
+export function Axes({ plot, isUtc }: { readonly plot: Plot; readonly isUtc: boolean }) {
   const { left, right, bottom, from, until } = plot;
   const countMax = Math.floor((right - left) / labelWidth);
   return (

@@ -14,9 +14,8 @@ import { OpenQuestion } from "../parts/question.tsx";
 import { startScanner } from "../parts/scanner.ts";
 import { service } from "../parts/service.ts";
 import type { Shortcut, View, ViewProps } from "../parts/view.tsx";
-import { ConnectionNotice } from "./badges.tsx";
 import { Sidebar } from "./sidebar.tsx";
-import { Topbar } from "./topbar.tsx";
+import { ConnectionNotice, Topbar } from "./topbar.tsx";
 import { findView, rolesOfPages } from "./views.ts";
 
 /** The bar, the navigation and the current view. */

@@ -4,8 +4,7 @@ import { signIn } from "../client/session.ts";
 import { announce } from "../page/messages.ts";
 import { Button } from "../parts/button.tsx";
 import { FieldError, useSubmission } from "../parts/fields.tsx";
-import { EnvironmentBadge } from "./badges.tsx";
-import { ThemeButton } from "./topbar.tsx";
+import { EnvironmentBadge, ThemeButton } from "./topbar.tsx";
 
 /** Asks for an operator key. The view that was open stays in the address and is shown afterwards. */
 export function SignIn({ note }: { readonly note: string | undefined }) {

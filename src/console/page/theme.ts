@@ -16,9 +16,7 @@ export function currentTheme(): Theme {
 }
 
 export function startTheme(): void {
-  system.addEventListener("change", () => {
-    systemTheme.value = system.matches ? "dark" : "light";
-  });
+  system.addEventListener("change", () => (systemTheme.value = system.matches ? "dark" : "light"));
   apply();
 }
 

@@ -25,9 +25,7 @@ export function useRowWindow(
   useEffect(() => {
     const element = scroller.current!;
     const scrolled = () => (top.value = element.scrollTop);
-    const observer = new ResizeObserver(([entry]) => {
-      height.value = entry!.contentRect.height;
-    });
+    const observer = new ResizeObserver(([entry]) => (height.value = entry!.contentRect.height));
     observer.observe(element);
     element.addEventListener("scroll", scrolled, { passive: true });
     return () => {

@@ -6,8 +6,7 @@ import { Dialog } from "../parts/dialog.tsx";
 import { FieldError, ReasonField, takeForm } from "../parts/fields.tsx";
 import { statusChoices } from "../parts/status.tsx";
 import { capitalized } from "../texts/formats.ts";
-import { ConflictPanel } from "./conflict-panel.tsx";
-import { QuantityNote } from "./edit-fields.tsx";
+import { ConflictPanel, QuantityNote } from "./edit-fields.tsx";
 import {
   cancelEditing,
   changeEditing,

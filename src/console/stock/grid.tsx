@@ -10,9 +10,8 @@ import { StatusBadge } from "../parts/status.tsx";
 import { Time } from "../parts/time.tsx";
 import { useRowWindow } from "../parts/virtual-rows.ts";
 import { changeNumber, formatCount } from "../texts/formats.ts";
-import { ConflictPanel } from "./conflict-panel.tsx";
 import { counts, isCounting } from "./counting.ts";
-import { CountedCell, EditFields } from "./edit-fields.tsx";
+import { ConflictPanel, CountedCell, EditFields } from "./edit-fields.tsx";
 import { type Editing, editing, editPlace, tryEditing } from "./editing.ts";
 import { cellId, focusRequests, giveFocus } from "./focus.ts";
 import { handleKey } from "./keyboard.ts";
@@ -148,12 +147,7 @@ function GridHeader() {
   );
 }
 
-interface HeadingProps {
-  readonly column: SortColumn;
-  readonly title: string;
-}
-
-function Heading({ column, title }: HeadingProps) {
+function Heading({ column, title }: { readonly column: SortColumn; readonly title: string }) {
   const { column: current, isDescending } = sort.value;
   const isCurrent = column === current;
   const direction = isDescending ? "descending" : "ascending";
