@@ -119,7 +119,7 @@ test("a backup reaches to a time of the database, and no moment after it can be 
 /** Files that know both the times of rows and the clock of the process, and what keeps them apart. */
 const knowBoth: Record<string, string> = {
   "src/cli/backups/backup.ts": "the clock of the process tells when a record was made",
-  "src/console/history/entry-history.tsx": "the end of a chart, whichever is later",
+  "src/console/history/view.tsx": "the end of a chart, whichever is later",
   "src/domain/ledger/idempotency-keeping.ts":
     "the earlier of the two, so that no key goes too soon",
   "src/domain/usage/clock-watch.ts": "gaps between rows, to notice that a clock jumped",

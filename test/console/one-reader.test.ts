@@ -20,8 +20,8 @@ const numbersOfTexts: Record<string, string> = {
   "src/console/stock/quantities.ts": "what the reader uses",
   "src/console/stock/quantity-reader.tsx": "the reader",
   "src/console/stock/table.ts": "ids, to sort them",
-  "src/console/webhooks/create-webhook.tsx": "a threshold, which changes no stock",
   "src/console/webhooks/dialogs.tsx": "the number of a row",
+  "src/console/webhooks/view.tsx": "a threshold, which changes no stock",
 };
 
 test("whoever types a quantity into the console is asked about a doubtful one: one place reads them", () => {
