@@ -66,12 +66,12 @@ const rowOf = (seq: number) => page.locator(`[data-row='${seq}']`);
 const shownSeqs = () =>
   page
     .locator("[data-row]")
-    .evaluateAll((rows) => rows.map((row) => Number((row as HTMLElement).dataset.seq)));
+    .evaluateAll((rows) => rows.map((row) => Number((row as HTMLElement).dataset.row)));
 /** Waits until the page shows these changes, in this order, and no others. */
 async function expectSeqs(...expected: readonly number[]): Promise<void> {
   const isShown = (wanted: string) => {
     const rows = [...document.querySelectorAll<HTMLElement>("[data-row]")];
-    return rows.map((row) => row.dataset.seq).join() === wanted;
+    return rows.map((row) => row.dataset.row).join() === wanted;
   };
   await page.waitForFunction(isShown, expected.join()).catch(() => undefined);
   expect(await shownSeqs()).toEqual([...expected]);
