@@ -25,6 +25,8 @@ export interface Keyring {
    * response to a request that could not be authenticated because the store is unavailable.
    */
   lastKnown(secret: string): Caller | undefined;
+  /** Changes whenever a caller may not be valid any more, except by expiry. */
+  version(): number;
   /** Clears the cache. Call after any key or session is added, changed or ended. */
   clear(): void;
 }
@@ -116,6 +118,7 @@ function createCallerCache(
       const digest = digestOf(secret);
       return known.get(digest) ?? former.get(digest);
     },
+    version: () => generation,
     clear() {
       generation += 1;
       if (former.size + known.size > knownMax) former = known;

@@ -276,13 +276,14 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
   },
   async handle(context, call) {
     const { requestId, request, operation, trace } = call;
+    const keysVersion = call.authenticator.version?.();
     const petId = readPetId(request.params?.petId);
     const { headers, signal } = request;
     const ifMatch = readIfMatch(headers);
     const key = idempotencyKeyIn(request);
     const reason = parameters.parseReason(headers.get("x-change-reason"));
     const quantity = parameters.parseStockUpdate(await readJsonText(request, operation));
-    const caller = await identifyAgain(call, operation.scope);
+    const caller = await identifyAgain(context, call, operation.scope, keysVersion);
     if ("status" in caller) return caller;
     const path = `/inventory/${petId}`;
     const idempotency = identifyRequest(caller.keyId, key, operation.method, path, `${quantity}`);

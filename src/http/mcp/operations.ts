@@ -27,7 +27,7 @@ export function mcpOperation(settings: McpSettings): Operation {
       rejectForeignPage(headers.get("origin"), settings.corsOrigins);
       const messages = readMessages(await readJsonText(call.request, call.operation), headers);
       if ("status" in messages) return messages;
-      const caller = await identifyAgain(call);
+      const caller = await identifyAgain(context, call);
       if ("status" in caller) return caller;
       if (Array.isArray(messages)) return answerAll(tools, context, call, messages);
       return answer(tools, messages, context, { ...call, caller });

@@ -17,6 +17,8 @@ export interface Authenticator {
   lastKnownCaller(request: Request, origin: PublicOrigin): Caller | undefined;
   /** Throws if a page of another origin may have sent the request. For requests that change something. */
   rejectForeign?(received: { readonly request: Request; readonly origin: PublicOrigin }): void;
+  /** Changes whenever a caller may not be valid any more, except by expiry. */
+  version?(): number;
   /** The 401 for a request without valid credentials. */
   unauthorized(request: Request): Reply;
   /** The 403 for a caller without the scope that an operation requires. */

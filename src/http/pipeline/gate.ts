@@ -50,7 +50,7 @@ export async function passGate(
   const file = operation.readsFile && (await receiveFile(context, call, opened));
   if (operation.isLong) opened.use(keepOpen(context, call));
   if (operation.takesPlace) opened.defer(await enterPlace(context, call));
-  const caller = await identifyAgain(call, operation.scope);
+  const caller = await identifyAgain(context, call, operation.scope);
   if ("status" in caller) return caller;
   const path = pathOf(operation, fields);
   const { keyId } = caller;
