@@ -98,14 +98,24 @@ export async function readJsonText(request: Request, operation: Reading): Promis
   rejectLonger(request, rule.bytesMax);
   // Created before the body is read, so that it is aborted with the request.
   const { signal } = request;
-  let bytes: Uint8Array;
-  try {
-    bytes = await inTime(readBytes(request, rule.bytesMax));
-  } catch (error) {
-    if (error instanceof ServiceError) throw error;
-    throw invalidRequest(messages.incompleteBody);
-  }
+  let bytes: Uint8Array | undefined;
+  let failure: unknown;
+  const reading = readBytes(request, rule.bytesMax).then(
+    (read) => {
+      bytes = read;
+    },
+    (error: unknown) => {
+      failure = error;
+    },
+  );
   await untilTurnEnds();
+  if (!bytes && failure === undefined) {
+    // Most bodies arrive with their request, and cost no timer.
+    await inTime(reading);
+    await untilTurnEnds();
+  }
+  if (failure instanceof ServiceError) throw failure;
+  if (!bytes) throw invalidRequest(messages.incompleteBody);
   assertAccepted(signal);
   if (!rule.isOptional && bytes.length === 0) throw invalidRequest(messages.bodyRequired);
   try {
