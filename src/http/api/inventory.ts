@@ -23,7 +23,7 @@ import {
 } from "../messages/headers.ts";
 import type { Reply } from "../messages/reply.ts";
 import { readJsonText, readPetId } from "../messages/requests.ts";
-import { identifyAgain } from "../pipeline/authentication.ts";
+import { identifyAgain, isStillCaller } from "../pipeline/authentication.ts";
 import type { Context } from "../pipeline/context.ts";
 import type { Call } from "../pipeline/operation.ts";
 import { json, jsonList, type Parameter } from "./contract/contract.ts";
@@ -275,7 +275,7 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
     },
   },
   async handle(context, call) {
-    const { requestId, request, operation, trace } = call;
+    const { requestId, request, caller, operation, trace } = call;
     const keysVersion = call.authenticator.version?.();
     const petId = readPetId(request.params?.petId);
     const { headers, signal } = request;
@@ -283,8 +283,10 @@ Two optional headers make updates safe. \`If-Match\` prevents an update from ove
     const key = idempotencyKeyIn(request);
     const reason = parameters.parseReason(headers.get("x-change-reason"));
     const quantity = parameters.parseStockUpdate(await readJsonText(request, operation));
-    const caller = await identifyAgain(context, call, operation.scope, keysVersion);
-    if ("status" in caller) return caller;
+    if (!isStillCaller(context, call, keysVersion)) {
+      const found = await identifyAgain(context, call, operation.scope);
+      if ("status" in found) return found;
+    }
     const path = `/inventory/${petId}`;
     const idempotency = identifyRequest(caller.keyId, key, operation.method, path, `${quantity}`);
     const expected = ifMatch === null ? undefined : expectedVersions(ifMatch);

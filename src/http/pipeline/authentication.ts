@@ -99,19 +99,23 @@ export function keyIn({ headers }: { readonly headers: Pick<Headers, "get"> }): 
   return authorization === null ? undefined : bearer.exec(authorization)?.[1];
 }
 
-/**
- * Who sends a request. The key may have been revoked while the body arrived, or while it waited for a place.
- * Nothing is looked up if `version` is still that of the authenticator.
- */
-export async function identifyAgain(
+/** Whether the caller of a request is still the same, if `version` was that of its authenticator. */
+export function isStillCaller(
   { head, clock }: Pick<Context, "head" | "clock">,
-  { authenticator, request, origin, caller: known }: Call,
+  { authenticator, caller }: Call,
+  version: number | undefined,
+): boolean {
+  head.cachedHead();
+  return version === authenticator.version?.() && clock.now() < caller.expiresAt;
+}
+
+/** Who sends a request. The key may have been revoked while the body arrived, or while it waited for a place. */
+export async function identifyAgain(
+  { head }: Pick<Context, "head">,
+  { authenticator, request, origin }: Call,
   scope?: GrantedScope,
-  version?: number,
 ): Promise<Caller | Reply> {
   head.cachedHead();
-  const isKnown = version !== undefined && version === authenticator.version?.();
-  if (isKnown && clock.now() < known.expiresAt) return known;
   const caller = await authenticator.identify(request, origin);
   if (!caller) return authenticator.unauthorized(request);
   if (scope && !caller.scopes.includes(scope)) return authenticator.insufficientScope(scope);
