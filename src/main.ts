@@ -3,8 +3,8 @@ import { clearProgress } from "./cli/progress.ts";
 import { messageOf, run } from "./cli/run.ts";
 import { reasonOf } from "./file-errors.ts";
 import { currentLog, flushProcessLog } from "./log.ts";
+import { work } from "./long-work/worker.ts";
 import { printError, ReaderGone } from "./output.ts";
-import { work } from "./work/worker.ts";
 
 let isReported = false;
 

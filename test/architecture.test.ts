@@ -64,7 +64,7 @@ const mayImport: Record<string, readonly string[]> = {
     ...["src/backup/", "src/store/", "src/limits/", "src/domain/", "src/config.ts"],
     ...["src/settings.ts", "src/command-lines.ts", "src/file-errors.ts", "src/output.ts", "node:"],
   ],
-  "src/work/": [
+  "src/long-work/": [
     "src/domain/",
     "src/files/",
     "src/opening/",

@@ -3,10 +3,10 @@ import type { ImportOutcome, LongWork } from "../domain/catalogue/import-runs.ts
 import { type Undone, undoQuickly } from "../domain/catalogue/undo-together.ts";
 import { receivedError, ServiceError, unavailable } from "../domain/running/errors.ts";
 import type { Store } from "../domain/store.ts";
+import { endingOf, type Work, type WorkAnswer } from "../long-work/messages.ts";
 import type { Engine } from "../opening/engines.ts";
 import { sqlitePath } from "../opening/store-file.ts";
 import { nameStageFile, removeStageFile } from "../store/sqlite/engine/stage-files.ts";
-import { endingOf, type Work, type WorkAnswer } from "../work/messages.ts";
 import { failureOf, untilEnded, withoutProgram } from "./child.ts";
 import type { ServiceOptions } from "./options.ts";
 

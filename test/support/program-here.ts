@@ -1,5 +1,5 @@
 // Stands for a command of the service, which runs in the process of the tests. See program.ts.
-import { work } from "../../src/work/worker.ts";
+import { work } from "../../src/long-work/worker.ts";
 import type { Ran } from "./process.ts";
 import type { SentCommand } from "./program.ts";
 

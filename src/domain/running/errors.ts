@@ -108,9 +108,9 @@ export function receivedError({ code, message, reason, cause }: SentError): Serv
   return new ServiceError(code, message, reason, cause);
 }
 
-/** Some lines of a request break rules, so nothing was done. The code and the message are those of the first. */
-export class FailedLines extends ServiceError {
-  /** All of them, to be written as JSON. */
+/** An error with details: the lines of a request that break rules, or what an earlier request has made. */
+export class DetailedError extends ServiceError {
+  /** To be written as JSON. */
   readonly details: readonly object[];
 
   constructor(code: ErrorCode, message: string, details: readonly object[]) {

@@ -22,7 +22,7 @@ import type {
 } from "../ledger/ledger.ts";
 import type { VersionedEntry } from "../ledger/store.ts";
 import type { Clock, Trace } from "../running/clock.ts";
-import { type ErrorCode, FailedLines, ServiceError } from "../running/errors.ts";
+import { DetailedError, type ErrorCode, ServiceError } from "../running/errors.ts";
 import type { Store } from "../store.ts";
 import { exactInteger } from "../values/json.ts";
 
@@ -130,7 +130,7 @@ function rejectedChange(changes: readonly Change[], rejected: Rejected): Service
   const change = changes[index]!;
   const details = [rejected, ...others].map((one) => failedLine(changes[one.index]!, one));
   const text = changeMessage(index, change.petId, ruleOf(change, rejected));
-  return new FailedLines(codeOf[reason], text, details);
+  return new DetailedError(codeOf[reason], text, details);
 }
 
 const codeOf = {

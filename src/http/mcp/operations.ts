@@ -1,5 +1,5 @@
 import { beginSession } from "../../domain/catalogue/assistant-sessions.ts";
-import { FailedLines, invalidRequest, ServiceError } from "../../domain/running/errors.ts";
+import { DetailedError, invalidRequest, ServiceError } from "../../domain/running/errors.ts";
 import type { ApiSettings } from "../api/declaration.ts";
 import { missingScope } from "../messages/error-messages.ts";
 import { idempotencyKeyIn } from "../messages/headers.ts";
@@ -141,7 +141,7 @@ async function contentOf(
     if (!(error instanceof ServiceError) || error.code === "unavailable") throw error;
     const said = error.message.replace(/^(?:Query|Path) parameter/, "Argument");
     const texts = [`${error.code}: ${said}`];
-    if (error instanceof FailedLines) texts.push(JSON.stringify({ details: error.details }));
+    if (error instanceof DetailedError) texts.push(JSON.stringify({ details: error.details }));
     return content(true, ...texts);
   }
 }

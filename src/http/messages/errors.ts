@@ -1,4 +1,4 @@
-import { type ErrorCode, FailedLines, ServiceError } from "../../domain/running/errors.ts";
+import { DetailedError, type ErrorCode, ServiceError } from "../../domain/running/errors.ts";
 import { internalError } from "./error-messages.ts";
 import type { Reply } from "./reply.ts";
 import { UnsupportedEncoding } from "./requests.ts";
@@ -54,7 +54,7 @@ export function replyFor(error: unknown, requestId: string): Reply {
   if (error.code === "unavailable") headers["Retry-After"] = String(unavailableRetrySeconds);
   // RFC 9110 12.5.3: this header shows that the encoding, not the media type, is not supported.
   if (error instanceof UnsupportedEncoding) headers["Accept-Encoding"] = "identity";
-  const details = error instanceof FailedLines ? error.details : undefined;
+  const details = error instanceof DetailedError ? error.details : undefined;
   const reply = errorReply(error.code, error.message, headers, details);
   return error.code === "unavailable" ? { ...reply, failure: error } : reply;
 }

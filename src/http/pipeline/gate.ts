@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Once } from "../../domain/audit/audit.ts";
 import type { Made } from "../../domain/audit/made.ts";
 import { reusedKey } from "../../domain/ledger/changes.ts";
-import { FailedLines, ServiceError } from "../../domain/running/errors.ts";
+import { DetailedError, ServiceError } from "../../domain/running/errors.ts";
 import { spool } from "../../files/spool.ts";
 import { type Fields, parametersIn, parseFields, textOf } from "../messages/fields.ts";
 import { idempotencyKeyIn, identifyRequest } from "../messages/headers.ts";
@@ -153,7 +153,7 @@ function alreadyMade({ request, id }: Made, once: Once): ServiceError {
   if (request !== once.request) return reusedKey();
   return id === null
     ? new ServiceError("idempotency_conflict", madeUnknown)
-    : new FailedLines("idempotency_conflict", madeBefore(id), [{ id }]);
+    : new DetailedError("idempotency_conflict", madeBefore(id), [{ id }]);
 }
 
 export const madeBefore = (id: string) =>
